@@ -1,0 +1,1 @@
+"""OfficePlane: a task queue for edits of Office documents."""

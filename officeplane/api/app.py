@@ -1,0 +1,39 @@
+"""The application: routes, problems, limits and the OpenAPI document, put together."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from starlette.responses import RedirectResponse
+
+from officeplane.api.limits import BodyLimit
+from officeplane.api.openapi import DESCRIPTION, TITLE, document
+from officeplane.api.plane import Plane
+from officeplane.api.problems import install_problems
+from officeplane.api.routes import events, health, metrics, statistics, task_types, tasks
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+def build_app(lifespan: Lifespan) -> FastAPI:
+    """Return the API; its lifespan fills `app.state.plane`."""
+    app = FastAPI(
+        title=TITLE,
+        version=version("officeplane"),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.plane = Plane()
+    for noun in (tasks, task_types, events, health, statistics, metrics):
+        app.include_router(noun.router)
+    app.add_api_route("/", _to_the_documentation, include_in_schema=False)
+    app.add_middleware(BodyLimit)
+    install_problems(app)
+    app.openapi = document(app)  # type: ignore[method-assign]  # FastAPI's documented way to change it
+    return app
+
+
+async def _to_the_documentation() -> RedirectResponse:
+    return RedirectResponse("/docs")

@@ -1,0 +1,122 @@
+"""Events as `text/event-stream`, written as they are read.
+
+Nothing is queued for a reader: the next event is asked for when the last one
+has been taken over by the connection, so one that stops reading stops asking.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
+
+import structlog
+from fastapi.sse import format_sse_event
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from officeplane.api.plane import Plane
+from officeplane.api.views import time_text
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.event import Event, Reset
+from officeplane.domain.lifecycle import TaskState
+
+KEEP_ALIVE_SECONDS: Final = 15.0
+RESET: Final = "stream.reset"
+
+Followed: TypeAlias = Event | Reset
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class EventStream(Response):
+    """An answer that goes on until its reader leaves or the server stops."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        feed: AsyncGenerator[Followed],
+        is_wanted: Callable[[Event], bool],
+        plane: Plane,
+        keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
+    ) -> None:
+        # Proxies must neither keep what they pass on nor hold it back.
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["Content-Length"]
+        self._feed = feed
+        self._is_wanted = is_wanted
+        self._plane = plane
+        self._keep_alive_seconds = keep_alive_seconds
+        self._written_at = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Write until one of these has had its end."""
+        del scope
+        self._plane.streams += 1
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        parts = {
+            asyncio.create_task(part)
+            for part in (self._write_events(send), self._keep_alive(send), _left(receive), self._plane.stopping.wait())
+        }
+        try:
+            await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for part in parts:
+                part.cancel()
+            outcomes = await asyncio.gather(*parts, return_exceptions=True)
+            self._plane.streams -= 1
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):
+                raise outcome
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _write_events(self, send: Send) -> None:
+        try:
+            async with aclosing(self._feed) as feed:
+                async for item in feed:
+                    if isinstance(item, Reset) or self._is_wanted(item):
+                        await self._write(send, frame(item))
+        except DatabaseUnavailableError as error:
+            # The reader comes back with its last id, and is told 503 for as long as it lasts.
+            _log.info("event_stream.interrupted", error=str(error))
+
+    async def _keep_alive(self, send: Send) -> None:
+        """Write at once, for readers that wait for a first byte, and then whenever it has been quiet for long."""
+        await self._write(send, format_sse_event(comment="connected"))
+        while True:
+            quiet = asyncio.get_running_loop().time() - self._written_at
+            if quiet >= self._keep_alive_seconds:
+                await self._write(send, format_sse_event(comment="still here"))
+            else:
+                await asyncio.sleep(self._keep_alive_seconds - quiet)
+
+    async def _write(self, send: Send, chunk: bytes) -> None:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        self._written_at = asyncio.get_running_loop().time()
+
+
+def frame(item: Followed) -> bytes:
+    """Return an event as it goes over the wire; its id is where a reader resumes."""
+    if isinstance(item, Reset):
+        facts = _facts(RESET, None, None, None, datetime.now(UTC))
+        return format_sse_event(event=RESET, data_str=facts)
+    facts = _facts(item.kind, item.task_id, item.document_id, _state_in(item.kind), item.at)
+    return format_sse_event(event=item.kind, data_str=facts, id=str(item.position))
+
+
+def _facts(kind: str, task_id: str | None, document_id: str | None, state: str | None, at: datetime) -> str:
+    return json.dumps({"type": kind, "taskId": task_id, "documentId": document_id, "state": state, "at": time_text(at)})
+
+
+def _state_in(kind: str) -> str | None:
+    """Return the state that an event such as `task.queued` tells of."""
+    noun, _, name = kind.partition(".")
+    state = name.upper()
+    return state if noun == "task" and state in TaskState.__members__ else None
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,52 @@
+"""Bodies to try, for the OpenAPI document."""
+
+from typing import Any, Final
+
+_Examples = dict[str, Any]
+
+TASK: Final[_Examples] = {
+    "one task": {"value": {"taskType": "sleep", "payload": {"seconds": 2}}},
+    "on a document": {
+        "summary": "Runs after what waits for the same document, unless it is more urgent",
+        "value": {
+            "taskType": "sleep",
+            "documentId": "contract-42",
+            "title": "Wait a little",
+            "payload": {"seconds": 0.5},
+            "priority": "HIGH",
+            "maxRetries": 5,
+            "timeoutSeconds": 30,
+            "tags": ["demo"],
+            "idempotencyKey": "contract-42/wait/1",
+        },
+    },
+    "a batch": {
+        "summary": "Children run one after the other; a later one may use an earlier one's result",
+        "value": {
+            "documentId": "contract-42",
+            "children": [
+                {"key": "first", "taskType": "sleep", "payload": {"seconds": 1}},
+                {"taskType": "sleep", "payload": {"seconds": {"$ref": "first.slept"}}},
+            ],
+        },
+    },
+    "later, with its own retries": {
+        "value": {
+            "taskType": "noop",
+            "runAt": "2030-01-31T12:00:00Z",
+            "priority": {"scale": 10, "value": 8},
+            "retry": {"strategy": "fixed", "initialSeconds": 10, "noRetryOn": ["timeout"]},
+            "onRetry": "yield",
+        }
+    },
+}
+BULK: Final[_Examples] = {
+    "two tasks": {
+        "value": [
+            {"taskType": "noop"},
+            {"taskType": "sleep", "documentId": "contract-42", "payload": {"seconds": 1}},
+        ]
+    }
+}
+CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
+NOTHING: Final[_Examples] = {"nothing": {"value": {}}}

@@ -1,0 +1,94 @@
+"""JSON as this API takes it: only what every reader understands alike, and what Postgres can keep."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+DEPTH_MAX: Final = 64
+INTEGER_MAX: Final = 2**53
+"""Beyond it, readers that have only floating point numbers see another number."""
+
+_DIGITS_MAX: Final = len(str(-INTEGER_MAX))
+
+
+class MalformedJsonError(ValueError):
+    """The text is not JSON, or says something that readers may understand differently."""
+
+
+def parse_json(raw: bytes) -> object:
+    """Return what a body says."""
+    try:
+        value: object = _DECODER.decode(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise MalformedJsonError("The body is not UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise MalformedJsonError(f"{error.msg} at line {error.lineno}, column {error.colno}.") from None
+    except RecursionError:
+        raise MalformedJsonError(_TOO_DEEP) from None
+    # Most bodies cannot hold what is looked for, and need no second look.
+    if b"\\u" in raw or raw.count(b"{") + raw.count(b"[") > DEPTH_MAX:
+        _inspect(value)
+    return value
+
+
+_TOO_DEEP: Final = f"The body is nested more than {DEPTH_MAX} deep."
+
+
+def _inspect(value: object) -> None:
+    level = [value]
+    for _ in range(DEPTH_MAX + 1):
+        for text in _texts(level):
+            if "\x00" in text or any("\ud800" <= char <= "\udfff" for char in text):
+                raise MalformedJsonError("A text holds a NUL character or half a surrogate pair.")
+        level = list(_inside(level))
+        if not level:
+            return
+    raise MalformedJsonError(_TOO_DEEP)
+
+
+def _texts(level: list[Any]) -> Iterator[str]:
+    for value in level:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            yield from value
+
+
+def _inside(level: list[Any]) -> Iterator[Any]:
+    for value in level:
+        if isinstance(value, dict):
+            yield from value.values()
+        elif isinstance(value, list):
+            yield from value
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise MalformedJsonError(f"The name {twice!r} appears twice in one object.")
+    return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > _DIGITS_MAX or abs(value := int(text)) > INTEGER_MAX:
+        raise MalformedJsonError(f"The number {text[:20]}… is beyond 2^53.")
+    return value
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise MalformedJsonError(f"The number {text[:20]} is too large.")
+    return value
+
+
+def _no_number(text: str) -> NoReturn:
+    raise MalformedJsonError(f"{text} is not JSON.")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_no_number
+)

@@ -1,0 +1,97 @@
+"""The OpenAPI document: what routes declare of themselves, with every refusal they may answer with."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from officeplane.api.problems import MEDIA_TYPE, STATUSES
+
+TITLE: Final = "OfficePlane"
+DESCRIPTION: Final = """
+A task queue that lets many agents and people edit the same Office documents without losing an edit.
+
+Tasks of one document run one at a time and in order, those of different documents in parallel. Refusals are
+`application/problem+json` (RFC 9457) with a stable `code`; bodies and parameters are strict, and a refused
+request has stored nothing.
+"""
+TAGS: Final = (
+    {"name": "tasks", "description": "Submit tasks and batches, and follow them to their end."},
+    {"name": "task types", "description": "What this installation knows how to run."},
+    {"name": "events", "description": "What happens, as it happens."},
+    {"name": "operation", "description": "How the installation is."},
+)
+
+Responses = dict[int | str, dict[str, Any]]
+
+
+class FieldProblem(BaseModel):
+    """One field that was wrong, and how."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldProblem] | None = None
+
+
+_HEADERS: Final[Mapping[str, tuple[str, str]]] = {
+    "Retry-After": ("integer", "Seconds after which to try again."),
+    "Location": ("string", "The path of the task."),
+    "Idempotency-Replayed": ("string", "`true` when the key was used before; the task is shown as it is now."),
+    "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),
+}
+_BODY_CODES: Final = ("malformed_json", "request_timeout", "too_large", "unsupported_media_type", "invalid_request")
+
+
+def refusals(*codes: str, body: bool = False) -> Responses:
+    """Return the documentation of these refusals, and of those that every route has."""
+    wanted = ("invalid_parameter", "internal_error", "database_unavailable", *(_BODY_CODES if body else ()), *codes)
+    responses: Responses = {}
+    for code in STATUSES:
+        if code in wanted:
+            known = responses.setdefault(STATUSES[code], _refusal())
+            known["description"] = f"{known['description']}, `{code}`".removeprefix(", ")
+            if STATUSES[code] in {429, 503} or code == "idempotency_in_progress":
+                known["headers"] = headers("Retry-After")
+    return responses
+
+
+def headers(*names: str) -> dict[str, object]:
+    """Return the documentation of answer headers."""
+    return {name: {"description": _HEADERS[name][1], "schema": {"type": _HEADERS[name][0]}} for name in names}
+
+
+def document(app: FastAPI) -> Callable[[], dict[str, Any]]:
+    """Return what makes the application's document, once."""
+
+    def make() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            made = get_openapi(
+                title=app.title,
+                version=app.version,
+                description=app.description,
+                routes=app.routes,
+                tags=list(TAGS),
+            )
+            schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas = made.setdefault("components", {}).setdefault("schemas", {})
+            schemas |= schema.pop("$defs", {}) | {"Problem": schema}
+            app.openapi_schema = made
+        return app.openapi_schema
+
+    return make
+
+
+def _refusal() -> dict[str, Any]:
+    return {"description": "", "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}

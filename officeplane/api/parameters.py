@@ -1,0 +1,116 @@
+"""Parameters of paths, queries and headers; what is not known is refused, never ignored."""
+
+import re
+from typing import Annotated, Final, Literal
+
+from fastapi import Header, Path, Query
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from officeplane.api.cursors import seq_of
+from officeplane.domain.errors import TaskNotFoundError
+from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.priority import NAMED_RANGES
+from officeplane.domain.request import PrintableKey, Tag, Text
+from officeplane.store.tasks import TaskFilter
+
+PAGE_MAX: Final = 500
+WAIT_SECONDS_MAX: Final = 60
+
+_UUID: Final = WithJsonSchema({"type": "string", "format": "uuid"})
+
+
+def _existing_form(text: str) -> TaskId:
+    # A text that cannot be an id is the id of no task: the answer is the same as for one that is gone.
+    task_id = parse_task_id(text)
+    if task_id is None:
+        raise TaskNotFoundError(text)
+    return task_id
+
+
+def _well_formed(text: str) -> TaskId:
+    task_id = parse_task_id(text)
+    if task_id is None:
+        message = "not the id of a task"
+        raise ValueError(message)
+    return task_id
+
+
+def _plain_number(text: object) -> object:
+    # Python also reads `1_000` and ` 1`; nobody means these.
+    if isinstance(text, str) and not re.fullmatch(r"[-+0-9.eE]+", text):
+        message = "not a number"
+        raise ValueError(message)
+    return text
+
+
+TaskIdInPath = Annotated[
+    str,
+    AfterValidator(_existing_form),
+    Path(description="The id of a task.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
+]
+TaskIdInQuery = Annotated[str, AfterValidator(_well_formed), _UUID]
+DocumentIdInQuery = Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)]
+WaitSeconds = Annotated[
+    float,
+    BeforeValidator(_plain_number),
+    Query(
+        ge=0,
+        le=WAIT_SECONDS_MAX,
+        allow_inf_nan=False,
+        description="Answer as soon as the task is final, or after this many seconds.",
+    ),
+]
+IdempotencyKey = Annotated[
+    PrintableKey | None,
+    Header(
+        alias="Idempotency-Key",
+        description="1 to 255 printable ASCII characters; the same as `idempotencyKey` in the body.",
+    ),
+]
+LastEventId = Annotated[
+    str | None, Header(alias="Last-Event-ID", description="The id of the last event seen; the stream goes on after it.")
+]
+PriorityName = Literal["CRITICAL", "HIGH", "NORMAL", "LOW", "BACKGROUND"]
+
+
+class _Query(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+
+class ListQuery(_Query):
+    """Which tasks a list shows, and where it goes on."""
+
+    state: list[TaskState] | None = Field(None, description="May be given more than once.")
+    document_id: DocumentIdInQuery | None = None
+    task_type: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+    priority: PriorityName | None = None
+    parent_id: TaskIdInQuery | None = None
+    tag: Tag | None = None
+    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
+
+    @property
+    def filter(self) -> TaskFilter:
+        """What the ledger is asked for."""
+        return TaskFilter(
+            states=None if self.state is None else tuple(self.state),
+            document_id=self.document_id,
+            task_type=self.task_type,
+            priorities=None if self.priority is None else NAMED_RANGES[self.priority],
+            parent_id=None if self.parent_id is None else TaskId(self.parent_id),
+            tag=self.tag,
+        )
+
+    @property
+    def before(self) -> int | None:
+        """The sequence number that the page lies below."""
+        return None if self.cursor is None else seq_of(self.cursor)
+
+
+class EventsQuery(_Query):
+    """Which events a stream shows."""
+
+    task_id: TaskIdInQuery | None = None
+    document_id: DocumentIdInQuery | None = None

@@ -1,0 +1,38 @@
+"""What the routes work with: the process's runtime, and whether the process is about to stop."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection
+
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.runtime import Runtime
+
+
+@dataclass(slots=True)
+class Plane:
+    """The application's own state; whoever hosts the application fills it."""
+
+    runtime: Runtime | None = None
+    """None while Postgres could not be reached yet."""
+
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server drains: what would wait for long answers at once."""
+
+    streams: int = 0
+    """How many readers of events there are."""
+
+
+def plane_of(connection: HTTPConnection) -> Plane:
+    """Return the state of the application that a request came to."""
+    plane = connection.app.state.plane
+    assert isinstance(plane, Plane)  # noqa: S101 - `app.state` is untyped
+    return plane
+
+
+def runtime_of(connection: HTTPConnection) -> Runtime:
+    """Return the services; raise while there is no database to stand on."""
+    runtime = plane_of(connection).runtime
+    if runtime is None:
+        raise DatabaseUnavailableError("Postgres could not be reached yet.")
+    return runtime

@@ -1,0 +1,104 @@
+"""Problems: the one place where refusals become `application/problem+json` (RFC 9457)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from officeplane.api.validation import refusal_of
+from officeplane.domain.errors import FieldError, InvalidRequestError, OfficePlaneError
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+STATUSES: Final[Mapping[str, int]] = {
+    "malformed_json": 400,
+    "invalid_cursor": 400,
+    "not_found": 404,
+    "task_not_found": 404,
+    "method_not_allowed": 405,
+    "request_timeout": 408,
+    "illegal_state": 409,
+    "idempotency_in_progress": 409,
+    "too_large": 413,
+    "unsupported_media_type": 415,
+    "invalid_request": 422,
+    "invalid_parameter": 422,
+    "unknown_task_type": 422,
+    "invalid_payload": 422,
+    "invalid_reference": 422,
+    "idempotency_mismatch": 422,
+    "not_supported_yet": 422,
+    "overloaded": 429,
+    "internal_error": 500,
+    "database_unavailable": 503,
+}
+"""Every code there is, and the status it comes with."""
+
+RETRY_AFTER: Final = {"Retry-After": "1"}
+_MAY_BE_REPEATED: Final = frozenset({"idempotency_in_progress", "overloaded", "database_unavailable"})
+_CODES_OF_HTTP: Final = {400: "malformed_json", 404: "not_found", 405: "method_not_allowed"}
+
+# What the driver says of a lost server names hosts and ports, which are nobody's business.
+_DETAILS: Final = {"database_unavailable": "Postgres does not answer at the moment; try again in a second."}
+
+
+class RefusedError(HTTPException):
+    """A refusal that only HTTP knows; FastAPI lets it pass wherever it is raised."""
+
+    def __init__(self, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(STATUSES[code], detail, headers)
+        self.code = code
+
+
+def problem(
+    code: str, detail: str, errors: Sequence[FieldError] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer that says what was wrong."""
+    status = STATUSES[code]
+    body: dict[str, object] = {
+        "type": f"urn:officeplane:problem:{code}",
+        "title": code.replace("_", " ").capitalize(),
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    if errors:
+        body["errors"] = [{"field": error.field, "message": error.message} for error in errors]
+    heads = {**(RETRY_AFTER if code in _MAY_BE_REPEATED else {}), **(headers or {})}
+    return Response(json.dumps(body), status, heads, MEDIA_TYPE)
+
+
+def install_problems(app: FastAPI) -> None:
+    """Make the application answer every refusal and every surprise with a problem."""
+    app.add_exception_handler(OfficePlaneError, _of_the_domain)
+    app.add_exception_handler(RequestValidationError, _of_the_request)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _of_the_domain(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, OfficePlaneError)  # noqa: S101 - what it was registered for
+    errors = error.errors if isinstance(error, InvalidRequestError) else ()
+    return problem(error.code, _DETAILS.get(error.code) or str(error), errors)
+
+
+async def _of_the_request(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - what it was registered for
+    refusal = refusal_of(error)
+    return problem(refusal.code, refusal.detail, refusal.errors)
+
+
+async def _of_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - what it was registered for
+    code = error.code if isinstance(error, RefusedError) else _CODES_OF_HTTP.get(error.status_code, "internal_error")
+    return problem(code, error.detail, headers=error.headers)
+
+
+async def _unexpected(_request: Request, _error: Exception) -> Response:
+    # It is raised again once this is sent, and logged with its stack by the server.
+    return problem("internal_error", "Something went wrong here; it has been logged.")

@@ -1,0 +1,1 @@
+"""The API's paths, a file for each noun."""

@@ -1,0 +1,65 @@
+"""`/api/events`: what happens to tasks, as it happens."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+
+from officeplane.api.event_stream import EventStream
+from officeplane.api.openapi import refusals
+from officeplane.api.parameters import EventsQuery, LastEventId
+from officeplane.api.plane import plane_of, runtime_of
+from officeplane.api.problems import RefusedError
+from officeplane.api.requests import StrictRoute
+from officeplane.domain.event import Event, EventPosition, parse_position
+
+STREAMS_MAX: Final = 1_000
+"""How many readers one process serves at a time."""
+
+_BEFORE_EVERYTHING: Final = EventPosition(0, 0)
+_EXAMPLE: Final = (
+    "event: task.queued\n"
+    'data: {"type": "task.queued", "taskId": "01890a5d-ac96-774b-bcce-b302099a8057", "documentId": "contract-42", '
+    '"state": "QUEUED", "at": "2030-01-31T12:00:00.000Z"}\n'
+    "id: 733-12-0\n\n"
+)
+_STREAM: Final[dict[str, Any]] = {
+    "description": "Events; each has an opaque `id`. A comment comes after 15 s of silence.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+}
+
+router = APIRouter(prefix="/api/events", tags=["events"], route_class=StrictRoute)
+
+
+@router.get(
+    "",
+    operation_id="followEvents",
+    summary="Follow what happens to tasks",
+    status_code=200,
+    response_class=EventStream,
+    responses={200: _STREAM, **refusals("overloaded")},
+)
+async def follow(
+    request: Request, query: Annotated[EventsQuery, Query()], last_event_id: LastEventId = None
+) -> EventStream:
+    """Stream events from now on, or after `Last-Event-ID` without a gap.
+
+    An id that is no longer held yields `stream.reset`: what happened since then has to be read from the tasks.
+    """
+    plane = plane_of(request)
+    if plane.streams >= STREAMS_MAX:
+        raise RefusedError("overloaded", f"This server has {STREAMS_MAX} readers of events already.")
+
+    def is_wanted(event: Event) -> bool:
+        return query.task_id in (None, event.task_id) and query.document_id in (None, event.document_id)
+
+    return EventStream(runtime_of(request).feed.follow(_position(last_event_id)), is_wanted, plane)
+
+
+def _position(last_event_id: str | None) -> EventPosition | None:
+    if not last_event_id:
+        return None
+    position = parse_position(last_event_id)
+    # An id that we never gave out is like one that has expired.
+    if position is None or position.xid >= 2**64 or position.row >= 2**63:
+        return _BEFORE_EVERYTHING
+    return position

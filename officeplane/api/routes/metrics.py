@@ -1,0 +1,32 @@
+"""`/metrics`: the same numbers for Prometheus."""
+
+from typing import Final
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from officeplane.api.openapi import refusals
+from officeplane.api.plane import runtime_of
+from officeplane.api.requests import StrictRoute
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+router = APIRouter(tags=["operation"], route_class=StrictRoute)
+
+
+class PrometheusText(Response):
+    """Text in the format that Prometheus scrapes."""
+
+    media_type = MEDIA_TYPE
+
+
+@router.get(
+    "/metrics",
+    operation_id="getMetrics",
+    summary="Metrics for Prometheus",
+    response_class=PrometheusText,
+    responses={200: {"description": "Metrics.", "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}, **refusals()},
+)
+async def metrics(request: Request) -> PrometheusText:
+    """Return queue depths, counters of what has ended, and workers."""
+    return PrometheusText(await runtime_of(request).statistics.metrics())

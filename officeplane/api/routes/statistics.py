@@ -1,0 +1,71 @@
+"""`/api/stats`: how much waits, runs and has ended, and who works."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from officeplane.api.answers import json_answer
+from officeplane.api.openapi import refusals
+from officeplane.api.plane import runtime_of
+from officeplane.api.requests import StrictRoute
+from officeplane.api.views import TIER_NAMES, TierName, Time, View
+from officeplane.domain.lifecycle import TaskState
+from officeplane.services.statistics import Stats
+from officeplane.store.workers import WorkerInfo
+
+router = APIRouter(prefix="/api/stats", tags=["operation"], route_class=StrictRoute)
+
+
+class WorkerView(View):
+    """One live worker process."""
+
+    id: str
+    host: str
+    pid: int
+    concurrency: int
+    running: int
+    last_seen_at: Time
+
+
+class StatsView(View):
+    """The installation in numbers; a state or priority without tasks is left out."""
+
+    states: dict[TaskState, int]
+    priorities: dict[TierName, int]
+    counts: dict[TaskState, dict[TierName, int]]
+    oldest_wait_seconds: float | None
+    workers: tuple[WorkerView, ...]
+
+
+@router.get(
+    "", operation_id="getStats", summary="Count tasks and workers", response_model=StatsView, responses=refusals()
+)
+async def stats(request: Request) -> Response:
+    """Return counts by state and priority, the longest wait of a runnable task, and the live workers."""
+    return json_answer(_view(await runtime_of(request).statistics.stats()))
+
+
+def _view(stats: Stats) -> StatsView:
+    counts: dict[TaskState, dict[TierName, int]] = {}
+    priorities: dict[TierName, int] = {}
+    for count in stats.counts:
+        tier = TIER_NAMES[count.tier]
+        counts.setdefault(count.state, {})[tier] = count.count
+        priorities[tier] = priorities.get(tier, 0) + count.count
+    return StatsView(
+        states={state: sum(tiers.values()) for state, tiers in counts.items()},
+        priorities=priorities,
+        counts=counts,
+        oldest_wait_seconds=stats.oldest_wait_seconds,
+        workers=tuple(map(_worker_view, stats.workers)),
+    )
+
+
+def _worker_view(worker: WorkerInfo) -> WorkerView:
+    return WorkerView(
+        id=worker.id,
+        host=worker.host,
+        pid=worker.pid,
+        concurrency=worker.concurrency,
+        running=worker.running,
+        last_seen_at=worker.last_seen_at,
+    )

@@ -1,0 +1,157 @@
+"""`/api/tasks`: in, out, and what can be done to a task meanwhile."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from officeplane.api.answers import json_answer, many_tasks, one_task
+from officeplane.api.bodies import BulkBody, CancelBody, NoBody, TaskBody, with_key, without_key
+from officeplane.api.cursors import cursor_after, link_to_next
+from officeplane.api.openapi import headers, refusals
+from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
+from officeplane.api.patience import wait_for
+from officeplane.api.plane import plane_of, runtime_of
+from officeplane.api.requests import StrictRoute
+from officeplane.api.views import ExplanationView, TaskView, explanation_view
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.task import ChildSummary, TaskDetails
+from officeplane.runtime import Runtime
+from officeplane.services.submission import Submitted
+
+router = APIRouter(prefix="/api/tasks", tags=["tasks"], route_class=StrictRoute)
+
+_SUBMITTING = (
+    "unknown_task_type", "invalid_payload", "invalid_reference", "not_supported_yet",
+    "idempotency_in_progress", "idempotency_mismatch",
+)  # fmt: skip
+
+
+@router.post(
+    "",
+    operation_id="submitTask",
+    summary="Submit a task or a batch",
+    status_code=201,
+    response_model=TaskView,
+    responses={
+        200: {
+            "model": TaskView,
+            "description": "The idempotency key was used before: the task as it is now.",
+            "headers": headers("Location", "Idempotency-Replayed"),
+        },
+        201: {"description": "Stored.", "headers": headers("Location")},
+        **refusals(*_SUBMITTING, body=True),
+    },
+)
+async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyKey = None) -> Response:
+    """Store a task, or a batch with all its children, and return it; what is refused is not stored."""
+    runtime = runtime_of(request)
+    submitted = await runtime.submission.submit(with_key(body, idempotency_key))
+    location = {"Location": f"/api/tasks/{submitted.task.id}"}
+    details = await _details(runtime, submitted)
+    if submitted.replayed:
+        return one_task(details, 200, {**location, "Idempotency-Replayed": "true"})
+    return one_task(details, 201, location)
+
+
+@router.post(
+    "/bulk",
+    operation_id="submitTasks",
+    summary="Submit many tasks, all or none",
+    status_code=201,
+    response_model=list[TaskView],
+    responses={201: {"description": "Stored, all of them, in the order given."}, **refusals(*_SUBMITTING, body=True)},
+)
+async def submit_many(request: Request, body: BulkBody, idempotency_key: IdempotencyKey = None) -> Response:
+    """Store up to 1,000 tasks and batches, 10,000 tasks in all; one that is refused refuses them all."""
+    without_key(idempotency_key)
+    runtime = runtime_of(request)
+    submitted = await runtime.submission.submit_many(body)
+    return many_tasks([await _details(runtime, one) for one in submitted], 201)
+
+
+@router.get(
+    "",
+    operation_id="listTasks",
+    summary="List tasks, newest first",
+    response_model=list[TaskView],
+    responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
+)
+async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
+    """Return the newest tasks that fit every filter given; the next page is in the `Link` header."""
+    page = await runtime_of(request).reading.page(query.filter, query.before, query.limit)
+    following = {}
+    if len(page) == query.limit:
+        following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].task.seq))
+    return many_tasks(page, 200, following)
+
+
+@router.get(
+    "/{task_id}",
+    operation_id="getTask",
+    summary="Show a task",
+    response_model=TaskView,
+    responses=refusals("task_not_found"),
+)
+async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -> Response:
+    """Return the task as it is now, or once it is final."""
+    runtime = runtime_of(request)
+    if wait:
+        return one_task(await wait_for(plane_of(request), runtime, TaskId(task_id), wait))
+    return one_task(await runtime.reading.task(TaskId(task_id)))
+
+
+@router.post(
+    "/{task_id}/cancel",
+    operation_id="cancelTask",
+    summary="Cancel a task and everything below it",
+    response_model=TaskView,
+    responses={
+        200: {"description": "It was waiting and is CANCELLED."},
+        202: {"model": TaskView, "description": "It runs and was asked to stop; it will be CANCELLED within 2 s."},
+        **refusals("task_not_found", "illegal_state", body=True),
+    },
+)
+async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = None) -> Response:
+    """End a waiting task at once, or ask a running one to stop; a final one is refused."""
+    runtime = runtime_of(request)
+    await runtime.cancellation.cancel(TaskId(task_id), None if body is None else body.reason)
+    details = await runtime.reading.task(TaskId(task_id))
+    return one_task(details, 200 if details.task.state is TaskState.CANCELLED else 202)
+
+
+@router.post(
+    "/{task_id}/retry",
+    operation_id="retryTask",
+    summary="Queue a final task again",
+    response_model=TaskView,
+    responses=refusals("task_not_found", "illegal_state", body=True),
+)
+async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -> Response:
+    """Give a FAILED, TIMEOUT or CANCELLED task a fresh retry budget; of a batch, its unfinished children."""
+    runtime = runtime_of(request)
+    await runtime.reopening.retry(TaskId(task_id))
+    return one_task(await runtime.reading.task(TaskId(task_id)))
+
+
+@router.get(
+    "/{task_id}/explain",
+    operation_id="explainTask",
+    summary="Say why a task waits",
+    response_model=ExplanationView,
+    responses=refusals("task_not_found"),
+)
+async def explain(request: Request, task_id: TaskIdInPath) -> Response:
+    """Return whether the task could run now, and each thing it waits for."""
+    return json_answer(explanation_view(await runtime_of(request).explanation.explain(TaskId(task_id))))
+
+
+async def _details(runtime: Runtime, submitted: Submitted) -> TaskDetails:
+    task = submitted.task
+    if submitted.replayed:
+        return await runtime.reading.task(task.id)
+    if not task.is_batch:
+        return TaskDetails(task, (), None)
+    children = [one for one in submitted.tasks if one.parent_id == task.id]
+    return TaskDetails(task, (), tuple(ChildSummary(one.id, one.task_type, one.state, one.key) for one in children))

@@ -1,0 +1,128 @@
+"""What the API answers, as far as the command line shows it.
+
+Read leniently on purpose: an older `officeplane` must be able to talk to a
+newer installation, so unknown fields pass and most known ones may be missing.
+"""
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from officeplane.domain.lifecycle import FINAL, TaskState
+
+
+class Reading(BaseModel):
+    """A JSON object in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class TaskError(Reading):
+    """Why the last attempt of a task failed."""
+
+    kind: str
+    message: str = ""
+
+
+class Failure(Reading):
+    """One failed attempt."""
+
+    attempt: int
+    kind: str
+    message: str = ""
+    worker_id: str | None = None
+    started_at: datetime | None = None
+    duration_seconds: float | None = None
+
+
+class Child(Reading):
+    """A task of a batch, as its parent lists it."""
+
+    id: str
+    task_type: str
+    state: str
+    key: str | None = None
+
+
+class Task(Reading):
+    """A task."""
+
+    id: str
+    task_type: str
+    state: str
+    title: str | None = None
+    priority: str = ""
+    priority_value: int | None = None
+    document_id: str | None = None
+    payload: JsonValue = None
+    result: JsonValue = None
+    error: TaskError | None = None
+    progress: JsonValue = None
+    attempt: int = 0
+    attempts_charged: int | None = None
+    max_retries: int | None = None
+    timeout_seconds: float | None = None
+    parent_id: str | None = None
+    key: str | None = None
+    tags: tuple[str, ...] = ()
+    worker_id: str | None = None
+    created_by: str | None = None
+    created_at: datetime | None = None
+    run_at: datetime | None = None
+    queued_at: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    cancel_requested_at: datetime | None = None
+    cancel_reason: str | None = None
+    failures: tuple[Failure, ...] = ()
+    children: tuple[Child, ...] | None = None
+    child_counts: dict[str, int] | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing but an explicit retry will change it."""
+        return self.state in FINAL
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether it ended as it was meant to."""
+        return self.state == TaskState.COMPLETED
+
+
+class Reason(Reading):
+    """One cause of a task's waiting."""
+
+    code: str
+    detail: str = ""
+
+
+class Explanation(Reading):
+    """Why a task waits, or that it does not."""
+
+    runnable: bool
+    reasons: tuple[Reason, ...] = ()
+
+
+class Event(Reading):
+    """Something that happened to a task or a document."""
+
+    type: str
+    task_id: str | None = None
+    document_id: str | None = None
+    state: str | None = None
+    at: datetime | None = None
+
+
+class Readiness(Reading):
+    """What the API says about its own servers."""
+
+    status: str
+    postgres: JsonValue = None
+    redis: JsonValue = None
+    dispatch: str | None = None
+    workers: int | None = None
+
+
+TASKS: TypeAdapter[list[Task]] = TypeAdapter(list[Task])
+ITEMS: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])

@@ -1,0 +1,74 @@
+"""One task in full: its facts, its children as a tree, its failed attempts; pure like `views`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from officeplane.cli.answers import Child, Task
+from officeplane.cli.texts import age, compact, printable, rfc3339, span
+from officeplane.cli.views import attempts, counts, progress, state_text
+
+
+def task_details(task: Task, now: datetime) -> Table:
+    """Lay out what is known of a task, a fact a line; what is not known is left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in _facts(task, now):
+        if value:
+            table.add_row(name, value)
+    return table
+
+
+def children_tree(task: Task, families: Mapping[str, Sequence[Child]]) -> Tree:
+    """Draw a batch: `families` holds the children of each parent that is known."""
+    tree = Tree(_branch(Child(id=task.id, task_type=task.task_type, state=task.state, key=task.key)))
+    _grow(tree, task.id, families)
+    return tree
+
+
+def _grow(tree: Tree, parent_id: str, families: Mapping[str, Sequence[Child]]) -> None:
+    for child in families.get(parent_id, ()):
+        _grow(tree.add(_branch(child)), child.id, families)
+
+
+def _branch(child: Child) -> Text:
+    key = f"  {printable(child.key)}" if child.key else ""
+    return Text.assemble(f"{child.id}  {child.task_type}  ", state_text(child.state), key, no_wrap=True)
+
+
+def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
+    yield "id", task.id
+    yield "type", task.task_type
+    yield "state", state_text(task.state)
+    yield "title", printable(task.title or "")
+    yield "document", task.document_id or ""
+    yield "priority", task.priority if task.priority_value is None else f"{task.priority} ({task.priority_value})"
+    yield "attempt", attempts(task)
+    yield "timeout", "" if task.timeout_seconds is None else span(task.timeout_seconds)
+    yield "progress", "" if task.progress is None else progress(task.progress)
+    yield "payload", printable(compact(task.payload)) if task.payload else ""
+    yield "result", "" if task.result is None else printable(compact(task.result))
+    yield "error", "" if task.error is None else printable(f"{task.error.kind}: {task.error.message}")
+    yield "children", counts(task.child_counts or {})
+    yield "parent", task.parent_id or ""
+    yield "key", printable(task.key or "")
+    yield "tags", printable(", ".join(task.tags))
+    yield "worker", task.worker_id or ""
+    yield "created by", printable(task.created_by or "")
+    yield "created", _moment(task.created_at, now)
+    yield "runs at", _moment(task.run_at, now) if task.run_at != task.created_at else ""
+    yield "queued", _moment(task.queued_at, now)
+    yield "started", _moment(task.started_at, now)
+    yield "finished", _moment(task.finished_at, now)
+    yield "cancel requested", _moment(task.cancel_requested_at, now)
+    yield "cancel reason", printable(task.cancel_reason or "")
+
+
+def _moment(then: datetime | None, now: datetime) -> str:
+    if then is None:
+        return ""
+    return f"{rfc3339(then)}  ({age(then, now)})"

@@ -1,0 +1,171 @@
+"""What the facts about Postgres, Redis and the API mean; pure."""
+
+from collections.abc import Iterator
+
+from officeplane.cli.answers import Readiness
+from officeplane.cli.findings import Finding, ok, problem, warning
+from officeplane.cli.texts import span
+from officeplane.config import Settings
+from officeplane.dispatch.doctor import RedisFacts
+from officeplane.store.doctor import PlaneFacts, PostgresFacts, SchemaFacts
+
+POSTGRES_OLDEST = 14
+REDIS_OLDEST = (7, 0)
+CLOCK_SECONDS = 5.0
+CONNECTIONS_FEWEST = 20
+CONNECTIONS_USED = 0.8
+LATENCY_SECONDS = 0.02
+HEARTBEATS_IN_LEASE = 3
+
+
+def judge_settings(settings: Settings) -> Iterator[Finding]:
+    """Look for settings that are legal one by one and bad together."""
+    if not settings.database_url:
+        yield problem(
+            "settings",
+            "OFFICEPLANE_DATABASE_URL is not set: Postgres and the workers cannot be examined.",
+            "Set it, for example to postgresql://user:password@host:5432/officeplane.",
+        )
+    else:
+        yield ok("settings", "The environment can be read.")
+    if not settings.redis_url:
+        yield warning(
+            "settings",
+            "OFFICEPLANE_REDIS_URL is not set: workers look into Postgres every second instead of being called.",
+            "Set it to a Redis 7 or Valkey, such as redis://host:6379/0; work then starts within milliseconds.",
+        )
+    if settings.lease_seconds < HEARTBEATS_IN_LEASE * settings.heartbeat_seconds:
+        yield warning(
+            "settings",
+            f"A lease of {settings.lease_seconds:g} s ends after fewer than {HEARTBEATS_IN_LEASE} missed "
+            f"heartbeats ({settings.heartbeat_seconds:g} s apart): a slow moment looks like a dead worker.",
+            "Raise OFFICEPLANE_LEASE_SECONDS or lower OFFICEPLANE_HEARTBEAT_SECONDS.",
+        )
+
+
+def judge_postgres(facts: PostgresFacts) -> Iterator[Finding]:
+    """Look for what would lose work or refuse connections."""
+    if facts.version_num < POSTGRES_OLDEST * 10_000:
+        yield problem("postgres", f"Version {facts.version} is too old.", f"Upgrade to Postgres {POSTGRES_OLDEST}+.")
+    else:
+        yield ok("postgres", f"Postgres {facts.version} answers.")
+    if facts.is_standby:
+        yield problem("postgres", "This server is a standby: it takes no writes.", "Name the primary in the URL.")
+    yield from _judge_durability(facts)
+    yield _judge_clock(facts.clock_ahead_seconds)
+    yield _judge_connections(facts)
+
+
+def judge_schema(facts: SchemaFacts) -> Finding:
+    """Look for migrations that were not applied."""
+    if facts.changed is not None:
+        return problem("migrations", facts.changed, "Install the version of officeplane that this database belongs to.")
+    if facts.pending:
+        return problem("migrations", f"Not applied: {', '.join(facts.pending)}.", "Run `officeplane migrate`.")
+    return ok("migrations", "Up to date.")
+
+
+def judge_redis(facts: RedisFacts) -> Iterator[Finding]:
+    """Look for what would slow work down or drop locks."""
+    if facts.compatible_with < REDIS_OLDEST:
+        yield problem("redis", f"{facts.product} {facts.version} is too old.", "Upgrade to Redis 7.0+ or Valkey.")
+    else:
+        yield ok("redis", f"{facts.product} {facts.version} answers in {span(facts.latency_seconds)}.")
+    if facts.role not in {"master", ""}:
+        yield problem("redis", f"This server is a {facts.role}: it takes no writes.", "Name the primary in the URL.")
+    if facts.latency_seconds > LATENCY_SECONDS:
+        yield warning("redis latency", f"A round trip takes {span(facts.latency_seconds)}.", "Move Redis closer.")
+    yield _judge_eviction(facts)
+    persistence = "appends to disk" if facts.append_only else "keeps no log on disk"
+    yield ok("redis persistence", f"It {persistence}; either is fine, what it forgets is rung again from Postgres.")
+
+
+def judge_api(url: str, readiness: Readiness) -> Iterator[Finding]:
+    """Look at what the API says of its own connections."""
+    if readiness.status not in {"ok", "degraded"}:
+        yield problem("api", f"{url} answers that it is {readiness.status}.", "See the log of `officeplane serve`.")
+    elif readiness.dispatch == "polling":
+        yield warning(
+            "api",
+            f"{url} is ready but does not reach Redis: new tasks are found by polling.",
+            "Set OFFICEPLANE_REDIS_URL for `officeplane serve`, or see why Redis does not answer it.",
+        )
+    else:
+        yield ok("api", f"{url} is ready.")
+
+
+def judge_plane(facts: PlaneFacts) -> Iterator[Finding]:
+    """Look for work that nobody will do."""
+    if facts.workers:
+        slots = sum(worker.concurrency for worker in facts.workers)
+        running = sum(worker.running for worker in facts.workers)
+        yield ok("workers", f"{len(facts.workers)} alive with {slots} slots, {running} of them busy.")
+    else:
+        yield problem("workers", "No worker is alive: tasks wait.", "Start one with `officeplane worker`.")
+    for task_type, waiting in facts.orphaned_types.items() if facts.workers else ():
+        yield problem(
+            "task types",
+            f"{waiting} waiting of type {task_type}, which no live worker knows.",
+            "Start a worker that loads its module: `officeplane worker --handlers MODULE`.",
+        )
+    yield from _judge_chores(facts)
+
+
+def _judge_durability(facts: PostgresFacts) -> Iterator[Finding]:
+    lax = [name for name, is_on in (("fsync", facts.fsync), ("full_page_writes", facts.full_page_writes)) if not is_on]
+    if facts.synchronous_commit == "off":
+        lax.append("synchronous_commit")
+    if lax:
+        yield problem(
+            "durability",
+            f"Off: {', '.join(lax)}. A crash loses work that was accepted.",
+            "Turn it on, unless this is a test server.",
+        )
+    else:
+        yield ok("durability", "What is committed is on disk.")
+
+
+def _judge_clock(ahead_seconds: float) -> Finding:
+    apart = f"{span(abs(ahead_seconds))} {'ahead of' if ahead_seconds > 0 else 'behind'} this machine's"
+    if abs(ahead_seconds) > CLOCK_SECONDS:
+        return warning("clock", f"The clock of Postgres is {apart}.", "Let both machines use NTP.")
+    return ok("clock", f"The clock of Postgres is {apart}.")
+
+
+def _judge_connections(facts: PostgresFacts) -> Finding:
+    used = f"{facts.connections} of {facts.max_connections} connections in use"
+    if facts.max_connections < CONNECTIONS_FEWEST or facts.connections > CONNECTIONS_USED * facts.max_connections:
+        return warning(
+            "connections", f"{used}.", "Raise max_connections, or run fewer processes: each keeps up to a dozen."
+        )
+    return ok("connections", f"{used}.")
+
+
+def _judge_eviction(facts: RedisFacts) -> Finding:
+    if facts.maxmemory_policy in {"noeviction", ""}:
+        return ok("redis memory", "It never drops a lock or a waiting id to save memory.")
+    said = f"maxmemory-policy is {facts.maxmemory_policy}"
+    if facts.maxmemory == 0:
+        return warning(
+            "redis memory", f"{said}; harmless only as long as there is no maxmemory.", "Set it to noeviction."
+        )
+    return problem("redis memory", f"{said}: locks and waiting ids may be dropped.", "Set it to noeviction.")
+
+
+def _judge_chores(facts: PlaneFacts) -> Iterator[Finding]:
+    lapsed = [leader.chore for leader in facts.leaders if not leader.leads]
+    leading = {leader.worker_id for leader in facts.leaders if leader.leads}
+    if leading and not lapsed:
+        yield ok("chores", f"Led by {', '.join(sorted(leading))}.")
+    elif facts.workers:
+        yield problem(
+            "chores",
+            f"Nobody leads {', '.join(lapsed) or 'them'}: lost work is not found again.",
+            "A worker takes over within seconds; if this stays, see the workers' logs.",
+        )
+    if facts.overdue_leases:
+        yield problem(
+            "leases",
+            f"{facts.overdue_leases} attempts of workers long gone are still not ended.",
+            "A live worker ends them; see `workers` and `chores`.",
+        )

@@ -1,0 +1,103 @@
+"""The API's events as they happen, across broken connections.
+
+Every stretch of connection starts with CONNECTED: whoever keeps a picture
+reads it anew then, because the first connection says nothing of what happened
+before it. Later ones resume after the last event seen, without a gap.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from officeplane.cli.client import Client, Query
+from officeplane.cli.exits import RefusedError, UnreachableError
+
+PATH = "/api/events"
+SILENCE_SECONDS = 40.0
+"""The API writes a comment every 15 s: two of them missing is a dead connection."""
+
+GIVE_UP_SECONDS = 60.0
+FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 5.0
+RESET = "stream.reset"
+
+
+class Link(Enum):
+    """What became of the connection."""
+
+    CONNECTED = auto()
+    LOST = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One event of the stream, its data still the text that came."""
+
+    name: str
+    data: str
+    id: str | None
+
+
+@dataclass(slots=True)
+class EventParser:
+    """Bytes in, whole events out, however the bytes are cut."""
+
+    last_id: str | None = None
+    _buffer: bytes = b""
+    _name: str = ""
+    _data: list[str] = field(default_factory=list[str])
+
+    def feed(self, chunk: bytes) -> list[ServerEvent]:
+        """Return the events that these bytes complete."""
+        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+        events = (self._take(line.removesuffix(b"\r").decode(errors="replace")) for line in lines)
+        return [event for event in events if event is not None]
+
+    def _take(self, line: str) -> ServerEvent | None:
+        if not line:
+            return self._dispatch()
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        match name:
+            case "event":
+                self._name = value
+            case "data":
+                self._data.append(value)
+            case "id":
+                self.last_id = value
+            case _:  # a comment, or `retry`, which our own pauses replace
+                pass
+        return None
+
+    def _dispatch(self) -> ServerEvent | None:
+        event = ServerEvent(self._name or "message", "\n".join(self._data), self.last_id) if self._data else None
+        self._name, self._data = "", []
+        return event
+
+
+async def follow(client: Client, query: Query) -> AsyncGenerator[ServerEvent | Link]:
+    """Yield events and changes of the connection; ends by UnreachableError when the API stays away."""
+    last_id: str | None = None
+    seen_at: float | None = None
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        parser = EventParser(last_id)
+        headers = {"Accept": "text/event-stream", **({} if last_id is None else {"Last-Event-ID": last_id})}
+        try:
+            async with client.stream(PATH, query, headers, SILENCE_SECONDS) as response:
+                yield Link.CONNECTED
+                seen_at, pause = time.monotonic(), FIRST_PAUSE_SECONDS
+                async for chunk in response.aiter_bytes():
+                    for event in parser.feed(chunk):
+                        last_id = None if event.name == RESET else event.id
+                        yield event
+                    seen_at = time.monotonic()
+        except (UnreachableError, RefusedError):
+            # Nothing good was ever there, or it has been away for too long: that is the answer.
+            if seen_at is None or time.monotonic() - seen_at > GIVE_UP_SECONDS:
+                raise
+        yield Link.LOST
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, LONGEST_PAUSE_SECONDS)

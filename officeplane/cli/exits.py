@@ -1,0 +1,38 @@
+"""How a command ends: the exit codes, and the errors that end one early with a line for people."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What scripts may rely on."""
+
+    DONE = 0
+    REFUSED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+
+
+class StopError(Exception):
+    """A command that cannot go on; `run` writes its lines to stderr and exits with its code."""
+
+    code = ExitCode.REFUSED
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*lines)
+        self.lines = lines
+
+
+class RefusedError(StopError):
+    """What was asked for was refused, or was done and failed."""
+
+
+class UsageError(StopError):
+    """The command or its settings make no sense as given."""
+
+    code = ExitCode.USAGE
+
+
+class UnreachableError(StopError):
+    """A server that the command needs does not answer."""
+
+    code = ExitCode.UNREACHABLE

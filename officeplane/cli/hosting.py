@@ -1,0 +1,78 @@
+"""An ASGI application on a port of this process, until a signal says stop.
+
+The first signal stops listening and answers what was asked, the second one
+leaves at once. Both ways the process ends by itself, with exit code 0.
+"""
+
+import logging
+import math
+import socket
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import structlog
+import uvicorn
+
+from officeplane.cli.draining import Draining
+from officeplane.cli.exits import ExitCode, RefusedError
+from officeplane.config import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+BACKLOG = 2048
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class DrainingServer(uvicorn.Server):
+    """uvicorn's server, except that a signal ends it well instead of being raised again afterwards."""
+
+    def __init__(self, config: uvicorn.Config, draining: Draining) -> None:
+        super().__init__(config)
+        self._draining = draining
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Drain at the first signal, leave at the second."""
+        del sig, frame
+        if self.should_exit:
+            self.force_exit = True
+            # What is cut off now was cut off on purpose: no traces of it.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what was asked, with what never ends ended."""
+        self._draining.end_streams()
+        await super().shutdown(sockets)
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a socket on the address of these settings, or say in a line why it cannot be had."""
+    host, port = settings.host, settings.port
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise RefusedError(f"Cannot listen on {host}:{port}: {error.strerror or error}") from None
+
+
+def host_server(app: "FastAPI", settings: Settings, listener: socket.socket) -> ExitCode:
+    """Serve on this socket until stopped."""
+    draining = Draining(app)
+    config = uvicorn.Config(
+        draining,
+        access_log=False,
+        log_config=None,
+        loop="uvloop",
+        http="httptools",
+        timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
+    )
+    server = DrainingServer(config, draining)
+    _log.info("serve.listening", url=f"http://{_address(listener)}")
+    server.run(sockets=[listener])
+    return ExitCode.DONE if server.started else ExitCode.REFUSED
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

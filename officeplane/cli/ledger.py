@@ -1,0 +1,32 @@
+"""The ledger as an entry point needs it: it answers, and its schema is that of this version."""
+
+import asyncio
+
+from officeplane.cli.exits import RefusedError, UnreachableError
+from officeplane.cli.texts import without_secrets
+from officeplane.config import Settings
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.store.doctor import consultation, examine_schema
+
+
+def unreachable(settings: Settings, error: DatabaseUnavailableError) -> UnreachableError:
+    """Return how to say that Postgres does not answer."""
+    return UnreachableError(f"No answer from {without_secrets(settings.database_url)}: {error}")
+
+
+def check_ledger(settings: Settings) -> Settings:
+    """Return the same settings, when work can begin on the database that they name."""
+    return asyncio.run(_check(settings))
+
+
+async def _check(settings: Settings) -> Settings:
+    try:
+        async with consultation(settings.database_url) as connection:
+            schema = await examine_schema(connection)
+    except DatabaseUnavailableError as error:
+        raise unreachable(settings, error) from None
+    if schema.changed is not None:
+        raise RefusedError(schema.changed)
+    if schema.pending:
+        raise RefusedError(f"The database lacks {', '.join(schema.pending)}: run `officeplane migrate` first.")
+    return settings

@@ -1,0 +1,62 @@
+"""The `officeplane` program: its commands, and how they end.
+
+Command modules import only typer and the standard library at the top, and the
+rest inside the command: `officeplane --help` and completion stay quick.
+"""
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from officeplane.cli import tasks
+from officeplane.cli.doctor import doctor
+from officeplane.cli.exits import ExitCode, StopError
+from officeplane.cli.migrate import migrate
+from officeplane.cli.serve import serve
+from officeplane.cli.up import up
+from officeplane.cli.worker import worker
+
+app = typer.Typer(
+    help="OfficePlane: many agents and people edit the same Office documents, one task at a time.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(up)
+app.command()(serve)
+app.command()(worker)
+app.command()(migrate)
+app.command()(doctor)
+app.add_typer(tasks.app, name="tasks")
+
+
+def run() -> NoReturn:
+    """Run the command line of this process and exit with its code."""
+    try:
+        app()
+    except StopError as stop:
+        for line in stop.lines:
+            sys.stderr.write(f"{line}\n")
+        sys.exit(stop.code)
+    sys.exit(ExitCode.DONE)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"officeplane {version('officeplane')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+if __name__ == "__main__":
+    run()

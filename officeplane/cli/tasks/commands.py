@@ -1,0 +1,143 @@
+"""The `officeplane tasks` commands: their arguments, and nothing heavy before one is chosen."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from officeplane.cli.exits import ExitCode, UsageError
+from officeplane.cli.options import DEFAULT_URL, AsJson, TaskId, Url
+
+app = typer.Typer(help="Submit tasks and see what becomes of them.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(
+    *,
+    state: Annotated[list[str] | None, typer.Option(help="Only these states; may repeat.", metavar="STATE")] = None,
+    document: Annotated[str | None, typer.Option(help="Only tasks of this document.")] = None,
+    task_type: Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")] = None,
+    priority: Annotated[str | None, typer.Option(help="Only this priority, by name.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only tasks with this tag.")] = None,
+    parent: Annotated[str | None, typer.Option(help="Only children of this task.", metavar="TASK_ID")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """List tasks, the newest first."""
+    from officeplane.cli.tasks.listing import list_tasks
+
+    filters = {
+        "state": [name.upper() for name in state or ()],
+        "documentId": document,
+        "taskType": task_type,
+        "priority": priority and priority.upper(),
+        "tag": tag,
+        "parentId": parent,
+    }
+    asyncio.run(list_tasks(url, {name: value for name, value in filters.items() if value}, limit, as_json=as_json))
+
+
+@app.command()
+def show(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
+    """Show a task with its failed attempts and its children."""
+    from officeplane.cli.tasks.showing import show_task
+
+    asyncio.run(show_task(url, task_id, as_json=as_json))
+
+
+@app.command()
+def explain(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
+    """Say why a task waits."""
+    from officeplane.cli.tasks.showing import explain_task
+
+    asyncio.run(explain_task(url, task_id, as_json=as_json))
+
+
+@app.command()
+def cancel(
+    task_id: TaskId,
+    *,
+    reason: Annotated[str | None, typer.Option(help="Why, for whoever asks later.")] = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Cancel a task and its children; one that runs is asked to stop."""
+    from officeplane.cli.tasks.deeds import cancel_task
+
+    asyncio.run(cancel_task(url, task_id, reason, as_json=as_json))
+
+
+@app.command()
+def retry(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
+    """Queue a task again that is FAILED, TIMEOUT or CANCELLED."""
+    from officeplane.cli.tasks.deeds import retry_task
+
+    asyncio.run(retry_task(url, task_id, as_json=as_json))
+
+
+@app.command()
+def submit(
+    task_type: Annotated[str | None, typer.Argument(metavar="TYPE", help="A task type, such as noop.")] = None,
+    *,
+    document: Annotated[str | None, typer.Option(help="The document it works on.")] = None,
+    payload: Annotated[str | None, typer.Option(help="JSON, @FILE, or - for stdin.", metavar="JSON")] = None,
+    priority: Annotated[str | None, typer.Option(help="CRITICAL to BACKGROUND, or 0 (most urgent) to 100.")] = None,
+    title: Annotated[str | None, typer.Option(help="A title for people.")] = None,
+    max_retries: Annotated[int | None, typer.Option(help="Retries after failed attempts.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds that an attempt may take.")] = None,
+    run_at: Annotated[str | None, typer.Option(help="Not before this time (RFC 3339).", metavar="TIME")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may repeat.")] = None,
+    body: Annotated[
+        str | None,
+        typer.Option(help="A whole request instead, one or a list: JSON, @FILE or -.", metavar="JSON"),
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="Idempotency key: the same key submits once.")] = None,
+    wait: Annotated[float | None, typer.Option(min=0, help="Wait this long for its end.", metavar="SECONDS")] = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Submit a task; with --wait, exit 0 only when it completed."""
+    from officeplane.cli.tasks.bodies import parse_payload, parse_priority, read_argument, without_nothing
+    from officeplane.cli.tasks.submitting import submit as hand_in
+    from officeplane.cli.texts import compact
+
+    fields = without_nothing(
+        {
+            "taskType": task_type,
+            "documentId": document,
+            "payload": None if payload is None else parse_payload(payload),
+            "priority": None if priority is None else parse_priority(priority),
+            "title": title,
+            "maxRetries": max_retries,
+            "timeoutSeconds": timeout,
+            "runAt": run_at,
+            "tags": [*(tag or ())],
+        }
+    )
+    if (body is None) == (task_type is None) or (body is not None and fields):
+        raise UsageError("Give either a TYPE with its options, or a whole request with --body.")
+    request = read_argument(body) if body is not None else compact(fields).encode()
+    raise typer.Exit(asyncio.run(hand_in(url, request, key, wait, as_json=as_json)))
+
+
+@app.command()
+def watch(
+    task_ids: Annotated[list[str] | None, typer.Argument(metavar="TASK_ID", help="The tasks to follow.")] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Follow the whole installation instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the API's JSON, one change a line.")] = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Follow tasks until all are final; exit 0 only when all completed."""
+    if everything == bool(task_ids):
+        raise UsageError("Give the tasks to follow, or --all.")
+    from officeplane.cli.tasks.presenting import watch_plane, watch_tasks
+
+    try:
+        if task_ids:
+            raise typer.Exit(asyncio.run(watch_tasks(url, list(dict.fromkeys(task_ids)), as_json=as_json)))
+        asyncio.run(watch_plane(url, as_json=as_json))
+    except KeyboardInterrupt:
+        # Whoever stops looking at everything has seen what they wanted; named tasks were not seen to end.
+        raise typer.Exit(ExitCode.DONE if everything else ExitCode.REFUSED) from None

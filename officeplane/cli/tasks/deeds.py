@@ -1,0 +1,33 @@
+"""`officeplane tasks cancel` and `retry`: a deed done to one task."""
+
+from officeplane.cli.answers import Task
+from officeplane.cli.client import Client, task_path
+from officeplane.cli.console import out, write_json
+from officeplane.cli.texts import compact
+
+
+async def cancel_task(url: str, task_id: str, reason: str | None, *, as_json: bool) -> None:
+    """Ask for a task's end and print what became of it."""
+    task = await _post(
+        url, task_path(task_id, "/cancel"), {} if reason is None else {"reason": reason}, as_json=as_json
+    )
+    if task is not None:
+        still = "" if task.is_final else "; it was asked to stop"
+        out().print(f"{task.id} is {task.state}{still}")
+
+
+async def retry_task(url: str, task_id: str, *, as_json: bool) -> None:
+    """Open a finished task again and print its new state."""
+    task = await _post(url, task_path(task_id, "/retry"), {}, as_json=as_json)
+    if task is not None:
+        out().print(f"{task.id} is {task.state}")
+
+
+async def _post(url: str, path: str, body: dict[str, str], *, as_json: bool) -> Task | None:
+    """Return the task to tell about, or None when its JSON has told everything."""
+    async with Client(url) as client:
+        answer = await client.post(path, compact(dict(body)).encode())
+    if as_json:
+        write_json(answer.text)
+        return None
+    return Task.model_validate_json(answer.content)

@@ -1,0 +1,100 @@
+"""What happens to tasks, as it happens: the stream behind `officeplane tasks watch`.
+
+An event is only a hint that a task changed; what is passed on is the task as
+the API has it. So a lost connection or a repeated event can make the picture
+late, never wrong. Running tasks are also read from time to time, for their
+progress and, of a batch, its children.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from officeplane.cli.answers import Event, Task
+from officeplane.cli.client import Client, task_path
+from officeplane.cli.event_stream import RESET, Link, ServerEvent, follow
+from officeplane.cli.exits import UnreachableError
+from officeplane.domain.lifecycle import ACTIVE
+
+TICK_SECONDS = 1.0
+POLLED_AT_ONCE = 20
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A task or an event as it was seen, and the JSON that said so."""
+
+    what: Task | Event
+    json: str
+
+
+async def task_changes(client: Client, task_ids: Sequence[str]) -> AsyncGenerator[Sighting | Link | None]:
+    """Yield these tasks whenever they changed, None when time passes, and end when all are final."""
+    known: dict[str, Task] = {}
+    texts: dict[str, str] = {}
+    stale: set[str] = set()
+    polled_at = time.monotonic()
+    async with aclosing(_with_ticks(follow(client, {"taskId": task_ids[0]} if len(task_ids) == 1 else {}))) as stream:
+        async for item in stream:
+            stale |= _touched(item, task_ids)
+            if time.monotonic() - polled_at >= TICK_SECONDS:
+                stale |= set(islice((task.id for task in known.values() if task.state in ACTIVE), POLLED_AT_ONCE))
+                polled_at = time.monotonic()
+            if not isinstance(item, ServerEvent):
+                yield item
+            for task_id in [known_id for known_id in task_ids if known_id in stale]:
+                try:
+                    answer = await client.get(task_path(task_id))
+                except UnreachableError:
+                    break  # The stream notices too, and says when to try again.
+                stale.discard(task_id)
+                if texts.get(task_id) != answer.text:
+                    texts[task_id] = answer.text
+                    known[task_id] = Task.model_validate_json(answer.content)
+                    yield Sighting(known[task_id], answer.text)
+            if len(known) == len(task_ids) and all(task.is_final for task in known.values()):
+                return
+
+
+async def plane_changes(client: Client) -> AsyncGenerator[Sighting | Link | None]:
+    """Yield every event of the installation, and None when time passes; does not end."""
+    async with aclosing(_with_ticks(follow(client, {}))) as stream:
+        async for item in stream:
+            if not isinstance(item, ServerEvent):
+                yield item
+            elif item.name != RESET:
+                yield Sighting(Event.model_validate_json(item.data), item.data)
+
+
+def _touched(item: ServerEvent | Link | None, task_ids: Sequence[str]) -> set[str]:
+    """Return the tasks to read again because of what was heard."""
+    match item:
+        case Link.CONNECTED | ServerEvent(name="stream.reset"):
+            return set(task_ids)
+        case ServerEvent(data=data):
+            return {Event.model_validate_json(data).task_id or ""} & set(task_ids)
+        case Link.LOST | None:
+            return set()
+
+
+async def _with_ticks(stream: AsyncGenerator[T]) -> AsyncGenerator[T | None]:
+    """Yield what the stream yields, and None for every second of silence."""
+    upcoming = asyncio.ensure_future(anext(stream))
+    try:
+        while True:
+            done, _ = await asyncio.wait({upcoming}, timeout=TICK_SECONDS)
+            if done:
+                item = upcoming.result()
+                upcoming = asyncio.ensure_future(anext(stream))
+                yield item
+            else:
+                yield None
+    finally:
+        upcoming.cancel()
+        await asyncio.wait({upcoming})
+        await stream.aclose()

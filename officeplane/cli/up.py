@@ -1,0 +1,186 @@
+"""`officeplane up`: everything on this machine, on servers of its own, from nothing to a first task.
+
+A first signal stops in order: the API and the workers drain, then the servers end. A second one is passed on to
+them. Should this process be killed, the watchdog of the embedded servers ends all that it started.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from officeplane.cli.exits import RefusedError
+
+if TYPE_CHECKING:
+    import httpx
+
+    from officeplane.config import Settings
+    from officeplane.embedded.program import Program
+    from officeplane.embedded.stack import EmbeddedStack
+
+_READY_SECONDS = 60.0
+_GRACE_SECONDS = 5.0  # beyond the drain that the programs allow themselves
+
+_WELCOME = """
+OfficePlane is up on {url}
+
+  Try a task    curl -s {url}/api/tasks -H 'Content-Type: application/json' \\
+                     -d '{{"taskType": "sleep", "payload": {{"seconds": 2}}}}'
+  Look at it    curl -s '{url}/api/tasks?limit=1'
+  Stop          Ctrl-C (everything is kept in {data_dir})
+"""
+
+
+def up(
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, envvar="OFFICEPLANE_PORT", help="Where the API listens.")
+    ] = 8001,
+    data_dir: Annotated[Path, typer.Option(file_okay=False, help="Where everything is kept.")] = Path(".officeplane"),
+    workers: Annotated[
+        int, typer.Option(min=1, envvar="OFFICEPLANE_WORKERS", help="How many tasks the worker runs at a time.")
+    ] = 3,
+    *,
+    with_parent: Annotated[
+        bool, typer.Option("--with-parent", hidden=True, help="Stop when the parent is gone.")
+    ] = False,
+) -> None:
+    """Start everything here: Postgres, Valkey, the API and a worker."""
+    from officeplane.cli.environment import read_settings
+    from officeplane.embedded.errors import EmbeddedError
+
+    settings = read_settings(port=port, workers=workers)
+    try:
+        asyncio.run(_Up(settings, data_dir, with_parent=with_parent).run())
+    except EmbeddedError as error:
+        raise RefusedError(str(error)) from error
+
+
+class _Up:
+    """One run of the command."""
+
+    def __init__(self, settings: "Settings", data_dir: Path, *, with_parent: bool) -> None:
+        self._settings = settings
+        self._with_parent = with_parent
+        self._data_dir = data_dir
+        self._programs: list[Program] = []
+        self._asked_to_stop = asyncio.Event()
+
+    async def run(self) -> None:
+        """Stay up until asked to stop."""
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Under nohup, the end of the terminal is to be ignored.
+            if signum is not signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
+                loop.add_signal_handler(signum, self._on_signal)
+        staying = asyncio.create_task(self._stay_up())
+        asked = asyncio.create_task(self._until_asked_to_stop())
+        await asyncio.wait({staying, asked}, return_when=asyncio.FIRST_COMPLETED)
+        if asked.cancel():
+            await staying
+            return
+        staying.cancel()
+        with suppress(asyncio.CancelledError):
+            await staying
+
+    def _on_signal(self) -> None:
+        if self._asked_to_stop.is_set():
+            for program in self._programs:
+                program.ask_to_stop()
+        else:
+            _say("stopping: what runs may finish, a second signal hands it back")
+            self._asked_to_stop.set()
+
+    async def _until_asked_to_stop(self) -> None:
+        # `make` dies without a word when it is killed; whoever killed it meant us.
+        parent = os.getppid()
+        while os.getppid() == parent or not self._with_parent:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked_to_stop.wait(), 0.5)
+                return
+        self._asked_to_stop.set()
+
+    async def _stay_up(self) -> None:
+        from officeplane.embedded.program import keep_program, keep_server
+        from officeplane.embedded.stack import await_predecessor, embedded_stack
+        from officeplane.store.migrate import MigrationChangedError, migrate
+
+        await await_predecessor(self._data_dir)
+        self._refuse_taken_port()
+        async with AsyncExitStack() as leaving:
+            stack = await leaving.enter_async_context(embedded_stack(self._data_dir))
+            try:
+                await migrate(stack.database_url)
+            except MigrationChangedError as error:
+                raise RefusedError(str(error)) from error
+            self._programs = self._programs_on(stack)
+            leaving.push_async_callback(self._stop_programs)
+            for program in self._programs:
+                program.start()
+            await self._until_ready()
+            typer.echo(_WELCOME.format(url=self._url, data_dir=self._data_dir.resolve()))
+            async with asyncio.TaskGroup() as group:
+                for program in self._programs:
+                    group.create_task(keep_program(program, _say))
+                for server in (stack.postgres, stack.valkey):
+                    group.create_task(keep_server(server, stack.watchdog, _say))
+
+    def _refuse_taken_port(self) -> None:
+        from officeplane.embedded.ports import is_free
+
+        if not is_free(self._settings.port, self._settings.host):
+            raise RefusedError(
+                f"Port {self._settings.port} is in use: stop what listens there, or choose another --port."
+            )
+
+    def _programs_on(self, stack: "EmbeddedStack") -> "list[Program]":
+        from officeplane.embedded.program import Program
+
+        urls = {"OFFICEPLANE_DATABASE_URL": stack.database_url, "OFFICEPLANE_REDIS_URL": stack.redis_url}
+        environment = {**os.environ, **urls}
+        officeplane = (sys.executable, "-m", "officeplane.cli.main")
+        serve = (*officeplane, "serve", "--host", self._settings.host, "--port", str(self._settings.port))
+        worker = (*officeplane, "worker", "--concurrency", str(self._settings.workers))
+        return [
+            Program("the API", serve, environment, stack.watchdog),
+            Program("the worker", worker, environment, stack.watchdog),
+        ]
+
+    async def _stop_programs(self) -> None:
+        patience = self._settings.drain_seconds + _GRACE_SECONDS
+        await asyncio.gather(*(program.stop(patience) for program in self._programs))
+
+    async def _until_ready(self) -> None:
+        import httpx
+
+        try:
+            async with asyncio.timeout(_READY_SECONDS), httpx.AsyncClient(trust_env=False) as client:
+                while not await _is_ready(client, f"{self._url}/api/health/ready"):
+                    for program in self._programs:
+                        if not program.running:
+                            raise RefusedError(f"{program.name} ended at its start with exit code {program.exit_code}")
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise RefusedError(f"the API did not become ready within {_READY_SECONDS:g} s") from None
+
+    @property
+    def _url(self) -> str:
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._settings.host, self._settings.host)  # noqa: S104
+        return f"http://{host}:{self._settings.port}"
+
+
+async def _is_ready(client: "httpx.AsyncClient", url: str) -> bool:
+    import httpx
+
+    try:
+        return (await client.get(url)).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def _say(line: str) -> None:
+    typer.echo(f"officeplane up: {line}", err=True)

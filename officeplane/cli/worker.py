@@ -1,0 +1,25 @@
+"""`officeplane worker`: one worker process."""
+
+from typing import Annotated
+
+import typer
+
+
+def worker(
+    *,
+    concurrency: Annotated[int | None, typer.Option(min=1, help="How many tasks at once.")] = None,
+    handlers: Annotated[
+        list[str] | None, typer.Option(help="A module with handlers to load; may repeat.", metavar="MODULE")
+    ] = None,
+) -> None:
+    """Run tasks until stopped; Ctrl-C or SIGTERM lets what runs finish first."""
+    import uvloop
+    from workers.pool import run_worker
+
+    from officeplane.cli.environment import read_settings, require_database
+    from officeplane.cli.handlers import check_handlers
+    from officeplane.cli.ledger import check_ledger
+
+    modules = tuple(handlers) if handlers else None
+    settings = check_handlers(require_database(read_settings(concurrency=concurrency, handlers=modules)))
+    raise typer.Exit(uvloop.run(run_worker(check_ledger(settings))))

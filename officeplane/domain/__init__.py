@@ -1,0 +1,1 @@
+"""The pure core: states, rules and records; no I/O, no clock, no randomness."""

@@ -1,0 +1,61 @@
+"""Why an attempt failed: a closed set of kinds, and what each costs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+MESSAGE_LIMIT: Final = 8_192
+
+
+class FailureKind(StrEnum):
+    """The one word that says why an attempt failed."""
+
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    RATE_LIMITED = "rate_limited"
+    INVALID_OUTPUT = "invalid_output"
+    INVALID_EDIT = "invalid_edit"
+    EDIT_CONFLICT = "edit_conflict"
+    PERMANENT = "permanent"
+    CANCELLED = "cancelled"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    AUTH_FAILURE = "auth_failure"
+    INFRASTRUCTURE = "infrastructure"
+
+
+_K = FailureKind
+
+HOPELESS: Final = frozenset(
+    {_K.INVALID_EDIT, _K.EDIT_CONFLICT, _K.PERMANENT, _K.CANCELLED, _K.BUDGET_EXCEEDED, _K.AUTH_FAILURE}
+)
+UNCHARGED: Final = frozenset({_K.RATE_LIMITED, _K.CANCELLED, _K.INFRASTRUCTURE})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong in one attempt."""
+
+    kind: FailureKind
+    message: str
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether the attempt counts against `maxRetries`."""
+        return self.kind not in UNCHARGED
+
+
+def describe(error: BaseException) -> str:
+    """Return the error's text, whatever the error's own methods do."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a broken __str__ must not break the settlement
+        text = "(the error could not be described)"
+    name = type(error).__name__
+    return storable(f"{name}: {text}" if text else name)
+
+
+def storable(text: str) -> str:
+    """Return the text as Postgres can keep it: no NUL, no lone surrogate, bounded."""
+    clean = text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+    return clean if len(clean) <= MESSAGE_LIMIT else clean[: MESSAGE_LIMIT - 1] + "…"

@@ -1,0 +1,20 @@
+"""Ids: tasks and claims are UUIDv7 texts, document ids are chosen by users."""
+
+import re
+from typing import NewType
+
+TaskId = NewType("TaskId", str)
+ClaimId = NewType("ClaimId", str)
+HoldId = NewType("HoldId", str)
+DocumentId = NewType("DocumentId", str)
+WorkerId = NewType("WorkerId", str)
+
+DOCUMENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+
+
+def parse_task_id(text: str) -> TaskId | None:
+    """Return the id in its one spelling, or None when the text is no id."""
+    lowered = text.lower()
+    return TaskId(lowered) if _UUID.fullmatch(lowered) else None

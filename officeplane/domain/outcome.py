@@ -1,0 +1,118 @@
+"""Outcomes: how an attempt ended, and the verdict that the ledger stores of it."""
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.ids import ClaimId, TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, Standing, next_step
+from officeplane.domain.task import ClaimedTask
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """The handler returned; its result is JSON text, or None."""
+
+    result_json: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The handler failed; `killed_its_child` when its own process died with it."""
+
+    failure: Failure
+    killed_its_child: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HandedBack:
+    """The attempt was stopped before it could end, for no fault of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lapsed:
+    """The lease ran out: the worker is gone, or as good as gone."""
+
+    handler_started: bool
+    is_guilty: bool
+
+
+Outcome: TypeAlias = Succeeded | Failed | HandedBack | Lapsed
+
+
+class Verdict(NamedTuple):
+    """What a settlement writes for one attempt; the columns of its statement."""
+
+    task_id: TaskId
+    claim_id: ClaimId
+    state: TaskState
+    result_json: str | None = None
+    error_json: str | None = None
+    delay_seconds: float = 0.0
+    charged: bool = False
+    crashed: bool = False
+    poisoned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRules:
+    """What the installation says about retries, where a task does not."""
+
+    default: RetryPolicy
+    poison_crashes: int
+
+
+def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
+    """Return what becomes of a task after an attempt; `chance` in [0, 1) spreads retries."""
+    match outcome:
+        case Succeeded(result_json):
+            return Verdict(task.id, task.claim_id, TaskState.COMPLETED, result_json)
+        case HandedBack():
+            return Verdict(task.id, task.claim_id, TaskState.QUEUED)
+        case Failed(failure, killed_its_child):
+            return _after_failure(task, failure, rules, chance, charged=failure.is_charged, crashed=killed_its_child)
+        case Lapsed(handler_started, is_guilty):
+            failure = Failure(FailureKind.CRASH, "its worker stopped answering before the attempt ended")
+            return _after_failure(task, failure, rules, chance, charged=handler_started, crashed=is_guilty)
+
+
+def _after_failure(
+    task: ClaimedTask, failure: Failure, rules: RetryRules, chance: float, *, charged: bool, crashed: bool
+) -> Verdict:
+    standing = Standing(
+        attempts_charged=task.attempts_charged + charged,
+        retries_max=task.max_retries,
+        crashes=task.crashes + crashed,
+        crashes_max=rules.poison_crashes,
+    )
+    policy = rules.default if task.retry_json is None else RetryPolicy.model_validate_json(task.retry_json)
+    poisoned = crashed and standing.is_poisoned
+    verdict = Verdict(
+        task.id,
+        task.claim_id,
+        TaskState.RETRYING,
+        error_json=json.dumps({"kind": failure.kind, "message": _told(failure, poisoned=poisoned, standing=standing)}),
+        charged=charged,
+        crashed=crashed,
+        poisoned=poisoned,
+    )
+    match next_step(failure, standing, policy, chance):
+        case Retry(after_seconds):
+            return verdict._replace(delay_seconds=after_seconds)
+        case GiveUp():
+            timed_out = failure.kind is FailureKind.TIMEOUT
+            return verdict._replace(state=TaskState.TIMEOUT if timed_out else TaskState.FAILED)
+
+
+def _told(failure: Failure, *, poisoned: bool, standing: Standing) -> str:
+    if not poisoned:
+        return failure.message
+    return f"{failure.message} (poison pill: it took its process down {standing.crashes} times)"
+
+
+def unstorable(task: ClaimedTask) -> Verdict:
+    """Return the verdict for a task whose own outcome the ledger cannot store."""
+    error = {"kind": FailureKind.INVALID_OUTPUT, "message": "its result could not be stored"}
+    return Verdict(task.id, task.claim_id, TaskState.FAILED, error_json=json.dumps(error), charged=True)

@@ -1,0 +1,52 @@
+"""Priorities: 0 is most urgent, 100 least; names and the 1-10 scale map onto it.
+
+A task's *rank* orders its lane. It is its priority plus a boost for the minute
+it was created in, so older work rises against newer at a constant rate and the
+order of two waiting tasks never changes: rank is a plain column, not a formula
+of the current time.
+"""
+
+from enum import IntEnum
+from typing import Final
+
+BOOST_PER_MINUTE: Final = 0.1
+DEFAULT_PRIORITY: Final = 50
+
+
+class Tier(IntEnum):
+    """The Redis list a task waits on, most urgent first."""
+
+    CRITICAL = 0
+    HIGH = 1
+    NORMAL = 2
+    LOW = 3
+
+
+TIER_CEILINGS: Final = {Tier.CRITICAL: 9, Tier.HIGH: 29, Tier.NORMAL: 59, Tier.LOW: 100}
+PRIORITY_NAMES: Final = {"CRITICAL": 0, "HIGH": 20, "NORMAL": 50, "LOW": 70, "BACKGROUND": 90}
+NAMED_RANGES: Final = {
+    "CRITICAL": (0, 9),
+    "HIGH": (10, 29),
+    "NORMAL": (30, 59),
+    "LOW": (60, 100),
+    "BACKGROUND": (80, 100),
+}
+SCALE_OF_TEN: Final = {10: 0, 9: 15, 8: 20, 7: 40, 6: 45, 5: 50, 4: 65, 3: 70, 2: 85, 1: 90}
+
+
+def tier_of(priority: float) -> Tier:
+    """Return the tier of a priority; ageing may have taken it below 0."""
+    for tier, ceiling in TIER_CEILINGS.items():
+        if priority < ceiling + 1:
+            return tier
+    return Tier.LOW
+
+
+def rank_of(priority: int, created_minutes: float) -> float:
+    """Return the place in the lane of a task created that many minutes after the epoch."""
+    return priority + BOOST_PER_MINUTE * created_minutes
+
+
+def effective_priority(rank: float, now_minutes: float) -> float:
+    """Return how urgent a task of this rank has become by now."""
+    return rank - BOOST_PER_MINUTE * now_minutes

@@ -1,0 +1,109 @@
+"""Task requests: what a caller may ask for, checked field by field.
+
+The same model serves HTTP bodies (camelCase names) and the Python API
+(snake_case names); whoever validates says which of the two it accepts.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from officeplane.domain.batch import OnChildFailure
+from officeplane.domain.ids import DOCUMENT_ID_PATTERN
+from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
+from officeplane.domain.retry import RetryPolicy
+
+DEFAULT_MAX_RETRIES: Final = 3
+DEFAULT_TIMEOUT_SECONDS: Final = 600.0
+
+
+class ScaledPriority(BaseModel):
+    """A priority on the scale where 10 is most urgent."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    scale: Literal[10]
+    value: Annotated[int, Field(ge=1, le=10)]
+
+
+PriorityField = (
+    Literal["CRITICAL", "HIGH", "NORMAL", "LOW", "BACKGROUND"] | Annotated[int, Field(ge=0, le=100)] | ScaledPriority
+)
+
+
+def priority_value(given: PriorityField) -> int:
+    """Return the 0-100 value of a priority in any of its three notations."""
+    if isinstance(given, ScaledPriority):
+        return SCALE_OF_TEN[given.value]
+    return PRIORITY_NAMES[given] if isinstance(given, str) else given
+
+
+def _time_text(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            message = "not an RFC 3339 time, such as 2030-01-31T12:00:00Z"
+            raise ValueError(message) from None
+    return value
+
+
+def _storable(value: str) -> str:
+    # JSON may spell both; Postgres and UTF-8 can keep neither.
+    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        message = "NUL characters and lone surrogates cannot be stored"
+        raise ValueError(message)
+    return value
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Tag = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_storable)]
+PrintableKey = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e][\x20-\x7e]*$")]
+
+
+class TaskRequest(BaseModel):
+    """One task as asked for, its children included."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+    task_type: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    document_id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = None
+    title: Annotated[Text, Field(max_length=200)] | None = None
+    payload: dict[str, Any] = Field(default_factory=dict[str, Any])
+    priority: PriorityField | None = None
+    max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
+    timeout_seconds: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] | None = None
+    run_at: Annotated[AwareDatetime, BeforeValidator(_time_text)] | None = None
+    retry: RetryPolicy | None = None
+    on_retry: Literal["block", "yield"] = "block"
+    idempotency_key: PrintableKey | None = None
+    children: Annotated[list["TaskRequest"], Field(min_length=1)] | None = None
+    key: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+    on_child_failure: OnChildFailure | None = None
+    atomic: bool = False
+    tags: Annotated[list[Tag], Field(max_length=50)] | None = None
+    created_by: Annotated[Text, Field(max_length=200)] | None = None
+
+    @property
+    def priority_value(self) -> int | None:
+        """The 0-100 value of the priority, where one was given."""
+        return None if self.priority is None else priority_value(self.priority)
+
+
+NOT_SUPPORTED_YET: Final = frozenset(
+    {
+        "baseRevision",
+        "onConflict",
+        "dedupe",
+        "dependsOn",
+        "deadline",
+        "boostPerMinute",
+        "requiredCapabilities",
+        "maxCostUsd",
+        "validation",
+        "requireDecisionReport",
+    }
+)
+"""Fields of the contract whose machinery is not built yet."""

@@ -1,0 +1,88 @@
+"""Retries: when the next attempt runs, or that none does."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+from officeplane.domain.failure import HOPELESS, Failure, FailureKind
+
+DEFAULT_JITTER: Final = 0.05
+HOUR_SECONDS: Final = 3600.0
+
+
+# JSON has lists and names where Python has tuples and members.
+KindNames = Annotated[tuple[Annotated[FailureKind, Field(strict=False)], ...], Field(strict=False)]
+
+
+class RetryPolicy(BaseModel):
+    """How long to wait before each retry, and after which failures."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True
+    )
+
+    strategy: Literal["exponential", "fixed", "immediate"] = "exponential"
+    initial_seconds: Annotated[float, Field(ge=0, le=86_400)] = 5
+    multiplier: Annotated[float, Field(ge=1, le=100)] = 5
+    max_seconds: Annotated[float, Field(ge=0, le=604_800)] = HOUR_SECONDS
+    jitter: bool | Annotated[float, Field(ge=0, le=1)] = True
+    retry_on: KindNames | None = None
+    no_retry_on: KindNames = ()
+
+    def delay_seconds(self, retry: int, chance: float) -> float:
+        """Return the wait before the nth retry; `chance` in [0, 1) spreads it upward."""
+        match self.strategy:
+            case "immediate":
+                return 0.0
+            case "fixed":
+                delay = self.initial_seconds
+            case "exponential":
+                # The exponent is bounded so that a patient task cannot overflow a float.
+                delay = self.initial_seconds * self.multiplier ** min(retry - 1, 64)
+        spread = DEFAULT_JITTER if self.jitter is True else float(self.jitter)
+        return min(delay, self.max_seconds) * (1 + spread * chance)
+
+    def allows(self, kind: FailureKind) -> bool:
+        """Tell whether a failure of this kind may be followed by a retry."""
+        if kind in HOPELESS or kind in self.no_retry_on:
+            return False
+        return self.retry_on is None or kind in self.retry_on
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again after a while."""
+
+    after_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """No further attempt; the task ends here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an attempt has used up once its own failure is counted."""
+
+    attempts_charged: int
+    retries_max: int
+    crashes: int
+    crashes_max: int
+
+    @property
+    def is_poisoned(self) -> bool:
+        """Whether the task has taken its process down too often."""
+        return self.crashes >= self.crashes_max
+
+
+def next_step(failure: Failure, standing: Standing, policy: RetryPolicy, chance: float) -> Retry | GiveUp:
+    """Return what follows a failed attempt."""
+    if standing.is_poisoned or not policy.allows(failure.kind) or standing.attempts_charged > standing.retries_max:
+        return GiveUp()
+    if failure.kind is FailureKind.CRASH and standing.crashes <= 1:
+        return Retry(0.0)
+    return Retry(policy.delay_seconds(max(standing.attempts_charged, 1), chance))

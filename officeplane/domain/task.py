@@ -1,0 +1,135 @@
+"""Tasks: the record of one piece of work, and the narrower one a worker holds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
+from officeplane.domain.lifecycle import TaskState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Everything the ledger knows of one task."""
+
+    id: TaskId
+    seq: int
+    task_type: str
+    document_id: DocumentId | None
+    title: str | None
+    payload: object
+    state: TaskState
+    priority: int
+    rank: float
+    run_at: datetime
+    yields: bool
+    blockers: int
+    max_retries: int
+    timeout_seconds: float
+    generation: int
+    attempt: int
+    attempts_charged: int
+    poison_pill: bool
+    worker_id: WorkerId | None
+    cancel_requested_at: datetime | None
+    cancel_reason: str | None
+    progress: object
+    result: object
+    error: object
+    parent_id: TaskId | None
+    ancestors: tuple[TaskId, ...]
+    position: int | None
+    key: str | None
+    on_child_failure: str | None
+    tags: tuple[str, ...]
+    created_by: str | None
+    created_at: datetime
+    queued_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether the task is a parent, ended by its children."""
+        return self.on_child_failure is not None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFailure:
+    """One failed attempt, as it was recorded."""
+
+    attempt: int
+    worker_id: WorkerId | None
+    kind: str
+    message: str
+    started_at: datetime | None
+    duration_seconds: float
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSummary:
+    """What a parent shows of one child."""
+
+    id: TaskId
+    task_type: str
+    state: TaskState
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDetails:
+    """A task with its failed attempts and, for a parent, its children in order."""
+
+    task: Task
+    failures: tuple[AttemptFailure, ...]
+    children: tuple[ChildSummary, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTask:
+    """One attempt in a worker's hands: what to run, and what proves that it may."""
+
+    id: TaskId
+    claim_id: ClaimId
+    hold_id: HoldId | None
+    task_type: str
+    document_id: DocumentId | None
+    payload_json: str
+    attempt: int
+    attempts_charged: int
+    crashes: int
+    suspect: bool
+    max_retries: int
+    timeout_seconds: float
+    retry_json: str | None
+    checkpoint_json: str | None
+    parent_id: TaskId | None
+    root_id: TaskId
+    created_at: datetime
+    queued_at: datetime
+
+
+class NewTask(NamedTuple):
+    """A task about to be inserted; its columns in the order of the statement."""
+
+    id: TaskId
+    task_type: str
+    document_id: str | None
+    title: str | None
+    payload_json: str
+    priority: int
+    runnable: bool
+    yields: bool
+    blockers: int
+    run_at: datetime | None
+    max_retries: int
+    timeout_seconds: float
+    retry_json: str | None
+    parent_id: TaskId | None
+    ancestors: tuple[TaskId, ...]
+    position: int | None
+    key: str | None
+    on_child_failure: str | None
+    tags: tuple[str, ...]
+    created_by: str | None

@@ -1,0 +1,122 @@
+"""Trees: what a cancel or a retry does to a task and the batch around it.
+
+Read under the root's lock, decided here, written in one go.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.lifecycle import ACTIVE, FINAL, REOPENABLE, TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One task of a tree, as it stands."""
+
+    id: TaskId
+    parent_id: TaskId | None
+    position: int
+    state: TaskState
+    is_batch: bool
+    blockers: int
+    cancel_requested: bool
+    document_id: DocumentId | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it is unfinished and its turn has come."""
+        return self.state not in FINAL and self.blockers == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelling:
+    """Which tasks end at once, and which are asked to stop and end later."""
+
+    ended: frozenset[TaskId]
+    asked: frozenset[TaskId]
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """The state a final task goes back to."""
+
+    id: TaskId
+    state: TaskState
+    blockers: int
+
+
+class Tree:
+    """A root with everything below it, and ways through it."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.nodes = {node.id: node for node in nodes}
+        self._children: dict[TaskId, list[Node]] = {}
+        for node in sorted(self.nodes.values(), key=lambda node: node.position):
+            if node.parent_id is not None:
+                self._children.setdefault(node.parent_id, []).append(node)
+
+    def children(self, node_id: TaskId) -> list[Node]:
+        """Return the children in their order."""
+        return self._children.get(node_id, [])
+
+    def below(self, node_id: TaskId) -> list[Node]:
+        """Return the node and everything below it, parents before children."""
+        found = [self.nodes[node_id]]
+        for node in found:
+            found.extend(self.children(node.id))
+        return found
+
+    def path(self, node_id: TaskId) -> list[Node]:
+        """Return the ancestors of a node, the nearest first."""
+        found: list[Node] = []
+        parent = self.nodes[node_id].parent_id
+        while parent is not None:
+            found.append(self.nodes[parent])
+            parent = self.nodes[parent].parent_id
+        return found
+
+
+def cancelling(tree: Tree, target: TaskId) -> Cancelling:
+    """Return what cancelling a task does to it and to everything below it."""
+    held: set[TaskId] = set()
+    for node in reversed(tree.below(target)):
+        runs = node.state in ACTIVE and not node.is_batch
+        if runs or any(child.id in held for child in tree.children(node.id)):
+            held.add(node.id)
+    unfinished = {node.id for node in tree.below(target) if node.state not in FINAL}
+    return Cancelling(ended=frozenset(unfinished - held), asked=frozenset(held))
+
+
+def reopening(tree: Tree, target: TaskId) -> list[Reopened]:
+    """Return the states in which a retried task, and what ended because of it, go on.
+
+    Going on are: the task; below it whatever is not COMPLETED; the final batches
+    above it; and in these the children that never had their turn because the
+    batch ended early. Who was cancelled by a user stays cancelled.
+    """
+    fresh = {node.id for node in tree.below(target) if node.state in REOPENABLE}
+    top = target
+    for ancestor in tree.path(target):
+        if ancestor.state not in FINAL:
+            break
+        fresh.add(ancestor.id)
+        for sibling in tree.children(ancestor.id):
+            if sibling.state is TaskState.CANCELLED and not sibling.cancel_requested:
+                fresh.update(node.id for node in tree.below(sibling.id) if node.state is TaskState.CANCELLED)
+        top = ancestor.id
+    parent = tree.nodes[top].parent_id
+    may_start = parent is None or not any(sibling.is_busy for sibling in tree.children(parent))
+    return _placed(tree, top, fresh, {node.id for node in tree.path(target)}, may_start=may_start)
+
+
+def _placed(tree: Tree, node_id: TaskId, fresh: set[TaskId], above: set[TaskId], *, may_start: bool) -> list[Reopened]:
+    children = tree.children(node_id)
+    turn_taken = not may_start or any(child.is_busy for child in children)
+    placed: list[Reopened] = []
+    for child in children:
+        if child.id in fresh:
+            placed += _placed(tree, child.id, fresh, above, may_start=not turn_taken)
+            turn_taken = True
+    started = TaskState.RUNNING if node_id in above else TaskState.QUEUED
+    return [Reopened(node_id, started if may_start else TaskState.PENDING, 0 if may_start else 1), *placed]

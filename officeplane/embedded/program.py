@@ -1,0 +1,109 @@
+"""Programs that run on the servers: started, restarted when they die, asked to drain, ended with us."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from officeplane.embedded.errors import EmbeddedError
+from officeplane.embedded.server import ServerProcess
+from officeplane.embedded.watchdog import Stage, Watchdog
+
+Report = Callable[[str], None]
+
+_LOOK_SECONDS = 0.1
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 15.0
+_HEALTHY_AFTER_SECONDS = 30.0
+
+
+class Program:
+    """One child process in a session of its own, so that a terminal's Ctrl-C reaches it only through us."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], watchdog: Watchdog) -> None:
+        self.name = name
+        self._command = list(command)
+        self._environment = dict(environment)
+        self._watchdog = watchdog
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        return None if self._process is None else self._process.poll()
+
+    def start(self) -> None:
+        """Start it, again if it has ended."""
+        self._forget()
+        self._process = subprocess.Popen(
+            self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+        self._watchdog.guard(self._process.pid, Stage.PROGRAMS)
+
+    def ask_to_stop(self) -> None:
+        if self._process is not None and self.running:
+            self._process.send_signal(signal.SIGTERM)
+
+    async def ended(self) -> None:
+        while self.running:
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._end_children()
+
+    async def stop(self, patience_seconds: float) -> None:
+        """Ask it to stop and wait; kill it when the patience is over."""
+        self.ask_to_stop()
+        try:
+            async with asyncio.timeout(patience_seconds):
+                await self.ended()
+        except TimeoutError:
+            if self._process is not None:
+                self._process.kill()
+            await self.ended()
+        self._forget()
+
+    def _end_children(self) -> None:
+        # What a program that was killed leaves in its group are its sandboxes; they would go on without an owner.
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _forget(self) -> None:
+        if self._process is not None and not self.running:
+            self._watchdog.release(self._process.pid)
+            self._process = None
+
+
+async def keep_program(program: Program, report: Report) -> None:
+    """Start the program again whenever it ends, later each time if it ends at once."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        started = time.monotonic()
+        await program.ended()
+        if time.monotonic() - started > _HEALTHY_AFTER_SECONDS:
+            pause = _FIRST_PAUSE_SECONDS
+        report(f"{program.name} ended with exit code {program.exit_code}; starting it again in {pause:g} s")
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+        program.start()
+
+
+async def keep_server(server: ServerProcess, watchdog: Watchdog, report: Report) -> None:
+    """Start the server again whenever it dies, and see that somebody watches over it."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        watchdog.ensure()
+        if not server.running:
+            report(f"{server.name} died; starting it again")
+            try:
+                await server.start()
+                pause = _FIRST_PAUSE_SECONDS
+            except EmbeddedError as error:
+                report(f"{error}; trying again in {pause:g} s")
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+        await asyncio.sleep(_LOOK_SECONDS)

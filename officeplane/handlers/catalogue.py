@@ -1,0 +1,75 @@
+"""The catalogue: every task type this process knows, by name."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Final
+
+from officeplane import handlers as builtin
+from officeplane.domain.errors import UnknownTaskTypeError
+from officeplane.handlers.contract import MARK, TaskType
+
+ENTRY_POINT_GROUP: Final = "officeplane.handlers"
+
+
+class DuplicateTaskTypeError(Exception):
+    """Two handlers claim the same task type."""
+
+
+class Catalogue:
+    """The task types of this process."""
+
+    def __init__(self, types: Iterable[TaskType]) -> None:
+        self._types: dict[str, TaskType] = {}
+        for task_type in types:
+            known = self._types.setdefault(task_type.name, task_type)
+            if known is not task_type:
+                message = f"Task type {task_type.name!r} is declared twice: in {known.origin} and in {task_type.origin}."
+                raise DuplicateTaskTypeError(message)
+
+    @property
+    def types(self) -> Mapping[str, TaskType]:
+        """Every task type by name."""
+        return self._types
+
+    @property
+    def runnable(self) -> list[str]:
+        """The names of the task types that a worker with this catalogue may claim."""
+        return sorted(name for name, task_type in self._types.items() if task_type.run is not None)
+
+    def find(self, name: str) -> TaskType:
+        """Return the task type of this name; raise when there is none."""
+        try:
+            return self._types[name]
+        except KeyError:
+            known = ", ".join(sorted(self._types))
+            message = f"There is no task type {name!r}; known are: {known}."
+            raise UnknownTaskTypeError(message) from None
+
+
+def load_catalogue(modules: Iterable[ModuleType | str] = ()) -> Catalogue:
+    """Return the built-in task types with those of the modules and of installed entry points."""
+    return Catalogue(_declared([*_builtin_modules(), *_installed_modules(), *modules]))
+
+
+def _builtin_modules() -> Iterator[str]:
+    for module in pkgutil.iter_modules(builtin.__path__, f"{builtin.__name__}."):
+        yield module.name
+
+
+def _installed_modules() -> Iterator[str]:
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
+        yield entry.module
+
+
+def _declared(modules: Iterable[ModuleType | str]) -> Iterator[TaskType]:
+    seen: set[int] = set()
+    for given in modules:
+        module = importlib.import_module(given) if isinstance(given, str) else given
+        for value in vars(module).values():
+            declared = value if isinstance(value, TaskType) else getattr(value, MARK, None)
+            if isinstance(declared, TaskType) and id(declared) not in seen:
+                seen.add(id(declared))
+                yield declared

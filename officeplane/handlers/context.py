@@ -1,0 +1,88 @@
+"""What a handler may ask of the plane while it runs.
+
+An `async def` handler gets a `Context`, whose methods are awaited. A plain
+`def` handler runs in a child process and gets a `BlockingContext` with the same
+names, called directly.
+"""
+
+from typing import Protocol
+
+from officeplane.domain.ids import DocumentId
+from officeplane.domain.task import ClaimedTask
+
+
+class Reports(Protocol):
+    """Where an attempt's progress and checkpoints go."""
+
+    def progress(self, task: ClaimedTask, fraction: float, message: str | None) -> None:
+        """Keep the latest progress; it is stored with the next group."""
+        ...
+
+    async def checkpoint(self, task: ClaimedTask, value: object) -> None:
+        """Store a checkpoint; on return it is durable."""
+        ...
+
+
+class BlockingReports(Protocol):
+    """The same for a handler in a child process."""
+
+    def progress(self, fraction: float, message: str | None) -> None:
+        """Send progress to the worker."""
+        ...
+
+    def checkpoint(self, value: object) -> None:
+        """Send a checkpoint to the worker and wait until it is stored."""
+        ...
+
+
+class _Facts:
+    """What every handler can read of its attempt."""
+
+    def __init__(self, task: ClaimedTask, saved_checkpoint: object) -> None:
+        self.task = task
+        self.saved_checkpoint = saved_checkpoint
+        """The value of the last `checkpoint`, of this attempt or an earlier one; None at first."""
+
+    @property
+    def attempt(self) -> int:
+        """The number of this attempt; the first is 1."""
+        return self.task.attempt
+
+    @property
+    def document_id(self) -> DocumentId | None:
+        """The document whose lane the task runs in."""
+        return self.task.document_id
+
+
+class Context(_Facts):
+    """One attempt, as an `async def` handler sees it."""
+
+    def __init__(self, task: ClaimedTask, saved_checkpoint: object, reports: Reports) -> None:
+        super().__init__(task, saved_checkpoint)
+        self._reports = reports
+
+    async def progress(self, fraction: float, message: str | None = None) -> None:
+        """Report how far the attempt is, from 0 to 1."""
+        self._reports.progress(self.task, fraction, message)
+
+    async def checkpoint(self, value: object) -> None:
+        """Store a JSON value that the next attempt finds as `saved_checkpoint`."""
+        await self._reports.checkpoint(self.task, value)
+        self.saved_checkpoint = value
+
+
+class BlockingContext(_Facts):
+    """One attempt, as a plain `def` handler in a child process sees it."""
+
+    def __init__(self, task: ClaimedTask, saved_checkpoint: object, reports: BlockingReports) -> None:
+        super().__init__(task, saved_checkpoint)
+        self._reports = reports
+
+    def progress(self, fraction: float, message: str | None = None) -> None:
+        """Report how far the attempt is, from 0 to 1."""
+        self._reports.progress(fraction, message)
+
+    def checkpoint(self, value: object) -> None:
+        """Store a JSON value that the next attempt finds as `saved_checkpoint`."""
+        self._reports.checkpoint(value)
+        self.saved_checkpoint = value

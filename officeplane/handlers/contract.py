@@ -1,0 +1,79 @@
+"""The contract of a handler: `@handler` turns a function into a task type."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from officeplane.domain.retry import RetryPolicy
+
+MARK: Final = "__officeplane_task_type__"
+
+# What a handler takes and returns is its author's business until it runs: the
+# payload is checked against its model, the result when it is stored.
+HandlerFunction = Callable[[Any, Any], Any]
+Function = TypeVar("Function", bound=HandlerFunction)
+
+
+class NoPayload(BaseModel):
+    """The payload of a task type that needs none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskType:
+    """What is known of a task type: its name, its payload, and how to run it."""
+
+    name: str
+    title: str
+    payload: type[BaseModel]
+    run: HandlerFunction | None
+    is_async: bool
+    timeout_seconds: float | None = None
+    max_retries: int | None = None
+    retry: RetryPolicy | None = None
+    formats: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """The module that a child process imports to find the function."""
+        return "" if self.run is None else self.run.__module__
+
+
+def handler(
+    name: str,
+    *,
+    payload: type[BaseModel] = NoPayload,
+    title: str | None = None,
+    timeout_seconds: float | None = None,
+    max_retries: int | None = None,
+    retry: RetryPolicy | None = None,
+) -> Callable[[Function], Function]:
+    """Declare the decorated function the handler of a task type.
+
+    An `async def` runs in the worker's loop and is cancelled when it must stop;
+    a plain `def` runs in a child process, which is killed.
+    """
+
+    def declare(function: Function) -> Function:
+        declared = TaskType(
+            name=name,
+            title=title or (inspect.getdoc(function) or name).splitlines()[0],
+            payload=payload,
+            run=function,
+            is_async=inspect.iscoroutinefunction(function),
+            timeout_seconds=timeout_seconds,
+            max_retries=max_retries,
+            retry=retry,
+        )
+        setattr(function, MARK, declared)
+        return function
+
+    return declare
+
+
+class PermanentFailure(Exception):  # noqa: N818 - the public name says what it is for
+    """Raised by a handler when no retry can help."""

@@ -1,0 +1,125 @@
+"""The composition root: every service of a process, opened and closed in one place."""
+
+import os
+import socket
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Final
+
+from uuid_utils import uuid4
+
+from officeplane.config import Settings
+from officeplane.dispatch.doorbell import Doorbell, open_doorbell
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.ids import WorkerId
+from officeplane.domain.outcome import RetryRules
+from officeplane.domain.retry import RetryPolicy
+from officeplane.handlers.catalogue import Catalogue, load_catalogue
+from officeplane.services.cancellation import Cancellation
+from officeplane.services.claiming import Claiming
+from officeplane.services.explanation import Explaining
+from officeplane.services.feed import Feed
+from officeplane.services.grouping import background
+from officeplane.services.health import Checkup
+from officeplane.services.keeping import Keeping
+from officeplane.services.reading import Reading
+from officeplane.services.redelivery import Redelivery
+from officeplane.services.reopening import Reopening
+from officeplane.services.retention import Retention
+from officeplane.services.settlement import Settlements
+from officeplane.services.statistics import Statistics
+from officeplane.services.submission import Submission
+from officeplane.services.waiting import Waiting
+from officeplane.store.connection import Ledger, open_ledger
+
+LEDGER_CONNECTIONS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What an API process or an application works with."""
+
+    settings: Settings
+    ledger: Ledger
+    doorbell: Doorbell
+    catalogue: Catalogue
+    submission: Submission
+    reading: Reading
+    waiting: Waiting
+    cancellation: Cancellation
+    reopening: Reopening
+    explanation: Explaining
+    feed: Feed
+    health: Checkup
+    statistics: Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerServices:
+    """What a worker process works with besides."""
+
+    worker_id: WorkerId
+    claiming: Claiming
+    settling: Settlements
+    keeping: Keeping
+    redelivery: Redelivery
+    retention: Retention
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] = ()) -> AsyncIterator[Runtime]:
+    """Open everything; Redis may be down, Postgres must answer."""
+    if not settings.database_url:
+        message = "OFFICEPLANE_DATABASE_URL is not set; `officeplane up` brings a database of its own."
+        raise DatabaseUnavailableError(message)
+    async with AsyncExitStack() as stack:
+        catalogue = load_catalogue((*settings.handlers, *handlers))
+        ledger = await stack.enter_async_context(open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS))
+        doorbell = await stack.enter_async_context(open_doorbell(settings))
+        reading = Reading(ledger)
+        runtime = Runtime(
+            settings=settings,
+            ledger=ledger,
+            doorbell=doorbell,
+            catalogue=catalogue,
+            submission=Submission(ledger, doorbell, catalogue),
+            reading=reading,
+            waiting=Waiting(ledger, doorbell, reading, settings.poll_seconds),
+            cancellation=Cancellation(ledger, doorbell, counted_by=f"api:{_process_id()}"),
+            reopening=Reopening(ledger, doorbell),
+            explanation=Explaining(ledger, reading, settings.lease_seconds),
+            feed=Feed(ledger),
+            health=Checkup(ledger, doorbell, settings.lease_seconds),
+            statistics=Statistics(ledger, doorbell, settings.lease_seconds),
+        )
+        await stack.enter_async_context(
+            background(
+                runtime.submission.group.run, runtime.waiting.listen, runtime.waiting.poll, runtime.feed.read
+            )
+        )
+        yield runtime
+
+
+def worker_services(runtime: Runtime) -> WorkerServices:
+    """Return the services of one worker process, under an id that never comes back."""
+    settings, ledger, doorbell = runtime.settings, runtime.ledger, runtime.doorbell
+    worker_id = WorkerId(f"worker:{_process_id()}")
+    rules = RetryRules(
+        RetryPolicy(initial_seconds=settings.retry_initial_seconds, multiplier=settings.retry_multiplier),
+        settings.poison_crashes,
+    )
+    settling = Settlements(ledger, doorbell, rules, counted_by=worker_id)
+    return WorkerServices(
+        worker_id=worker_id,
+        claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds),
+        settling=settling,
+        keeping=Keeping(ledger),
+        redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
+        retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
+    )
+
+
+def _process_id() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{str(uuid4())[:8]}"

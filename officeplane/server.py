@@ -1,0 +1,75 @@
+"""The server: the API over a runtime that is opened in the background.
+
+Postgres may come later than the server: until it is there, what needs it is
+answered with 503. A database that is lost afterwards is the ledger's business,
+which connects anew with the next request.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import structlog
+from fastapi import FastAPI
+
+from officeplane.api.app import build_app
+from officeplane.api.plane import Plane
+from officeplane.config import Settings
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.runtime import open_runtime
+
+REOPEN_SECONDS: Final = 0.5
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Return the application that serves an installation.
+
+    Whoever hosts it sets `app.state.plane.stopping` when it drains, so that
+    streams and long waits end instead of holding the drain up.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        plane: Plane = app.state.plane
+        tried = asyncio.Event()
+        keeping = asyncio.create_task(_keep_open(settings, plane, tried))
+        try:
+            await _first(keeping, tried)
+            yield
+        finally:
+            plane.stopping.set()
+            keeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeping
+
+    return build_app(lifespan)
+
+
+async def _first(keeping: asyncio.Task[None], tried: asyncio.Event) -> None:
+    """Wait for the first try; what no patience can mend is raised, and the server does not start."""
+    trying = asyncio.create_task(tried.wait())
+    await asyncio.wait({keeping, trying}, return_when=asyncio.FIRST_COMPLETED)
+    trying.cancel()
+    if keeping.done():
+        keeping.result()
+
+
+async def _keep_open(settings: Settings, plane: Plane, tried: asyncio.Event) -> None:
+    while True:
+        try:
+            async with open_runtime(settings) as runtime:
+                plane.runtime = runtime
+                tried.set()
+                await asyncio.Event().wait()
+        except DatabaseUnavailableError as error:
+            _log.warning("server.waits_for_postgres", error=str(error))
+        except Exception:
+            if not tried.is_set():
+                raise
+            _log.exception("server.runtime_failed")
+        finally:
+            plane.runtime = None
+        tried.set()
+        await asyncio.sleep(REOPEN_SECONDS)

@@ -1,0 +1,51 @@
+"""Batches: when a child ends, its parent goes on or ends, in the same transaction.
+
+The caller has locked the roots of all trees concerned, so what is read here
+cannot change before it is written.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from officeplane.domain.batch import EndBatch, KeepWaiting, StartChild, advance
+from officeplane.domain.ids import TaskId
+from officeplane.store import trees
+from officeplane.store.connection import Executor
+from officeplane.store.trees import Ending, Moved
+
+
+@dataclass(slots=True)
+class RolledUp:
+    """What the end of some children led to."""
+
+    queued: list[Moved] = field(default_factory=list[Moved])
+    ended: list[TaskId] = field(default_factory=list[TaskId])
+
+
+async def roll_up(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> RolledUp:
+    """Start next children and end finished batches, from these parents up to their roots."""
+    result = RolledUp()
+    level = set(parent_ids)
+    while level:
+        starts: list[TaskId] = []
+        endings: list[Ending] = []
+        above: set[TaskId] = set()
+        for family in await trees.families(executor, level):
+            match advance(family.siblings):
+                case StartChild(child_id):
+                    starts.append(child_id)
+                case EndBatch(state):
+                    endings.append(Ending(family.siblings.parent_id, state, family.culprit))
+                    if family.grandparent_id is not None:
+                        above.add(family.grandparent_id)
+                case KeepWaiting():
+                    pass
+                case other:
+                    assert_never(other)
+        if starts:
+            result.queued += await trees.start(executor, starts)
+        if endings:
+            result.ended += await trees.finish(executor, endings, counted_by=counted_by)
+        level = above
+    return result

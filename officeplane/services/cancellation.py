@@ -1,0 +1,48 @@
+"""Cancellation: at once while a task waits, by asking while it runs; what is below goes with it."""
+
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.lifecycle import FINAL
+from officeplane.domain.tree import Cancelling, cancelling
+from officeplane.services.batches import RolledUp, roll_up
+from officeplane.services.settlement import ENDED
+from officeplane.store import claims, trees
+from officeplane.store.connection import Connection, Ledger
+
+
+class Cancellation:
+    """The way out that a user takes."""
+
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, *, counted_by: str) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+        self._counted_by = counted_by
+
+    async def cancel(self, task_id: TaskId, reason: str | None) -> None:
+        """Cancel a task with everything below it; what runs is asked to stop and ends soon."""
+        root_id = await trees.root_of(self._ledger, task_id)
+        if root_id is None:
+            raise TaskNotFoundError(task_id)
+
+        async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], RolledUp]:
+            await trees.lock_roots(connection, [root_id])
+            tree = await trees.lock_tree(connection, root_id)
+            node = tree.nodes.get(task_id)
+            if node is None:
+                raise TaskNotFoundError(task_id)
+            if node.state in FINAL:
+                raise IllegalStateError(task_id, node.state, "cancelled")
+            plan = cancelling(tree, task_id)
+            lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
+            rolled = RolledUp()
+            if task_id in plan.ended and node.parent_id is not None:
+                rolled = await roll_up(connection, [node.parent_id], counted_by=self._counted_by)
+            return plan, lanes, rolled
+
+        plan, lanes, rolled = await self._ledger.in_transaction(decide)
+        await self._doorbell.announcements.announce(ENDED, [*plan.ended, *rolled.ended])
+        await self._doorbell.announcements.request_stop(sorted(plan.asked))
+        # The head of a lane may have gone; whoever leaves a lane rings for the next.
+        ready = await claims.lane_heads(self._ledger, lanes) if lanes else []
+        await self._doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in rolled.queued)])

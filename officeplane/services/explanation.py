@@ -1,0 +1,105 @@
+"""Explanation: why a task waits, in words that a program can read too."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import FINAL, WAITING, TaskState
+from officeplane.domain.task import Task
+from officeplane.services.reading import Reading
+from officeplane.store import tasks, workers
+from officeplane.store.connection import Ledger
+from officeplane.store.tasks import LanePosition
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing a task waits for; `facts` are its details by name."""
+
+    code: str
+    detail: str
+    facts: dict[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whether a task could be claimed now, and what stands in the way or what it does instead."""
+
+    runnable: bool
+    reasons: tuple[Reason, ...]
+
+
+class Explaining:
+    """Answers to "why does it not run?"."""
+
+    def __init__(self, ledger: Ledger, reading: Reading, lease_seconds: float) -> None:
+        self._ledger = ledger
+        self._reading = reading
+        self._lease_seconds = lease_seconds
+
+    async def explain(self, task_id: TaskId) -> Explanation:
+        """Return why a task waits, or what else it is doing."""
+        details = await self._reading.task(task_id)
+        task = details.task
+        if task.state in FINAL:
+            return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
+        if task.state not in WAITING:
+            return Explanation(runnable=False, reasons=(_under_way(task),))
+        if task.is_batch:
+            waiting = [child.id for child in details.children or () if child.state not in FINAL]
+            reason = Reason("children", "It begins with its first child.", {"nextChild": waiting[0]})
+            return Explanation(runnable=False, reasons=(reason,))
+        obstacles = [reason async for reason in self._obstacles(task)]
+        if obstacles:
+            return Explanation(runnable=False, reasons=tuple(obstacles))
+        return Explanation(runnable=True, reasons=(Reason("next", "A free worker slot will take it."),))
+
+    async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
+        place = await tasks.lane_position(self._ledger, task)
+        if task.blockers:
+            yield await self._earlier_sibling(task)
+        elif task.state is TaskState.PENDING:
+            yield Reason("scheduled", f"It is to run at {_text(task.run_at)}.", {"runAt": _text(task.run_at)})
+        elif task.state is TaskState.RETRYING and not place.is_due:
+            yield Reason("retry_delay", f"It is tried again at {_text(task.run_at)}.", {"retryAt": _text(task.run_at)})
+        if task.document_id is not None and task.state is not TaskState.PENDING:
+            for reason in _lane(task, place):
+                yield reason
+        alive = await workers.alive(self._ledger, self._lease_seconds)
+        able = [worker for worker in alive if task.task_type in worker.task_types]
+        if not able:
+            detail = f"No live worker knows task type {task.task_type!r}; {len(alive)} are alive."
+            yield Reason("no_worker", detail, {"workers": len(alive)})
+        elif all(worker.running >= worker.concurrency for worker in able):
+            yield Reason("workers_busy", "Every slot that could run it is taken.", {"workers": len(able)})
+
+    async def _earlier_sibling(self, task: Task) -> Reason:
+        sibling = await tasks.earlier_sibling(self._ledger, task)
+        if sibling is None:
+            return Reason("batch_turn", "Its batch waits for its own turn.", {"parentId": task.parent_id})
+        sibling_id, state = sibling
+        detail = f"It follows task {sibling_id}, which is {state}."
+        return Reason("earlier_sibling", detail, {"taskId": sibling_id, "state": state})
+
+
+def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:
+    if place.occupant is not None:
+        detail = f"Task {place.occupant} is in document {task.document_id!r}."
+        facts: dict[str, object] = {"taskId": place.occupant, "workerId": place.occupied_by}
+        yield Reason("lane_occupied", detail, facts)
+    if place.ahead:
+        detail = f"{place.ahead} tasks of document {task.document_id!r} come before it."
+        yield Reason("lane_position", detail, {"position": place.ahead + 1, "head": place.head})
+
+
+def _under_way(task: Task) -> Reason:
+    if task.is_batch:
+        return Reason("children", "It ends with its last child.")
+    if task.cancel_requested_at is not None:
+        return Reason("cancelling", "It was asked to stop and is about to end.", {"workerId": task.worker_id})
+    return Reason("running", f"Worker {task.worker_id} is running it.", {"workerId": task.worker_id})
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,99 @@
+"""The feed: every event once, in order, to as many followers as ask.
+
+One reader keeps the latest events in memory for all followers of the process;
+a follower that is further behind reads the ledger itself, at its own pace.
+Nothing is queued per follower, so one that reads nothing costs nothing.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import AsyncIterator
+from typing import Final, TypeAlias
+
+import structlog
+
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.event import Event, EventPosition, Reset
+from officeplane.store import events
+from officeplane.store.connection import Ledger
+
+KEPT_EVENTS: Final = 10_000
+EVENTS_AT_ONCE: Final = 500
+ROWS_PER_READ: Final = 200
+READ_SECONDS: Final = 0.2
+_log = structlog.stdlib.get_logger(__name__)
+
+Followed: TypeAlias = Event | Reset
+
+
+class Feed:
+    """What happens, as it happens."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._followers = 0
+        self._followed = asyncio.Event()
+        self._recent: list[Event] = []
+        # Everything after `_since` up to `_until` is in `_recent`.
+        self._since: EventPosition | None = None
+        self._until: EventPosition | None = None
+        self._news = asyncio.Event()
+
+    async def follow(self, position: EventPosition | None) -> AsyncIterator[Followed]:
+        """Yield events after a position, or from now on; a `Reset` when some of them are gone."""
+        self._followers += 1
+        self._followed.set()
+        try:
+            if position is not None and not await events.is_held(self._ledger, position):
+                yield Reset()
+                position = None
+            if position is None:
+                position = await events.horizon(self._ledger)
+            while True:
+                found, position = await self._after(position)
+                for event in found:
+                    yield event
+        finally:
+            self._followers -= 1
+            if not self._followers:
+                self._followed.clear()
+
+    async def read(self) -> None:
+        """Keep the latest events at hand while anybody follows, until cancelled."""
+        while True:
+            if not self._followers:
+                self._recent, self._since, self._until = [], None, None
+                await self._followed.wait()
+            try:
+                await self._read_once()
+            except DatabaseUnavailableError as error:
+                _log.debug("feed.read_failed", error=str(error))
+                await asyncio.sleep(READ_SECONDS)
+
+    async def _read_once(self) -> None:
+        if self._until is None:
+            self._since = self._until = await events.horizon(self._ledger)
+        found, self._until = await events.after(self._ledger, self._until, rows=ROWS_PER_READ)
+        if not found:
+            await asyncio.sleep(READ_SECONDS)
+            return
+        self._recent += found
+        if len(self._recent) > 2 * KEPT_EVENTS:
+            self._since = self._recent[-KEPT_EVENTS - 1].position
+            del self._recent[:-KEPT_EVENTS]
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def _after(self, position: EventPosition) -> tuple[list[Event], EventPosition]:
+        news = self._news
+        if self._since is not None and position >= self._since:
+            start = bisect_right(self._recent, position, key=lambda event: event.position)
+            found = self._recent[start : start + EVENTS_AT_ONCE]
+            if found:
+                return found, found[-1].position
+        else:
+            found, reached = await events.after(self._ledger, position, rows=ROWS_PER_READ)
+            if found:
+                return found, reached
+        await news.wait()
+        return [], position

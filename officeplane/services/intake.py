@@ -1,0 +1,227 @@
+"""Intake: from a request to the rows it becomes, or to the reason why it is refused."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeVar
+
+from pydantic import ValidationError
+from uuid_utils import uuid7
+
+from officeplane.domain.batch import BATCH_TYPE, CHILDREN_MAX, DEPTH_MAX
+from officeplane.domain.errors import (
+    FieldError,
+    InvalidPayloadError,
+    InvalidReferenceError,
+    InvalidRequestError,
+    NotSupportedYetError,
+)
+from officeplane.domain.ids import TaskId
+from officeplane.domain.priority import DEFAULT_PRIORITY
+from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
+from officeplane.domain.task import NewTask
+from officeplane.handlers.catalogue import Catalogue
+from officeplane.handlers.contract import TaskType
+from officeplane.services.references import Reference, find_references, lies_within
+
+Value = TypeVar("Value")
+
+JSON_SEPARATORS: Final = (",", ":")
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """The rows of one request, its root first, and the key it may be repeated under."""
+
+    rows: tuple[NewTask, ...]
+    payloads: tuple[Mapping[str, object], ...]
+    key: str | None
+    request_hash: bytes
+
+    @property
+    def root_id(self) -> TaskId:
+        """The id of the task that was asked for."""
+        return self.rows[0].id
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a batch a request stands, and what it inherits."""
+
+    field: str = ""
+    parent_id: TaskId | None = None
+    ancestors: tuple[TaskId, ...] = ()
+    position: int | None = None
+    is_first: bool = True
+    run_at: datetime | None = None
+    document_id: str | None = None
+    priority: int = DEFAULT_PRIORITY
+    tags: tuple[str, ...] = ()
+    created_by: str | None = None
+    earlier_keys: frozenset[str] | None = None
+
+
+_ROOT: Final = _Place()
+
+
+def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
+    """Return the rows of a request; raise the refusal that fits when it breaks a rule."""
+    found = list(_rows(request, _ROOT, catalogue))
+    if len(found) > CHILDREN_MAX + 1:
+        message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
+        raise InvalidRequestError(message, [FieldError("children", message)])
+    rows, payloads = zip(*found, strict=True)
+    key = request.idempotency_key
+    return Intake(rows, payloads, key, b"" if key is None else _hash(request))
+
+
+def _hash(request: TaskRequest) -> bytes:
+    body = request.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"idempotency_key"})
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode("utf-8", "surrogatepass")).digest()
+
+
+def _rows(
+    request: TaskRequest, place: _Place, catalogue: Catalogue
+) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
+    try:
+        task_type = _type_of(request, place, catalogue)
+        payload_json = _checked_payload(request, place, task_type)
+    except InvalidRequestError as error:
+        raise error.within(place.field) from None
+    row = _row(request, place, task_type, payload_json)
+    yield row, request.payload
+    if request.children is None:
+        return
+    keys: set[str] = set()
+    for index, child in enumerate(request.children):
+        field = f"{place.field}.children.{index}" if place.field else f"children.{index}"
+        if child.key is not None and child.key in keys:
+            message = f"The key {child.key!r} is used twice in this batch."
+            raise InvalidRequestError(message, [FieldError(f"{field}.key", message)])
+        yield from _rows(
+            child,
+            _Place(
+                field=field,
+                parent_id=row.id,
+                ancestors=(*place.ancestors, row.id),
+                position=index,
+                is_first=place.is_first and index == 0,
+                run_at=row.run_at if index == 0 else None,
+                document_id=row.document_id,
+                priority=row.priority,
+                tags=place.tags if request.tags is None else tuple(request.tags),
+                created_by=row.created_by,
+                earlier_keys=frozenset(keys),
+            ),
+            catalogue,
+        )
+        if child.key is not None:
+            keys.add(child.key)
+
+
+def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskType:
+    if request.atomic:
+        message = "Atomic batches need document edits, which this version does not have yet."
+        raise NotSupportedYetError(message, [FieldError("atomic", message)])
+    for field, is_wrong, message in _misplaced(request, place):
+        if is_wrong:
+            raise InvalidRequestError(message, [FieldError(field, message)])
+    if request.task_type is None and request.children is None:
+        message = "A task needs a taskType."
+        raise InvalidRequestError(message, [FieldError("taskType", message)])
+    return catalogue.find(request.task_type or BATCH_TYPE)
+
+
+def _misplaced(request: TaskRequest, place: _Place) -> Iterator[tuple[str, bool, str]]:
+    """Yield each field that belongs to another kind of task, whether it is given, and what to say then."""
+    is_child = place.parent_id is not None
+    is_batch = request.children is not None
+    batch_only = f"Only a {BATCH_TYPE} may have it."
+    own_clock = "A batch has none of its own: give it to the children."
+    yield "children", is_batch and request.task_type not in (None, BATCH_TYPE), batch_only
+    yield "children", not is_batch and request.task_type == BATCH_TYPE, f"A {BATCH_TYPE} needs at least one child."
+    yield "children", len(place.ancestors) + is_batch > DEPTH_MAX, f"Batches nest at most {DEPTH_MAX} deep."
+    yield "onChildFailure", not is_batch and request.on_child_failure is not None, batch_only
+    yield "maxRetries", is_batch and request.max_retries is not None, own_clock
+    yield "timeoutSeconds", is_batch and request.timeout_seconds is not None, own_clock
+    yield "retry", is_batch and request.retry is not None, own_clock
+    yield "key", not is_child and request.key is not None, "Only a child of a batch may have it."
+    yield "idempotencyKey", is_child and request.idempotency_key is not None, "A child shares the key of its batch."
+
+
+def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -> str:
+    references = tuple(find_references(request.payload))
+    for reference in references:
+        _check_reference(reference, place)
+    try:
+        payload_json = json.dumps(request.payload, allow_nan=False, separators=JSON_SEPARATORS)
+        task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid")
+    except ValidationError as error:
+        wrong = [
+            FieldError(".".join(("payload", *map(str, found["loc"]))), found["msg"])
+            for found in error.errors(include_url=False, include_context=False, include_input=False)
+            # What a reference stands for is not known yet; it is checked when the task runs.
+            if not lies_within(found["loc"], references)
+        ]
+        if wrong:
+            message = f"The payload does not fit task type {task_type.name!r}: {wrong[0].field}: {wrong[0].message}."
+            raise InvalidPayloadError(message, wrong) from None
+        payload_json = json.dumps(request.payload, allow_nan=False, separators=JSON_SEPARATORS)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"The payload is not JSON: {error}."
+        raise InvalidPayloadError(message, [FieldError("payload", message)]) from None
+    return payload_json
+
+
+def _check_reference(reference: Reference, place: _Place) -> None:
+    field = ".".join(("payload", *map(str, reference.path)))
+    if place.earlier_keys is None:
+        message = "Only a child of a batch may refer to a result."
+    elif not reference.fields:
+        message = "A reference is written key.field."
+    elif reference.key not in place.earlier_keys:
+        message = f"No earlier child of this batch has the key {reference.key!r}."
+    else:
+        return
+    raise InvalidReferenceError(message, [FieldError(field, message)])
+
+
+def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json: str) -> NewTask:
+    is_batch = request.children is not None
+    retry = request.retry or task_type.retry
+    tags = place.tags if request.tags is None else tuple(request.tags)
+    given = request.priority_value
+    return NewTask(
+        id=TaskId(str(uuid7())),
+        task_type=task_type.name,
+        document_id=request.document_id or place.document_id,
+        title=request.title,
+        payload_json=payload_json,
+        priority=place.priority if given is None else given,
+        runnable=not is_batch,
+        yields=request.on_retry == "yield",
+        blockers=0 if place.is_first else 1,
+        run_at=_later(request.run_at, place.run_at),
+        max_retries=_given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
+        timeout_seconds=_given(request.timeout_seconds, task_type.timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
+        retry_json=None if retry is None else retry.model_dump_json(by_alias=True),
+        parent_id=place.parent_id,
+        ancestors=place.ancestors,
+        position=place.position,
+        key=request.key,
+        on_child_failure=(request.on_child_failure or "abort") if is_batch else None,
+        tags=tags,
+        created_by=request.created_by or place.created_by,
+    )
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max(one, other) if one is not None and other is not None else one or other
+
+
+def _given(asked: Value | None, of_type: Value | None, default: Value) -> Value:
+    if asked is not None:
+        return asked
+    return default if of_type is None else of_type

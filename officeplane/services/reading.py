@@ -1,0 +1,28 @@
+"""Reading: tasks as the ledger has them now."""
+
+from officeplane.domain.errors import TaskNotFoundError
+from officeplane.domain.ids import TaskId
+from officeplane.domain.task import TaskDetails
+from officeplane.store import tasks
+from officeplane.store.connection import Ledger
+from officeplane.store.tasks import END_OF_TIME, TaskFilter
+
+
+class Reading:
+    """One task, or a page of them."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def task(self, task_id: TaskId) -> TaskDetails:
+        """Return one task with its failed attempts and its children."""
+        found = await tasks.fetch(self._ledger, [task_id])
+        if task_id not in found:
+            raise TaskNotFoundError(task_id)
+        (details,) = await tasks.details(self._ledger, [found[task_id]])
+        return details
+
+    async def page(self, wanted: TaskFilter, before: int | None, limit: int) -> list[TaskDetails]:
+        """Return the newest tasks that fit, below the sequence number of the last page's last."""
+        page = await tasks.page(self._ledger, wanted, before=END_OF_TIME if before is None else before, limit=limit)
+        return await tasks.details(self._ledger, page)

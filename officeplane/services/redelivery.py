@@ -1,0 +1,115 @@
+"""Redelivery: what the leader does so that no task is left behind.
+
+Hints are lost, workers die, times come. Every deed here is bounded, guarded in
+the ledger, and harmless when two leaders do it at once.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from officeplane.dispatch.availability import RedisUnavailable
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.dispatch.locks import Hold
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.outcome import Lapsed
+from officeplane.domain.priority import Tier
+from officeplane.services.settlement import Attempt, Fenced, Settlements
+from officeplane.store import chores, claims, settlements
+from officeplane.store.connection import Ledger
+from officeplane.store.settlements import LapsedClaim
+
+RINGS_AT_ONCE: Final = 5_000
+MOVES_AT_ONCE: Final = 1_000
+# A hint this young may be on its way between the list and a claim.
+GRACE_SECONDS: Final = 0.5
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Redelivery:
+    """Sweeping, reaping and promoting."""
+
+    def __init__(
+        self, ledger: Ledger, doorbell: Doorbell, settling: Settlements, *, heartbeat_seconds: float
+    ) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+        self._settling = settling
+        self._heartbeat_seconds = heartbeat_seconds
+        self._locks_seen: dict[DocumentId, str] = {}
+
+    async def sweep(self) -> int:
+        """Ring runnable work that Redis does not know, and free locks whose holder is gone."""
+        await self._free_orphans()
+        rung = await chores.unrung(self._ledger, await self._cutoffs(), limit=RINGS_AT_ONCE)
+        if rung:
+            _log.info("sweep.rang", tasks=len(rung))
+            await self._doorbell.bells.ring(rung)
+        return len(rung)
+
+    async def reap(self) -> int:
+        """End attempts whose lease ran out as crashes, and free their documents."""
+        lapsed = await settlements.lapsed(self._ledger, self._heartbeat_seconds)
+        if not lapsed:
+            return 0
+        attempts = [Attempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
+        settled = await self._settling.settle(attempts, only_lapsed=True)
+        reaped = [one for one, result in zip(lapsed, settled, strict=True) if not isinstance(result, Fenced)]
+        for one in reaped:
+            _log.warning("task.reaped", task_id=one.task.id, worker_id=one.worker_id, guilty=one.is_guilty)
+        await self._free(reaped)
+        return len(reaped)
+
+    async def promote(self) -> float | None:
+        """Queue what has become due, and ring for it; return the seconds until more does."""
+        _, ready = await chores.promote(self._ledger, limit=MOVES_AT_ONCE)
+        ready += await chores.due_retries(self._ledger, limit=MOVES_AT_ONCE)
+        await self._doorbell.bells.ring(ready)
+        return await chores.next_due_seconds(self._ledger)
+
+    async def _cutoffs(self) -> list[datetime | None]:
+        """Return, per tier, before when a task must have been rung for its hint to be gone."""
+        tails = await self._doorbell.bells.tails()
+        rung_at, now = await chores.ring_times(self._ledger, [TaskId(i) for ids in tails.values() for i in ids])
+        latest = now - timedelta(seconds=GRACE_SECONDS)
+        return [self._cutoff(tails[tier], rung_at, latest) for tier in Tier]
+
+    @staticmethod
+    def _cutoff(tail: Sequence[str], rung_at: dict[TaskId, datetime], latest: datetime) -> datetime | None:
+        if not tail:
+            return latest
+        known = [rung_at[TaskId(task_id)] for task_id in tail if TaskId(task_id) in rung_at]
+        # Lists are in the order of ringing: whatever was rung before the next one out is not
+        # on the list. A tail of ids that are not ours says nothing; workers will clear it.
+        return min(latest, *known) if known else None
+
+    async def _free_orphans(self) -> None:
+        """Release locks seen twice on a lane that has work and nobody in it."""
+        lanes = await chores.waiting_lanes(self._ledger, limit=RINGS_AT_ONCE)
+        holders = await self._doorbell.locks.holders(lanes) if lanes else []
+        seen = {lane: value for lane, value in zip(lanes, holders, strict=True) if value is not None}
+        orphans = [(lane, value) for lane, value in seen.items() if self._locks_seen.get(lane) == value]
+        self._locks_seen = seen
+        if orphans:
+            _log.warning("locks.orphaned", documents=len(orphans))
+            await self._doorbell.locks.release_by_value(orphans)
+            await self._ring_lanes([DocumentId(document_id) for document_id, _ in orphans])
+
+    async def _free(self, reaped: Sequence[LapsedClaim]) -> None:
+        documents = sorted({one.task.document_id for one in reaped if one.task.document_id is not None})
+        holds = [
+            Hold(one.task.document_id, one.worker_id, one.task.hold_id)
+            for one in reaped
+            if one.task.document_id is not None and one.task.hold_id is not None
+        ]
+        try:
+            await self._doorbell.locks.release(holds)
+        except RedisUnavailable:
+            _log.info("locks.not_released", documents=len(holds))
+        await self._ring_lanes(documents)
+
+    async def _ring_lanes(self, documents: Sequence[DocumentId]) -> None:
+        if documents:
+            await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, documents))

@@ -1,0 +1,39 @@
+"""Reopening: an explicit retry gives a final task, and the batch around it, a new generation."""
+
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import REOPENABLE, TaskState
+from officeplane.domain.tree import reopening
+from officeplane.store import trees
+from officeplane.store.connection import Connection, Ledger
+from officeplane.store.trees import Moved
+
+
+class Reopening:
+    """The way back in."""
+
+    def __init__(self, ledger: Ledger, doorbell: Doorbell) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+
+    async def retry(self, task_id: TaskId) -> None:
+        """Queue a final task again, with its retries restored."""
+        root_id = await trees.root_of(self._ledger, task_id)
+        if root_id is None:
+            raise TaskNotFoundError(task_id)
+
+        async def decide(connection: Connection) -> list[Moved]:
+            await trees.lock_roots(connection, [root_id])
+            tree = await trees.lock_tree(connection, root_id)
+            node = tree.nodes.get(task_id)
+            if node is None:
+                raise TaskNotFoundError(task_id)
+            if node.state not in REOPENABLE:
+                raise IllegalStateError(task_id, node.state, "retried")
+            return await trees.reopen(connection, reopening(tree, task_id))
+
+        moved = await self._ledger.in_transaction(decide)
+        await self._doorbell.bells.ring(
+            (task.task_id, task.tier) for task in moved if task.runnable and task.state is TaskState.QUEUED
+        )

@@ -1,0 +1,134 @@
+"""Settlement: an attempt ends in exactly one transaction, or was lost before.
+
+Task, failure row, events, counters, and the batch around the task: all or
+none, guarded by the attempt's claim. What fails the guard is *fenced*: somebody
+else has ended the attempt, and nothing of it is written. That is no error.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import structlog
+
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import FINAL, TaskState
+from officeplane.domain.outcome import Outcome, RetryRules, Verdict, judge, unstorable
+from officeplane.domain.priority import Tier
+from officeplane.domain.task import ClaimedTask
+from officeplane.services.batches import RolledUp, roll_up
+from officeplane.store import settlements, trees
+from officeplane.store.connection import UNSTORABLE, Executor, Ledger
+from officeplane.store.settlements import Settled
+
+ENDED: Final = "ended"
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """The claim was lost; nothing was written."""
+
+    task_id: TaskId
+
+
+Settlement: TypeAlias = Settled | Fenced
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt that has ended, and how."""
+
+    task: ClaimedTask
+    outcome: Outcome
+
+
+class Settlements:
+    """The way out."""
+
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, rules: RetryRules, *, counted_by: str) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+        self._rules = rules
+        self._counted_by = counted_by
+
+    async def settle(self, attempts: Sequence[Attempt], *, only_lapsed: bool = False) -> list[Settlement]:
+        """End attempts together and return, in their order, where each of them stands.
+
+        `only_lapsed` is the reaper's: it ends an attempt only if its lease has
+        run out by the ledger's own clock, whatever was read before.
+        """
+        judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]  # noqa: S311
+        settled = await self._settled(judged, only_lapsed=only_lapsed)
+        return [settled.get(attempt.task.id) or self._fenced(attempt) for attempt in attempts]
+
+    def _fenced(self, attempt: Attempt) -> Fenced:
+        _log.info("attempt.fenced", task_id=attempt.task.id, attempt=attempt.task.attempt)
+        return Fenced(attempt.task.id)
+
+    async def _settled(
+        self, judged: Sequence[tuple[ClaimedTask, Verdict]], *, only_lapsed: bool
+    ) -> dict[TaskId, Settled]:
+        try:
+            return await self._written(judged, only_lapsed=only_lapsed)
+        except UNSTORABLE:
+            # One value in the group is at fault; halving finds it and spares its neighbours.
+            if len(judged) > 1:
+                half = len(judged) // 2
+                first = await self._settled(judged[:half], only_lapsed=only_lapsed)
+                return first | await self._settled(judged[half:], only_lapsed=only_lapsed)
+        ((task, _),) = judged
+        _log.warning("task.unstorable", task_id=task.id)
+        return await self._written([(task, unstorable(task))], only_lapsed=only_lapsed)
+
+    async def _written(
+        self, judged: Sequence[tuple[ClaimedTask, Verdict]], *, only_lapsed: bool
+    ) -> dict[TaskId, Settled]:
+        verdicts = [verdict for _, verdict in judged]
+        parents = {task.id: task.parent_id for task, _ in judged if task.parent_id is not None}
+        rolled = RolledUp()
+        if not parents:
+            rows = await self._guarded(self._ledger, verdicts, only_lapsed=only_lapsed)
+        else:
+            roots = {task.root_id for task, _ in judged}
+
+            async def with_families(executor: Executor) -> tuple[list[Settled], RolledUp]:
+                await trees.lock_roots(executor, roots)
+                settled = await self._guarded(executor, verdicts, only_lapsed=only_lapsed)
+                ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
+                return settled, await roll_up(executor, ended, counted_by=self._counted_by)
+
+            rows, rolled = await self._ledger.in_transaction(with_families)
+        await self._tell(rows, verdicts, rolled)
+        return {row.task_id: row for row in rows}
+
+    async def _guarded(self, executor: Executor, verdicts: Sequence[Verdict], *, only_lapsed: bool) -> list[Settled]:
+        rows = await settlements.settle(executor, verdicts, counted_by=self._counted_by, only_lapsed=only_lapsed)
+        if len(rows) == len(verdicts) or only_lapsed:
+            return rows
+        # A row that moved under the statement's snapshot (a renewed lease) is not lost:
+        # it is settled in a second statement. One that a lost connection's commit
+        # did settle, before the caller tried again, is already as it should be.
+        seen = {row.task_id for row in rows}
+        missing = [verdict for verdict in verdicts if verdict.task_id not in seen]
+        standing = await settlements.standing(executor, [(v.task_id, v.claim_id) for v in missing])
+        rows += [stand.settled for stand in standing.values() if not stand.is_open]
+        again = [v for v in missing if v.task_id in standing and standing[v.task_id].is_open]
+        return rows + (await self._guarded(executor, again, only_lapsed=False) if again else [])
+
+    async def _tell(self, rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> None:
+        ended = [row.task_id for row in rows if row.state in FINAL]
+        await self._doorbell.announcements.announce(ENDED, ended + rolled.ended)
+        await self._doorbell.bells.ring(_ready(rows, verdicts, rolled))
+
+
+def _ready(rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> list[tuple[TaskId, Tier]]:
+    """Return what may run at once: given their turn, handed back, or to be retried without a wait."""
+    ready = [(moved.task_id, moved.tier) for moved in rolled.queued]
+    at_once = {v.task_id for v in verdicts if v.state is TaskState.RETRYING and not v.delay_seconds}
+    for row in rows:
+        if row.state is TaskState.QUEUED or (row.state is TaskState.RETRYING and row.task_id in at_once):
+            ready.append((row.task_id, row.tier))
+    return ready

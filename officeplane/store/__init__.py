@@ -1,0 +1,1 @@
+"""Postgres, the ledger: named queries and typed functions over them."""

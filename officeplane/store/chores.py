@@ -1,0 +1,60 @@
+"""What the chores ask of the ledger: bounded, guarded, harmless when done twice."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.store.connection import Executor
+from officeplane.store.queries import load
+
+_SQL: Final = load("chores")
+
+
+async def ring_times(executor: Executor, task_ids: Collection[TaskId]) -> tuple[dict[TaskId, datetime], datetime]:
+    """Return when tasks were last rung, ids that are not there left out, and the time now."""
+    rows = await executor.fetch(_SQL["ring_times"], list(task_ids))
+    return {TaskId(str(row["id"])): row["rung_at"] for row in rows if row["id"] is not None}, rows[0]["now"]
+
+
+async def unrung(executor: Executor, cutoffs: Sequence[datetime | None], *, limit: int) -> list[tuple[TaskId, Tier]]:
+    """Mark as rung, and return, runnable work that Redis does not seem to know."""
+    rows = await executor.fetch(_SQL["unrung"], list(cutoffs), limit, BOOST_PER_MINUTE)
+    return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
+
+
+async def waiting_lanes(executor: Executor, *, limit: int) -> list[DocumentId]:
+    """Return lanes with a runnable head and nobody in them."""
+    return [DocumentId(row["document_id"]) for row in await executor.fetch(_SQL["waiting_lanes"], limit)]
+
+
+async def promote(executor: Executor, *, limit: int) -> tuple[int, list[tuple[TaskId, Tier]]]:
+    """Make tasks whose time has come QUEUED; return how many, and those to ring."""
+    rows = await executor.fetch(_SQL["promote"], limit, BOOST_PER_MINUTE)
+    return len(rows), [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows if row["runnable"]]
+
+
+async def due_retries(executor: Executor, *, limit: int) -> list[tuple[TaskId, Tier]]:
+    """Mark as rung, and return, retries that have become due."""
+    rows = await executor.fetch(_SQL["due_retries"], limit, BOOST_PER_MINUTE)
+    return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
+
+
+async def next_due_seconds(executor: Executor) -> float | None:
+    """Return how long until the next task becomes due; None when nothing is scheduled."""
+    (row,) = await executor.fetch(_SQL["next_due"])
+    return None if row["seconds"] is None else float(row["seconds"])
+
+
+async def prune(
+    executor: Executor, *, after_seq: int, completed_seconds: float, failed_seconds: float, limit: int
+) -> tuple[int | None, int]:
+    """Remove old trees from a window; return where the window ends, and how many tasks went."""
+    (row,) = await executor.fetch(_SQL["prune"], after_seq, completed_seconds, failed_seconds, limit)
+    return row["until"], row["removed"]
+
+
+async def expire_keys(executor: Executor, *, after_seconds: float) -> int:
+    """Forget idempotency keys whose task ended long enough ago; return how many."""
+    return len(await executor.fetch(_SQL["expire_keys"], after_seconds))

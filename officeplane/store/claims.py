@@ -1,0 +1,172 @@
+"""Claims in the ledger: taken by groups, renewed while work goes on."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import asyncpg
+
+from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.task import ClaimedTask
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("claims")
+
+
+class LaneRaceError(Exception):
+    """Another worker occupied one of the documents at the same moment; nothing was claimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A task id that leads to a document's lane, or to the task itself."""
+
+    task_id: TaskId
+    document_id: DocumentId | None
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who claims, for how long, and what it is able to run."""
+
+    worker_id: WorkerId
+    lease_seconds: float
+    task_types: Sequence[str]
+    may_take_suspect: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """Hints read from the ledger, and where the next look at the lanes begins."""
+
+    hints: list[Hint]
+    next_lane: str
+
+
+async def resolve(executor: Executor, task_ids: Collection[TaskId]) -> list[Hint]:
+    """Return where hints lead, in no order; unknown ids are left out."""
+    return [_hint(row) for row in await executor.fetch(_SQL["resolve"], list(task_ids))]
+
+
+async def poll(executor: Executor, *, limit: int, after_lane: str, lanes: int) -> Polled:
+    """Return hints straight from the ledger, most urgent first."""
+    rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, BOOST_PER_MINUTE)
+    return Polled([_hint(row) for row in rows], (rows[0]["last_lane"] if rows else None) or "")
+
+
+async def claim_tasks(
+    executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]]
+) -> list[ClaimedTask]:
+    """Claim tasks without a document; those that cannot be had are left out."""
+    rows = await executor.fetch(
+        _SQL["claim_tasks"],
+        [task_id for task_id, _ in wanted],
+        [claim_id for _, claim_id in wanted],
+        who.worker_id,
+        who.lease_seconds,
+        who.task_types,
+        who.may_take_suspect,
+    )
+    return [_claimed(row) for row in rows]
+
+
+async def claim_lanes(
+    executor: Executor, who: Claimant, wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]]
+) -> list[ClaimedTask]:
+    """Claim the heads of lanes; documents must be given in order."""
+    try:
+        rows = await executor.fetch(
+            _SQL["claim_lanes"],
+            [document_id for document_id, _, _ in wanted],
+            [claim_id for _, claim_id, _ in wanted],
+            who.worker_id,
+            who.lease_seconds,
+            who.task_types,
+            who.may_take_suspect,
+            [hold_id for _, _, hold_id in wanted],
+        )
+    except asyncpg.exceptions.UniqueViolationError as error:
+        raise LaneRaceError from error
+    return [_claimed(row) for row in rows]
+
+
+async def occupied(executor: Executor, document_ids: Iterable[DocumentId]) -> set[DocumentId]:
+    """Return which of the documents have an occupant."""
+    rows = await executor.fetch(_SQL["occupied"], list(document_ids))
+    return {DocumentId(row["document_id"]) for row in rows}
+
+
+async def lane_heads(executor: Executor, document_ids: Iterable[DocumentId]) -> list[tuple[TaskId, Tier]]:
+    """Return the heads of lanes that could be claimed now."""
+    rows = await executor.fetch(_SQL["lane_heads"], list(document_ids), BOOST_PER_MINUTE)
+    return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
+
+
+async def renew(
+    executor: Executor, claims: Collection[tuple[TaskId, ClaimId]], lease_seconds: float
+) -> dict[TaskId, bool]:
+    """Extend leases; the answer says of each task seen whether the claim still stands."""
+    rows = await executor.fetch(
+        _SQL["renew"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims], lease_seconds
+    )
+    return {TaskId(str(row["id"])): row["stands"] for row in rows}
+
+
+async def cancelled(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]]) -> list[TaskId]:
+    """Return which claims were asked to stop."""
+    rows = await executor.fetch(
+        _SQL["cancelled"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims]
+    )
+    return [TaskId(str(row["id"])) for row in rows]
+
+
+async def report_progress(executor: Executor, reports: Sequence[tuple[TaskId, ClaimId, str]]) -> None:
+    """Store the latest progress of running attempts."""
+    await executor.fetch(_SQL["report_progress"], *map(list, zip(*reports, strict=True)))
+
+
+async def save_checkpoint(executor: Executor, task_id: TaskId, claim_id: ClaimId, value_json: str) -> bool:
+    """Store a checkpoint; False when the claim was lost."""
+    return bool(await executor.fetch(_SQL["save_checkpoint"], task_id, claim_id, value_json))
+
+
+async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Iterable[str]) -> dict[str, object]:
+    """Return the results of a batch's completed children, by key."""
+    rows = await executor.fetch(_SQL["results_of_siblings"], parent_id, list(keys))
+    return {row["key"]: None if row["result"] is None else json.loads(row["result"]) for row in rows}
+
+
+def _hint(row: Row) -> Hint:
+    document_id = row["document_id"]
+    return Hint(
+        TaskId(str(row["id"])), None if document_id is None else DocumentId(document_id), Tier(row["rung_tier"])
+    )
+
+
+def _claimed(row: Row) -> ClaimedTask:
+    (task_id, claim_id, hold_id, task_type, document_id, payload, attempt, charged, crashes, suspect, max_retries,
+     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at) = row  # fmt: skip
+    return ClaimedTask(
+        TaskId(str(task_id)),
+        ClaimId(str(claim_id)),
+        None if hold_id is None else HoldId(str(hold_id)),
+        task_type,
+        document_id,
+        payload,
+        attempt,
+        charged,
+        crashes,
+        suspect,
+        max_retries,
+        timeout_seconds,
+        retry_policy,
+        checkpoint,
+        None if parent_id is None else TaskId(str(parent_id)),
+        TaskId(str(ancestors[0])) if ancestors else TaskId(str(task_id)),
+        created_at,
+        queued_at,
+    )

@@ -1,0 +1,150 @@
+"""Connections to Postgres: a pool, and one translation of its troubles.
+
+Whatever makes the database unreachable or unwilling for a while becomes
+`DatabaseUnavailableError`, so that callers need no list of driver exceptions.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final, Protocol, TypeAlias, TypeVar
+
+import asyncpg
+
+from officeplane.domain.errors import DatabaseUnavailableError
+
+Row: TypeAlias = asyncpg.Record
+Connection: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | asyncpg.Connection[asyncpg.Record]"
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+Result = TypeVar("Result")
+
+
+class Executor(Protocol):
+    """A connection in a transaction, or the ledger for a statement on its own."""
+
+    async def fetch(self, query: str, *args: object) -> list[Row]:
+        """Run one statement and return its rows."""
+        ...
+
+
+CONNECT_SECONDS: Final = 5.0
+ACQUIRE_SECONDS: Final = 5.0
+COMMAND_SECONDS: Final = 30.0
+CONFLICT_TRIES: Final = 5
+
+# The server is gone, going, full, read-only or out of connections: it may come back.
+_UNAVAILABLE: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.exceptions.OperatorInterventionError,
+    asyncpg.exceptions.InsufficientResourcesError,
+    asyncpg.exceptions.ReadOnlySQLTransactionError,
+    asyncpg.exceptions.PostgresSystemError,
+    OSError,
+    TimeoutError,
+)
+LockNotAvailableError = asyncpg.exceptions.LockNotAvailableError
+# Two transactions met; the loser starts again from the top.
+CONFLICTS: Final = (
+    asyncpg.exceptions.DeadlockDetectedError,
+    asyncpg.exceptions.SerializationError,
+    LockNotAvailableError,
+)
+# One value cannot be stored; its neighbours in the group can.
+UNSTORABLE: Final = (
+    asyncpg.exceptions.DataError,
+    asyncpg.exceptions.IntegrityConstraintViolationError,
+    asyncpg.exceptions.ProgramLimitExceededError,
+    UnicodeEncodeError,
+)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn every trouble of the database as such into `DatabaseUnavailableError`."""
+    try:
+        yield
+    except asyncpg.exceptions.DataError:
+        # A value that the driver itself refuses to encode is both this and an InterfaceError.
+        raise
+    except _UNAVAILABLE as error:
+        message = f"Postgres is not available: {type(error).__name__}: {error}"
+        raise DatabaseUnavailableError(message) from error
+
+
+async def _keep(connection: Connection) -> None:
+    """Return a connection to the pool as it is: nothing here leaves session state behind."""
+
+
+class Ledger:
+    """The pool, spoken to in whole statements and whole transactions."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def fetch(self, query: str, *args: object) -> list[Row]:
+        """Run one statement in a transaction of its own and return its rows."""
+
+        async def once() -> list[Row]:
+            with translated():
+                async with self._pool.acquire(timeout=ACQUIRE_SECONDS) as connection:
+                    return await connection.fetch(query, *args)
+
+        return await repeated(once)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """Give a connection inside a transaction, committed when the block ends well."""
+        with translated():
+            async with self._pool.acquire(timeout=ACQUIRE_SECONDS) as connection, connection.transaction():
+                yield connection
+
+    async def in_transaction(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """Run the work in a transaction; repeat the whole of it when it met another."""
+
+        async def once() -> Result:
+            async with self.transaction() as connection:
+                return await work(connection)
+
+        return await repeated(once)
+
+
+async def repeated(work: Callable[[], Awaitable[Result]]) -> Result:
+    """Do the work again, whole, when it deadlocked or could not wait for a lock."""
+    for remaining in reversed(range(CONFLICT_TRIES)):
+        try:
+            return await work()
+        except CONFLICTS:
+            if not remaining:
+                raise
+            await asyncio.sleep(0.01 * (CONFLICT_TRIES - remaining))
+    raise AssertionError
+
+
+@asynccontextmanager
+async def open_ledger(database_url: str, *, connections: int = 8) -> AsyncIterator[Ledger]:
+    """Open the pool; a database that cannot be reached is reported at once."""
+    with translated():
+        pool = await asyncpg.create_pool(
+            database_url,
+            min_size=1,
+            max_size=connections,
+            timeout=CONNECT_SECONDS,
+            command_timeout=COMMAND_SECONDS,
+            max_inactive_connection_lifetime=0,
+            reset=_keep,
+            server_settings={
+                "application_name": "officeplane",
+                "idle_in_transaction_session_timeout": "30s",
+                "jit": "off",
+            },
+        )
+    try:
+        yield Ledger(pool)
+    finally:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await pool.close()
+        except (TimeoutError, *_UNAVAILABLE):
+            pool.terminate()

@@ -1,0 +1,111 @@
+"""What there is to know about an installation's Postgres; facts only, `officeplane doctor` judges them."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import asyncpg
+
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.store.connection import COMMAND_SECONDS, CONNECT_SECONDS, Connection, translated
+from officeplane.store.migrate import MigrationChangedError, pending
+from officeplane.store.queries import load
+from officeplane.store.workers import WorkerInfo, alive
+
+_SQL = load("doctor")
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresFacts:
+    """How the server is set up."""
+
+    version_num: int
+    version: str
+    fsync: bool
+    full_page_writes: bool
+    synchronous_commit: str
+    max_connections: int
+    connections: int
+    is_standby: bool
+    clock_ahead_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFacts:
+    """Which migrations are missing, and whether an applied one is no longer the file it was."""
+
+    pending: tuple[str, ...]
+    changed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Who led a chore last, and whether it still does."""
+
+    chore: str
+    worker_id: str
+    leads: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneFacts:
+    """Whether the work that waits will be done."""
+
+    workers: tuple[WorkerInfo, ...]
+    orphaned_types: dict[str, int]
+    leaders: tuple[Leader, ...]
+    overdue_leases: int
+
+
+@contextmanager
+def reached() -> Generator[None]:
+    """Turn a server that turns us away, as one that is not there, into `DatabaseUnavailableError`."""
+    try:
+        with translated():
+            yield
+    except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as error:
+        message = f"Postgres does not let us in: {error}"
+        raise DatabaseUnavailableError(message) from error
+
+
+@asynccontextmanager
+async def consultation(database_url: str) -> AsyncGenerator[Connection]:
+    """Give one connection for the examinations below."""
+    with reached():
+        connection = await asyncpg.connect(database_url, timeout=CONNECT_SECONDS, command_timeout=COMMAND_SECONDS)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+async def examine_server(connection: Connection) -> PostgresFacts:
+    """Return how the server is set up; its clock is compared with the middle of the round trip."""
+    asked = datetime.now(UTC)
+    row = await connection.fetchrow(_SQL["server"])
+    answered = datetime.now(UTC)
+    facts = dict(row or {})
+    now = facts.pop("now")
+    return PostgresFacts(**facts, clock_ahead_seconds=(now - asked - (answered - asked) / 2).total_seconds())
+
+
+async def examine_schema(connection: Connection) -> SchemaFacts:
+    """Return what `officeplane migrate` would do."""
+    try:
+        return SchemaFacts(tuple(migration.name for migration in await pending(connection)), changed=None)
+    except MigrationChangedError as error:
+        return SchemaFacts((), changed=str(error))
+
+
+async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFacts:
+    """Return who works and what nobody does; the schema must be up to date."""
+    orphaned = await connection.fetch(_SQL["orphaned_types"], lease_seconds)
+    leaders = await connection.fetch(_SQL["leaders"])
+    overdue = await connection.fetchval(_SQL["overdue_leases"], lease_seconds)
+    return PlaneFacts(
+        workers=tuple(await alive(connection, lease_seconds)),
+        orphaned_types={row["task_type"]: row["waiting"] for row in orphaned},
+        leaders=tuple(Leader(**dict(row)) for row in leaders),
+        overdue_leases=overdue,
+    )

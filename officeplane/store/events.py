@@ -1,0 +1,49 @@
+"""Events in the ledger: read in an order into which nothing is ever inserted."""
+
+from typing import Final
+
+from officeplane.domain.event import END_OF_ROW, Event, EventPosition
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.store.connection import Executor
+from officeplane.store.queries import load
+
+_SQL: Final = load("events")
+LAST_OF_TRANSACTION: Final = 10**18 - 1
+
+
+async def after(executor: Executor, position: EventPosition, *, rows: int) -> tuple[list[Event], EventPosition]:
+    """Return the events after a position, and the position to go on from."""
+    whole_row = position.row if position.index == END_OF_ROW else position.row - 1
+    found = await executor.fetch(_SQL["after"], str(position.xid), whole_row, rows)
+    events = [
+        Event(
+            EventPosition(int(row["xid"]), row["id"], index),
+            row["kind"],
+            TaskId(str(task_id)),
+            None if document_id is None else DocumentId(document_id),
+            row["at"],
+        )
+        for row in found
+        for index, (task_id, document_id) in enumerate(zip(row["task_ids"], row["document_ids"], strict=True))
+        if EventPosition(int(row["xid"]), row["id"], index) > position
+    ]
+    if found:
+        position = EventPosition(int(found[-1]["xid"]), found[-1]["id"])
+    return events, position
+
+
+async def horizon(executor: Executor) -> EventPosition:
+    """Return the position after everything that has happened so far."""
+    (row,) = await executor.fetch(_SQL["horizon"])
+    return EventPosition(int(row["xid"]) - 1, LAST_OF_TRANSACTION)
+
+
+async def is_held(executor: Executor, position: EventPosition) -> bool:
+    """Tell whether everything after a position is still there."""
+    (row,) = await executor.fetch(_SQL["is_held"], str(position.xid))
+    return bool(row["held"])
+
+
+async def prune(executor: Executor, *, older_than_seconds: float, limit: int) -> int:
+    """Remove old events and return how many."""
+    return len(await executor.fetch(_SQL["prune"], older_than_seconds, limit))

@@ -1,0 +1,107 @@
+"""Settlements in the ledger: the one way an attempt ends."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.domain.ids import ClaimId, HoldId, TaskId, WorkerId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.outcome import Verdict
+from officeplane.domain.priority import Tier
+from officeplane.domain.task import ClaimedTask
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("settlements")
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The state in which a settlement left a task."""
+
+    task_id: TaskId
+    state: TaskState
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class LapsedClaim:
+    """An attempt whose lease ran out, and what its worker had in hand besides."""
+
+    task: ClaimedTask
+    worker_id: WorkerId
+    handler_started: bool
+    worker_is_gone: bool
+    held_by_worker: int
+    suspects_of_worker: int
+
+    @property
+    def is_guilty(self) -> bool:
+        """Whether the worker died of this task: it was alone in it, or its one suspect."""
+        alone = self.held_by_worker == 1
+        return self.worker_is_gone and (alone or (self.task.suspect and self.suspects_of_worker == 1))
+
+
+async def settle(
+    executor: Executor, verdicts: Sequence[Verdict], *, counted_by: str, only_lapsed: bool = False
+) -> list[Settled]:
+    """End attempts whose claim stands; those that were lost are left out."""
+    rows = await executor.fetch(
+        _SQL["settle"],
+        *map(list, zip(*sorted(verdicts), strict=True)),
+        only_lapsed,
+        counted_by,
+    )
+    return [Settled(TaskId(str(row["id"])), TaskState(row["state"]), Tier(row["rung_tier"])) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A claim that nobody but its owner has touched."""
+
+    settled: Settled
+    is_open: bool
+
+
+async def standing(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]]) -> dict[TaskId, Standing]:
+    """Return the claims that stand: still open, or ended by their owner."""
+    rows = await executor.fetch(
+        _SQL["standing"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims]
+    )
+    return {
+        TaskId(str(row["id"])): Standing(
+            Settled(TaskId(str(row["id"])), TaskState(row["state"]), Tier(row["rung_tier"])), row["open"]
+        )
+        for row in rows
+    }
+
+
+async def lapsed(executor: Executor, heartbeat_seconds: float) -> list[LapsedClaim]:
+    """Return attempts whose lease ran out."""
+    return [_lapsed(row) for row in await executor.fetch(_SQL["lapsed"], heartbeat_seconds)]
+
+
+def _lapsed(row: Row) -> LapsedClaim:
+    task = ClaimedTask(
+        id=TaskId(str(row["id"])),
+        claim_id=ClaimId(str(row["claim_id"])),
+        hold_id=None if row["hold_id"] is None else HoldId(str(row["hold_id"])),
+        task_type=row["task_type"],
+        document_id=row["document_id"],
+        payload_json="",
+        attempt=row["attempt"],
+        attempts_charged=row["attempts_charged"],
+        crashes=row["crashes"],
+        suspect=row["suspect"],
+        max_retries=row["max_retries"],
+        timeout_seconds=row["timeout_seconds"],
+        retry_json=row["retry_policy"],
+        checkpoint_json=None,
+        parent_id=None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
+        root_id=TaskId(str((*row["ancestors"], row["id"])[0])),
+        created_at=row["created_at"],
+        queued_at=row["queued_at"],
+    )
+    return LapsedClaim(
+        task, WorkerId(row["worker_id"]), row["handler_seen"], not row["alive"], row["held"], row["suspects"]
+    )

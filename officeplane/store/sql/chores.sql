@@ -1,0 +1,122 @@
+-- Chores: what the leader does so that nothing stays behind. Every statement is
+-- bounded and guarded; two leaders at once do no harm.
+
+-- name: ring_times
+-- When tasks at the lists' tails were last rung, and the time now. Always a row with the time.
+SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN tasks t ON t.id = ANY($1::uuid[])
+
+-- name: unrung
+-- Marks as rung, and returns, runnable work that Redis does not seem to know: heads
+-- of free lanes and tasks without documents, last rung before their list's cut-off
+-- ($1: one per tier, null for none), and aged work whose tier has risen. No row: all is rung.
+WITH cutoff AS MATERIALIZED (
+    SELECT max(c) AS latest FROM unnest($1::timestamptz[]) AS c
+), moment AS MATERIALIZED (
+    SELECT clock_timestamp() AS now, $3::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
+), heads AS (
+    SELECT DISTINCT ON (document_id) id, document_id, rank, run_at, rung_at
+      FROM tasks, moment
+     WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND (run_at <= moment.now OR NOT yields)
+     ORDER BY document_id, tasks.rank, seq
+), quiet_lanes AS (
+    SELECT h.id, h.document_id, tier_of(h.rank - moment.boost) AS tier FROM heads h, moment
+     WHERE h.run_at <= moment.now
+       AND h.rung_at < ($1::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
+       AND NOT EXISTS (SELECT FROM tasks o
+                        WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
+     ORDER BY h.rank LIMIT $2::integer
+), quiet AS (
+    SELECT t.id, tier_of(t.rank - moment.boost) AS tier FROM tasks t, moment, cutoff
+     WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
+       AND t.rung_at < cutoff.latest
+       AND t.rung_at < ($1::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
+     ORDER BY t.rung_at LIMIT $2::integer
+), aged AS (
+    SELECT a.id, tier_of(a.rank - moment.boost) AS tier
+      FROM moment, (VALUES (1, 10), (2, 30), (3, 60)) AS f(tier, floor),
+           LATERAL (SELECT id, rank FROM tasks
+                     WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
+                       AND tasks.rank < f.floor + moment.boost
+                     ORDER BY tasks.rank LIMIT $2::integer) a
+), chosen AS (
+    SELECT id, tier FROM quiet_lanes UNION SELECT id, tier FROM quiet UNION SELECT id, tier FROM aged
+), locked AS MATERIALIZED (
+    SELECT l.id, chosen.tier FROM chosen,
+           LATERAL (SELECT id, state FROM tasks WHERE tasks.id = chosen.id FOR NO KEY UPDATE SKIP LOCKED) l
+     WHERE l.state IN {claimable}
+)
+UPDATE tasks SET rung_at = clock_timestamp(), rung_tier = locked.tier
+  FROM locked WHERE tasks.id = locked.id AND tasks.state IN {claimable}
+RETURNING tasks.id, tasks.document_id, tasks.rung_tier
+
+-- name: waiting_lanes
+-- Lanes with a runnable head and nobody in them. No row: every lane is worked on or empty.
+SELECT h.document_id
+  FROM (SELECT DISTINCT ON (document_id) document_id, run_at FROM tasks
+         WHERE runnable AND document_id IS NOT NULL AND state IN {claimable}
+           AND (run_at <= clock_timestamp() OR NOT yields)
+         ORDER BY document_id, rank, seq) h
+ WHERE h.run_at <= clock_timestamp()
+   AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
+ LIMIT $1::integer
+
+-- name: promote
+-- Makes PENDING tasks whose time has come QUEUED. No row: none is due.
+WITH due AS MATERIALIZED (
+    SELECT id FROM tasks WHERE state = 'PENDING' AND blockers = 0 AND run_at <= clock_timestamp()
+     ORDER BY run_at LIMIT $1::integer FOR NO KEY UPDATE SKIP LOCKED
+), promoted AS (
+    UPDATE tasks SET state = 'QUEUED', queued_at = clock_timestamp(), rung_at = clock_timestamp(),
+           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+      FROM due WHERE tasks.id = due.id AND tasks.state = 'PENDING' AND tasks.blockers = 0
+    RETURNING tasks.id, tasks.document_id, tasks.runnable, tasks.rung_tier
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM promoted HAVING count(*) > 0
+)
+SELECT id, runnable, rung_tier FROM promoted
+
+-- name: due_retries
+-- Marks as rung, and returns, retries that have become due. No row: none has.
+WITH due AS MATERIALIZED (
+    SELECT id FROM tasks WHERE state = 'RETRYING' AND run_at <= clock_timestamp() AND rung_at < run_at
+     ORDER BY run_at LIMIT $1::integer FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE tasks SET rung_at = clock_timestamp(),
+       rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+  FROM due WHERE tasks.id = due.id AND tasks.state = 'RETRYING'
+RETURNING tasks.id, tasks.rung_tier
+
+-- name: next_due
+-- Seconds until the next task becomes due. Null: nothing is scheduled.
+SELECT extract(epoch FROM min(run_at) - clock_timestamp())::float8 AS seconds FROM tasks
+ WHERE (state = 'PENDING' AND blockers = 0) OR (state = 'RETRYING' AND rung_at < run_at)
+
+-- name: prune
+-- Removes whole trees that ended long ago from a window of the oldest tasks, and
+-- tells where the window ends. Null: there is nothing after the position.
+WITH RECURSIVE window_ AS MATERIALIZED (
+    SELECT id, seq, state, parent_id, finished_at, created_at FROM tasks
+     WHERE seq > $1::bigint AND created_at < clock_timestamp() - make_interval(secs => least($2::float8, $3::float8))
+     ORDER BY seq LIMIT $4::integer
+), old AS (
+    SELECT id FROM window_ w
+     WHERE parent_id IS NULL
+       AND (state IN ('COMPLETED', 'CANCELLED') AND finished_at < clock_timestamp() - make_interval(secs => $2::float8)
+            OR state IN ('FAILED', 'TIMEOUT') AND finished_at < clock_timestamp() - make_interval(secs => $3::float8))
+       AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = w.id)
+), tree AS (
+    SELECT id FROM old
+    UNION ALL
+    SELECT t.id FROM tree, tasks t WHERE t.parent_id = tree.id
+), removed AS (
+    DELETE FROM tasks WHERE id IN (SELECT id FROM tree) RETURNING id
+)
+SELECT (SELECT max(seq) FROM window_) AS until, (SELECT count(*) FROM removed) AS removed
+
+-- name: expire_keys
+-- Forgets idempotency keys whose task ended long enough ago. No row: none has expired.
+DELETE FROM idempotency_keys k USING tasks t
+ WHERE t.id = k.task_id AND k.created_at < clock_timestamp() - make_interval(secs => $1::float8)
+   AND t.state IN {final} AND t.finished_at < clock_timestamp() - make_interval(secs => $1::float8)
+RETURNING k.key

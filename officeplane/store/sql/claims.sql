@@ -1,0 +1,152 @@
+-- Claims: from hints to attempts. Every statement first locks rows through the
+-- primary key and only then judges what it locked: with the state in the
+-- condition of the updated table, a planner that has learnt that almost nothing
+-- is RUNNING walks a partial index of dead entries for every id.
+
+-- part: take
+-- The common end of both claims: takes what fits, lets its batches begin, tells of it.
+), claimed AS (
+    UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
+           worker_id = $3, lease_until = clock_timestamp() + make_interval(secs => $4::float8),
+           handler_seen = false, started_at = clock_timestamp(), progress = NULL
+      FROM fit WHERE tasks.ctid = fit.tid
+    RETURNING tasks.*
+), begun AS (
+    UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
+      FROM (SELECT DISTINCT unnest(ancestors) AS id FROM claimed) a,
+           LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = a.id FOR NO KEY UPDATE SKIP LOCKED) p
+     WHERE tasks.ctid = p.tid AND p.state IN {not_begun}
+    RETURNING tasks.id, tasks.document_id
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.running', array_agg(id), array_agg(document_id)
+      FROM (SELECT id, document_id FROM begun UNION ALL SELECT id, document_id FROM claimed) c HAVING count(*) > 0
+)
+SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
+       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at
+  FROM claimed
+
+-- name: resolve
+-- Where each hint leads. No row: the task was pruned, or the hint was never an id of ours.
+SELECT id, document_id, rung_tier FROM tasks WHERE id = ANY($1::uuid[])
+
+-- name: claim_tasks
+-- Claims tasks that have no document, by id. No row: taken, final, not due, of a
+-- type this worker does not know, or a suspect that would not be alone.
+WITH wanted AS MATERIALIZED (
+    SELECT c.claim_id, t.*
+      FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id),
+           LATERAL (SELECT ctid AS tid, state, run_at, runnable, document_id, task_type, suspect
+                      FROM tasks WHERE tasks.id = c.id FOR NO KEY UPDATE SKIP LOCKED) t
+), fit AS (
+    SELECT tid, claim_id, NULL::uuid AS hold_id FROM wanted
+     WHERE state IN {claimable} AND runnable AND document_id IS NULL AND run_at <= clock_timestamp()
+       AND task_type = ANY($5::text[])
+       AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+{take}
+
+-- name: claim_lanes
+-- Claims the head of each document's lane. No row: the lane is empty or occupied,
+-- its head is not due, locked by another, of an unknown type, or a suspect that
+-- would not be alone. The head is looked up first and locked then: skipping a
+-- locked head would let the next one overtake it.
+WITH wanted AS MATERIALIZED (
+    SELECT w.claim_id, w.hold_id, t.*
+      FROM unnest($1::text[], $2::uuid[], $7::uuid[]) AS w(document_id, claim_id, hold_id),
+           LATERAL (SELECT id FROM tasks
+                     WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
+                       AND (run_at <= clock_timestamp() OR NOT yields)
+                     ORDER BY rank, seq LIMIT 1) head,
+           LATERAL (SELECT ctid AS tid, state, run_at, task_type, suspect
+                      FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
+     WHERE NOT EXISTS (SELECT FROM tasks o
+                        WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active})
+), fit AS (
+    SELECT tid, claim_id, hold_id FROM wanted
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($5::text[])
+       AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+{take}
+
+-- name: occupied
+-- Which of these documents have an occupant. No row: none has.
+SELECT document_id FROM tasks
+ WHERE document_id = ANY($1::text[]) AND runnable AND state IN {active}
+
+-- name: lane_heads
+-- The head of each lane that could be claimed now. No row: nothing to ring for.
+SELECT head.id, head.document_id, tier_of(head.rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60) AS tier
+  FROM unnest($1::text[]) AS w(document_id),
+       LATERAL (SELECT id, document_id, rank, run_at FROM tasks
+                 WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
+                   AND (run_at <= clock_timestamp() OR NOT yields)
+                 ORDER BY rank, seq LIMIT 1) head
+ WHERE head.run_at <= clock_timestamp()
+
+-- name: poll
+-- Hints straight from the ledger: the most urgent of every tier, and the heads of
+-- the lanes after a given document, so that one deep lane cannot hide the others.
+-- No row: nothing is runnable, or all of it is occupied.
+WITH RECURSIVE lanes AS (
+    (SELECT id, document_id, rank, seq, run_at, 1 AS n FROM tasks
+      WHERE document_id > $2::text AND runnable AND state IN {claimable} AND (run_at <= clock_timestamp() OR NOT yields)
+      ORDER BY document_id, rank, seq LIMIT 1)
+    UNION ALL
+    SELECT next.*, lanes.n + 1 FROM lanes,
+           LATERAL (SELECT id, document_id, rank, seq, run_at FROM tasks
+                     WHERE document_id > lanes.document_id AND runnable AND state IN {claimable}
+                       AND (run_at <= clock_timestamp() OR NOT yields)
+                     ORDER BY document_id, rank, seq LIMIT 1) next
+     WHERE lanes.n < $3::integer
+), urgent AS (
+    SELECT t.* FROM generate_series(0, 3) AS tier(n),
+           LATERAL (SELECT id, document_id, rank, seq, run_at FROM tasks
+                     WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
+                     ORDER BY rank, seq LIMIT $3::integer) t
+), candidates AS (
+    SELECT DISTINCT ON (coalesce(document_id, id::text)) id, document_id, rank, seq
+      FROM (SELECT id, document_id, rank, seq, run_at FROM lanes UNION ALL SELECT * FROM urgent) c
+     WHERE run_at <= clock_timestamp()
+     ORDER BY coalesce(document_id, id::text), rank, seq
+)
+SELECT id, document_id, tier_of(rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60) AS rung_tier,
+       (SELECT CASE WHEN count(*) = $3::integer THEN max(document_id) END FROM lanes) AS last_lane
+  FROM candidates c
+ WHERE c.document_id IS NULL
+    OR NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = c.document_id AND o.runnable AND o.state IN {active})
+ ORDER BY rank, seq LIMIT $1::integer
+
+-- name: renew
+-- Extends leases and tells which claims still stand. No row: locked by another for
+-- a moment; ask again. `stands` false: the claim was lost.
+WITH held AS MATERIALIZED (
+    SELECT c.id, t.tid, t.state IN {settleable} AND t.claim_id = c.claim_id AS stands
+      FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id),
+           LATERAL (SELECT ctid AS tid, state, claim_id
+                      FROM tasks WHERE tasks.id = c.id FOR NO KEY UPDATE SKIP LOCKED) t
+), renewed AS (
+    UPDATE tasks SET lease_until = clock_timestamp() + make_interval(secs => $3::float8), handler_seen = true
+      FROM held WHERE tasks.ctid = held.tid AND held.stands
+)
+SELECT id, stands FROM held
+
+-- name: cancelled
+-- Which of these claims were asked to stop. No row: none.
+SELECT t.id FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id), tasks t
+ WHERE t.id = c.id AND t.claim_id = c.claim_id AND t.cancel_requested_at IS NOT NULL
+
+-- name: report_progress
+-- Stores the latest progress of running attempts. No row: the claim was lost.
+UPDATE tasks SET progress = p.progress
+  FROM unnest($1::uuid[], $2::uuid[], $3::jsonb[]) AS p(id, claim_id, progress)
+ WHERE tasks.id = p.id AND tasks.claim_id = p.claim_id AND tasks.state IN {settleable}
+RETURNING tasks.id
+
+-- name: save_checkpoint
+-- Stores a checkpoint of a running attempt. No row: the claim was lost.
+UPDATE tasks SET checkpoint = $3::jsonb
+ WHERE id = $1::uuid AND claim_id = $2::uuid AND state IN {settleable}
+RETURNING id
+
+-- name: results_of_siblings
+-- The results of completed children of a batch, by key. No row for a key: it has not completed.
+SELECT key, result FROM tasks WHERE parent_id = $1::uuid AND key = ANY($2::text[]) AND state = 'COMPLETED'

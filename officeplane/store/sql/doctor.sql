@@ -1,0 +1,38 @@
+-- Doctor: how the server is set up, and work that nobody does.
+
+-- name: server
+-- Always one row: how this Postgres is set up, and what time it thinks it is.
+SELECT current_setting('server_version_num')::integer AS version_num,
+       current_setting('server_version') AS version,
+       current_setting('fsync')::boolean AS fsync,
+       current_setting('full_page_writes')::boolean AS full_page_writes,
+       current_setting('synchronous_commit') AS synchronous_commit,
+       current_setting('max_connections')::integer AS max_connections,
+       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
+       pg_is_in_recovery() AS is_standby,
+       clock_timestamp() AS now
+
+-- name: orphaned_types
+-- No row: every type that has tasks ready to run is known to a worker heard of within $1 seconds.
+SELECT task_type, count(*)::integer AS waiting
+  FROM tasks
+ WHERE runnable
+   AND state IN {claimable}
+   AND task_type NOT IN (SELECT unnest(task_types) FROM workers
+                          WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8))
+ GROUP BY task_type
+ ORDER BY waiting DESC, task_type
+
+-- name: leaders
+-- No row: no worker has ever led the chores. `leads` is false when the last one's time ran out.
+SELECT chore, worker_id, until > clock_timestamp() AS leads
+  FROM chore_leaders
+ ORDER BY chore
+
+-- name: overdue_leases
+-- Always one row: how many attempts should have been taken from their worker $1 seconds ago.
+SELECT count(*)::integer AS overdue
+  FROM tasks
+ WHERE runnable
+   AND state IN {active}
+   AND lease_until < clock_timestamp() - make_interval(secs => $1::float8)

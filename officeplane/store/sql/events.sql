@@ -1,0 +1,25 @@
+-- Events: what happened, in an order in which nothing is ever inserted before what was read.
+
+-- name: after
+-- Events after a position that no running transaction can still precede. No row: nothing new.
+SELECT e.xid::text AS xid, e.id, e.at, e.kind, e.task_ids, e.document_ids
+  FROM events e
+ WHERE (e.xid, e.id) > ($1::text::xid8, $2::bigint) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY e.xid, e.id LIMIT $3::integer
+
+-- name: horizon
+-- The position that readers who want only what comes next begin at. Always one row.
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid
+
+-- name: is_held
+-- Whether everything after a position is still there. Always one row; a position
+-- from before the oldest event kept, or from another database, is not held.
+SELECT coalesce($1::text::xid8 >= (SELECT min(xid) FROM events), false)
+       AND $1::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) AS held
+
+-- name: prune
+-- Removes old events, oldest first. No row: none is old enough.
+DELETE FROM events WHERE (xid, id) IN (
+    SELECT xid, id FROM events WHERE at < clock_timestamp() - make_interval(secs => $1::float8)
+     ORDER BY xid, id LIMIT $2::integer)
+RETURNING id

@@ -1,0 +1,74 @@
+-- Settlements: the one way an attempt ends.
+
+-- name: settle
+-- Ends attempts whose claim still stands, records failures, events and counters.
+-- No row: the claim was lost (fenced), or the row moved under the statement's
+-- snapshot; `standing` tells which. A cancel request wins over any outcome.
+WITH held AS MATERIALIZED (
+    SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
+           CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
+      FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[],
+                  $8::boolean[], $9::boolean[])
+               AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned),
+           LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
+                           started_at, attempt, cancel_requested_at
+                      FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
+), settled AS (
+    UPDATE tasks SET
+           state = held.target,
+           result = CASE WHEN held.target = 'COMPLETED' THEN held.result END,
+           error = coalesce(held.error, tasks.error),
+           attempts_charged = attempts_charged + held.charged::integer,
+           crashes = crashes + held.crashed::integer,
+           poison_pill = held.poisoned AND held.target = 'FAILED',
+           suspect = $10::boolean AND held.target IN {claimable},
+           claim_id = CASE WHEN NOT $10::boolean THEN tasks.claim_id END,
+           hold_id = NULL,
+           lease_until = NULL,
+           run_at = CASE WHEN held.target = 'RETRYING'
+                         THEN clock_timestamp() + make_interval(secs => held.delay_seconds) ELSE run_at END,
+           queued_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE queued_at END,
+           rung_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
+           finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
+      FROM held
+     WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
+       AND (NOT $10::boolean OR held.lease_until <= clock_timestamp())
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier,
+              coalesce(held.error ->> 'kind', '') AS reason
+), failures AS (
+    INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, started_at, duration_seconds)
+    SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.started_at,
+           extract(epoch FROM clock_timestamp() - held.started_at)
+      FROM settled JOIN held ON held.id = settled.id AND held.claim_id = held.current_claim
+     WHERE held.error IS NOT NULL AND settled.state NOT IN ('COMPLETED', 'CANCELLED')
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
+), counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT $11::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+)
+SELECT id, state, rung_tier FROM settled
+
+-- name: standing
+-- How claims stand after a settlement that gave no row for them. No row: pruned.
+-- The owner's settlement keeps the claim id, everybody else's removes it: so a
+-- claim that stands in an ended attempt was settled by its owner.
+SELECT t.id, t.state, t.rung_tier, t.state IN {settleable} AS open
+  FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id), tasks t
+ WHERE t.id = c.id AND t.claim_id = c.claim_id
+
+-- name: lapsed
+-- Attempts whose lease ran out, with what else their worker had in hand. While
+-- another lease of the same worker still runs, its death is not certain and one
+-- heartbeat more is waited. No row: nobody is late.
+SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.attempt, t.attempts_charged, t.crashes,
+       t.suspect, t.max_retries, t.timeout_seconds, t.retry_policy, t.parent_id, t.ancestors, t.handler_seen,
+       t.created_at, t.queued_at, w.alive, w.held, w.suspects
+  FROM (SELECT worker_id, count(*) AS held, count(*) FILTER (WHERE suspect) AS suspects,
+               bool_or(lease_until > clock_timestamp()) AS alive, min(lease_until) AS first
+          FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w
+  JOIN tasks t ON t.worker_id = w.worker_id AND t.runnable AND t.state IN {active}
+ WHERE w.first <= clock_timestamp() AND t.lease_until <= clock_timestamp()
+   AND (NOT w.alive OR t.lease_until <= clock_timestamp() - make_interval(secs => $1::float8))

@@ -1,0 +1,105 @@
+-- Tasks: in, and out again for readers.
+
+-- part: columns
+id, seq, task_type, document_id, title, payload, state, priority, rank, run_at, yields, blockers, max_retries,
+timeout_seconds, generation, attempt, attempts_charged, poison_pill, worker_id, cancel_requested_at, cancel_reason,
+progress, result, error, parent_id, ancestors, position, key, on_child_failure, tags, created_by, created_at,
+queued_at, started_at, finished_at
+
+-- name: insert
+-- Inserts tasks in the order given, and tells of them. No row: nothing was given.
+WITH moment AS MATERIALIZED (
+    SELECT clock_timestamp() AS now
+), given AS (
+    SELECT g.*, moment.now,
+           CASE WHEN g.blockers > 0 OR g.run_at > moment.now THEN 'PENDING' ELSE 'QUEUED' END AS state
+      FROM moment,
+           unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::smallint[], $8::boolean[],
+                  $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::jsonb[],
+                  $15::uuid[], $16::text[], $17::integer[], $18::text[], $19::text[], $20::jsonb[], $21::text[])
+               WITH ORDINALITY
+               AS g(id, task_type, document_id, title, payload, priority, runnable, yields, blockers, run_at,
+                    max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
+                    on_child_failure, tags, created_by, n)
+     ORDER BY g.n
+), inserted AS (
+    INSERT INTO tasks (id, task_type, document_id, title, payload, state, priority, rank, runnable, yields, blockers,
+                       run_at, max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
+                       on_child_failure, tags, created_by, created_at, queued_at, rung_at, rung_tier)
+    SELECT id, task_type, document_id, title, payload, state, priority,
+           priority + $1::float8 * extract(epoch FROM now) / 60, runnable, yields, blockers,
+           coalesce(run_at, now), max_retries, timeout_seconds, retry_policy, parent_id,
+           coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
+           CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags)) END, created_by,
+           now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(priority)
+      FROM given
+    RETURNING id, seq, state, rank, run_at, created_at, queued_at, document_id
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id ORDER BY seq), array_agg(document_id ORDER BY seq)
+      FROM inserted GROUP BY state
+)
+SELECT id, seq, state, rank, run_at, created_at, queued_at FROM inserted ORDER BY seq
+
+-- name: bound_lock_wait
+-- Gives up waiting for a lock after a while, until the transaction ends. Always one row.
+SELECT set_config('lock_timeout', $1::text, true)
+
+-- name: remember_keys
+-- Keeps idempotency keys for the tasks about to be inserted. No row for a key: it was used before.
+INSERT INTO idempotency_keys (key, request_hash, task_id)
+SELECT * FROM unnest($1::text[], $2::bytea[], $3::uuid[])
+ON CONFLICT (key) DO NOTHING
+RETURNING key
+
+-- name: recall_keys
+-- What these keys were used for. No row: the key expired meanwhile.
+SELECT key, request_hash, task_id FROM idempotency_keys WHERE key = ANY($1::text[])
+
+-- name: fetch
+-- Tasks by id. No row: no such task.
+SELECT {columns} FROM tasks WHERE id = ANY($1::uuid[])
+
+-- name: states
+-- The states of tasks by id. No row: no such task.
+SELECT id, state FROM tasks WHERE id = ANY($1::uuid[])
+
+-- name: page
+-- One page of tasks, newest first. No row: nothing fits, or the page is past the end.
+SELECT {columns} FROM tasks
+ WHERE seq < $1::bigint
+   AND ($2::text[] IS NULL OR state = ANY($2::text[]))
+   AND ($3::text IS NULL OR document_id = $3::text)
+   AND ($4::text IS NULL OR task_type = $4::text)
+   AND ($5::smallint IS NULL OR priority BETWEEN $5::smallint AND $6::smallint)
+   AND ($7::uuid IS NULL OR parent_id = $7::uuid)
+   AND ($8::text IS NULL OR tags @> ARRAY[$8::text])
+ ORDER BY seq DESC LIMIT $9::integer
+
+-- name: children
+-- The children of parents, in order. No row: they are no parents.
+SELECT id, parent_id, task_type, state, key FROM tasks WHERE parent_id = ANY($1::uuid[]) ORDER BY parent_id, position
+
+-- name: failures
+-- The failed attempts of tasks, in order. No row: none failed.
+SELECT task_id, attempt, worker_id, kind, message, started_at, duration_seconds, cost_usd
+  FROM task_failures WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, attempt
+
+-- name: lane_position
+-- What stands before a task in its lane, who holds the lane, and whether its time has come. Always one row.
+SELECT (SELECT count(*) FROM tasks a
+         WHERE a.document_id = t.document_id AND a.runnable AND a.state IN {claimable}
+           AND (a.rank, a.seq) < (t.rank, t.seq) AND (a.run_at <= clock_timestamp() OR NOT a.yields)) AS ahead,
+       (SELECT a.id FROM tasks a
+         WHERE a.document_id = t.document_id AND a.runnable AND a.state IN {claimable}
+           AND (a.run_at <= clock_timestamp() OR NOT a.yields)
+         ORDER BY a.rank, a.seq LIMIT 1) AS head,
+       o.id AS occupant, o.worker_id AS occupied_by, t.run_at <= clock_timestamp() AS is_due
+  FROM (SELECT $1::text AS document_id, $2::float8 AS rank, $3::bigint AS seq, $4::timestamptz AS run_at) t
+  LEFT JOIN tasks o ON o.document_id = t.document_id AND o.runnable AND o.state IN {active}
+
+-- name: earlier_siblings
+-- The unfinished siblings whose turn comes before a task's. No row: it is the next.
+SELECT s.id, s.state FROM tasks s
+ WHERE s.parent_id = $1::uuid AND s.id <> $2::uuid AND s.state IN {unfinished} AND s.blockers = 0
+ ORDER BY s.position LIMIT 1

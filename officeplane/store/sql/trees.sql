@@ -1,0 +1,131 @@
+-- Trees: a task with its batch around it. Whoever writes to a tree first locks its
+-- root, all roots of a transaction in one statement and in the order of their ids;
+-- below a locked root nobody else writes but claims, and these skip what is locked.
+
+-- name: lock_roots
+-- Locks the roots of the trees a transaction will touch. No row: pruned.
+SELECT id FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: ancestors
+-- The path from the root to each task's parent; it never changes. No row: no such task.
+SELECT id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
+
+-- name: lock_nodes
+-- Locks a root with everything below it and tells how it stands. No row: pruned.
+WITH RECURSIVE tree AS (
+    SELECT id FROM tasks WHERE id = $1::uuid
+    UNION ALL
+    SELECT t.id FROM tree, tasks t WHERE t.parent_id = tree.id
+)
+SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers,
+       cancel_requested_at IS NOT NULL AS cancel_requested, document_id
+  FROM tasks WHERE id IN (SELECT id FROM tree) ORDER BY id FOR NO KEY UPDATE
+
+-- name: siblings
+-- What the children of unfinished parents add up to. No row: the parent is final.
+SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_requested, p.parent_id,
+       c.busy, c.gave_up,
+       (SELECT n.id FROM tasks n WHERE n.parent_id = p.id AND n.state = 'PENDING' AND n.blockers > 0
+         ORDER BY n.position LIMIT 1) AS next_pending,
+       (SELECT g.id FROM tasks g WHERE g.parent_id = p.id AND g.state IN {reopenable}
+         ORDER BY g.position LIMIT 1) AS culprit
+  FROM tasks p,
+       LATERAL (SELECT count(*) FILTER (WHERE state IN {unfinished} AND blockers = 0) AS busy,
+                       count(*) FILTER (WHERE state IN {reopenable}) AS gave_up
+                  FROM tasks WHERE parent_id = p.id) c
+ WHERE p.id = ANY($1::uuid[]) AND p.state IN {unfinished}
+
+-- name: start
+-- Takes one blocker from PENDING tasks; those with none left and due become QUEUED. No row: not PENDING.
+WITH started AS (
+    UPDATE tasks SET
+           blockers = blockers - 1,
+           state = CASE WHEN blockers = 1 AND run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
+           queued_at = CASE WHEN blockers = 1 AND run_at <= clock_timestamp() THEN clock_timestamp() END,
+           rung_at = clock_timestamp(),
+           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+     WHERE id = ANY($1::uuid[]) AND state = 'PENDING' AND blockers > 0
+    RETURNING id, document_id, state, runnable, blockers, rung_tier
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM started WHERE state = 'QUEUED' HAVING count(*) > 0
+)
+SELECT id, document_id, state, runnable, blockers, rung_tier FROM started
+
+-- name: first_children
+-- The first waiting child of each batch. No row: it has none.
+SELECT DISTINCT ON (parent_id) id, parent_id FROM tasks
+ WHERE parent_id = ANY($1::uuid[]) AND state = 'PENDING' AND blockers > 0
+ ORDER BY parent_id, position
+
+-- name: finish
+-- Ends batches, and cancels what still waits below them. No row: already final.
+WITH RECURSIVE ending AS (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::jsonb[]) AS e(id, target, error)
+), below AS (
+    SELECT t.id FROM ending, tasks t WHERE t.parent_id = ending.id
+    UNION ALL
+    SELECT t.id FROM below, tasks t WHERE t.parent_id = below.id
+), ended AS (
+    UPDATE tasks SET state = ending.target, error = coalesce(ending.error, tasks.error), finished_at = clock_timestamp()
+      FROM ending WHERE tasks.id = ending.id AND tasks.state IN {unfinished}
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type
+), dropped AS (
+    UPDATE tasks SET state = 'CANCELLED', cancel_reason = coalesce(cancel_reason, 'its batch ended before its turn'),
+           finished_at = clock_timestamp()
+      FROM (SELECT id FROM below ORDER BY id) b WHERE tasks.id = b.id AND tasks.state IN {waiting}
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type
+), all_of_them AS (
+    SELECT * FROM ended UNION ALL SELECT * FROM dropped
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM all_of_them GROUP BY state
+), counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT $4::text, task_type, lower(state), '', count(*) FROM all_of_them GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+)
+SELECT id, state FROM all_of_them
+
+-- name: cancel
+-- Ends some tasks of a locked tree and asks others to stop. No row: nothing was unfinished.
+WITH asked AS (
+    UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+           cancel_reason = coalesce(cancel_reason, $3::text)
+     WHERE id = ANY($2::uuid[]) AND state IN {unfinished}
+    RETURNING id
+), ended AS (
+    UPDATE tasks SET state = 'CANCELLED', cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+           cancel_reason = coalesce(cancel_reason, $3::text), finished_at = clock_timestamp()
+     WHERE id = ANY($1::uuid[]) AND (state IN {waiting} OR state IN {active} AND NOT runnable)
+    RETURNING id, document_id, task_type
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.cancelled', array_agg(id), array_agg(document_id) FROM ended HAVING count(*) > 0
+), counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT $4::text, task_type, 'cancelled', '', count(*) FROM ended GROUP BY 2 ORDER BY 2
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+)
+SELECT id, document_id FROM ended
+
+-- name: reopen
+-- Gives final tasks a new generation in the states decided for them. No row: not final, or COMPLETED.
+WITH wanted AS (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::integer[]) AS w(id, target, blockers)
+), reopened AS (
+    UPDATE tasks SET state = w.target, blockers = w.blockers, generation = generation + 1, attempts_charged = 0,
+           crashes = 0, suspect = false, poison_pill = false, claim_id = NULL, hold_id = NULL,
+           cancel_requested_at = NULL, cancel_reason = NULL, result = NULL, progress = NULL, finished_at = NULL,
+           error = CASE WHEN runnable THEN error END,
+           run_at = least(run_at, clock_timestamp()),
+           queued_at = CASE WHEN w.target = 'QUEUED' THEN clock_timestamp() END,
+           rung_at = clock_timestamp(),
+           rung_tier = tier_of(rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60)
+      FROM wanted w WHERE tasks.id = w.id AND tasks.state IN {reopenable}
+    RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.rung_tier
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM reopened GROUP BY state
+)
+SELECT id, document_id, state, runnable, rung_tier FROM reopened

@@ -1,0 +1,48 @@
+-- Workers: who is alive, and who leads which chore.
+
+-- name: beat
+-- Says that a worker is alive. Always one row.
+INSERT INTO workers AS w (id, host, pid, concurrency, running, task_types, last_seen_at)
+VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET running = excluded.running, last_seen_at = excluded.last_seen_at
+RETURNING id
+
+-- name: leave
+-- Takes a worker that stopped off the list, and off its chores. No row: it was not on it.
+WITH gone AS (DELETE FROM workers WHERE id = $1 RETURNING id), free AS (DELETE FROM chore_leaders WHERE worker_id = $1)
+SELECT id FROM gone
+
+-- name: alive
+-- Workers seen within a time. No row: none.
+SELECT id, host, pid, concurrency, running, task_types, started_at, last_seen_at FROM workers
+ WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8) ORDER BY started_at, id
+
+-- name: lead
+-- Takes or keeps the lead of chores nobody else leads. No row for a chore: another leads it.
+INSERT INTO chore_leaders AS l (chore, worker_id, until)
+SELECT chore, $1::text, clock_timestamp() + make_interval(secs => $3::float8) FROM unnest($2::text[]) AS chore
+ON CONFLICT (chore) DO UPDATE SET worker_id = excluded.worker_id, until = excluded.until
+  WHERE l.worker_id = excluded.worker_id OR l.until <= clock_timestamp()
+RETURNING chore
+
+-- name: yield_lead
+-- Gives up the lead of chores. No row: others lead them.
+DELETE FROM chore_leaders WHERE worker_id = $1 AND chore = ANY($2::text[]) RETURNING chore
+
+-- name: forget
+-- Forgets workers not seen for long, and folds their counters into one row a kind. Always one row.
+WITH gone AS (
+    DELETE FROM workers WHERE last_seen_at < clock_timestamp() - make_interval(secs => $1::float8) RETURNING id
+), folded AS (
+    DELETE FROM task_counters c
+     WHERE c.counted_by <> '' AND c.counted_by LIKE 'worker:%'
+       AND NOT EXISTS (SELECT FROM workers w
+                        WHERE w.id = c.counted_by
+                          AND w.last_seen_at >= clock_timestamp() - make_interval(secs => $1::float8))
+    RETURNING task_type, outcome, reason, count
+), kept AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT '', task_type, outcome, reason, sum(count) FROM folded GROUP BY 2, 3, 4
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+)
+SELECT count(*) AS forgotten FROM gone

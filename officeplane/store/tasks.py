@@ -1,0 +1,236 @@
+"""Tasks in the ledger: inserted in groups, read one by one and page by page."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from officeplane.domain.ids import DocumentId, TaskId, WorkerId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.priority import BOOST_PER_MINUTE
+from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("tasks")
+END_OF_TIME: Final = 2**63 - 1
+KEY_WAIT: Final = "2s"
+_ANCESTORS: Final = NewTask._fields.index("ancestors")
+_TAGS: Final = NewTask._fields.index("tags")
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """What the ledger added to a new task."""
+
+    id: TaskId
+    seq: int
+    state: TaskState
+    rank: float
+    run_at: datetime
+    created_at: datetime
+    queued_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedKey:
+    """What an idempotency key was used for."""
+
+    request_hash: bytes
+    task_id: TaskId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Which tasks a list shows."""
+
+    states: tuple[TaskState, ...] | None = None
+    document_id: str | None = None
+    task_type: str | None = None
+    priorities: tuple[int, int] | None = None
+    parent_id: TaskId | None = None
+    tag: str | None = None
+
+
+async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]:
+    """Insert tasks in the order given and return what the ledger added, in that order."""
+    if not tasks:
+        return []
+    columns = [list(column) for column in zip(*tasks, strict=True)]
+    # Postgres has no arrays of arrays of different lengths: these two go as texts.
+    columns[_ANCESTORS] = ["{" + ",".join(ancestors) + "}" for ancestors in columns[_ANCESTORS]]
+    columns[_TAGS] = [json.dumps(tags) if tags else None for tags in columns[_TAGS]]
+    rows = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *columns)
+    return [
+        Inserted(
+            TaskId(str(row["id"])),
+            row["seq"],
+            TaskState(row["state"]),
+            row["rank"],
+            row["run_at"],
+            row["created_at"],
+            row["queued_at"],
+        )
+        for row in rows
+    ]
+
+
+async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[str]:
+    """Keep idempotency keys and return those that were new.
+
+    A key that another transaction is about to keep is waited for, but not for long.
+    """
+    await executor.fetch(_SQL["bound_lock_wait"], KEY_WAIT)
+    ordered = sorted(keys.items())
+    rows = await executor.fetch(
+        _SQL["remember_keys"],
+        [key for key, _ in ordered],
+        [used.request_hash for _, used in ordered],
+        [used.task_id for _, used in ordered],
+    )
+    return {row["key"] for row in rows}
+
+
+async def recall_keys(executor: Executor, keys: Iterable[str]) -> dict[str, UsedKey]:
+    """Return what these keys were used for."""
+    rows = await executor.fetch(_SQL["recall_keys"], list(keys))
+    return {row["key"]: UsedKey(row["request_hash"], TaskId(str(row["task_id"]))) for row in rows}
+
+
+async def fetch(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Task]:
+    """Return tasks by id; ids that are not there are left out."""
+    rows = await executor.fetch(_SQL["fetch"], list(task_ids))
+    return {task.id: task for task in map(_task, rows)}
+
+
+async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
+    """Return the states of tasks by id."""
+    rows = await executor.fetch(_SQL["states"], list(task_ids))
+    return {TaskId(str(row["id"])): TaskState(row["state"]) for row in rows}
+
+
+async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: int) -> list[Task]:
+    """Return the newest tasks that fit, below a sequence number."""
+    low, high = wanted.priorities or (None, None)
+    rows = await executor.fetch(
+        _SQL["page"],
+        before,
+        None if wanted.states is None else [str(state) for state in wanted.states],
+        wanted.document_id,
+        wanted.task_type,
+        low,
+        high,
+        wanted.parent_id,
+        wanted.tag,
+        limit,
+    )
+    return [_task(row) for row in rows]
+
+
+async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails]:
+    """Return the tasks with their failed attempts and their children."""
+    failed: dict[TaskId, list[AttemptFailure]] = {}
+    may_have_failed = [task.id for task in tasks if task.attempt]
+    if may_have_failed:
+        for row in await executor.fetch(_SQL["failures"], may_have_failed):
+            failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row))
+    children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
+    if children:
+        for row in await executor.fetch(_SQL["children"], list(children)):
+            children[TaskId(str(row["parent_id"]))].append(
+                ChildSummary(TaskId(str(row["id"])), row["task_type"], TaskState(row["state"]), row["key"])
+            )
+    return [
+        TaskDetails(
+            task,
+            tuple(failed.get(task.id, ())),
+            tuple(children[task.id]) if task.is_batch else None,
+        )
+        for task in tasks
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class LanePosition:
+    """Where a task stands in its document's lane."""
+
+    is_due: bool
+    ahead: int
+    head: TaskId | None
+    occupant: TaskId | None
+    occupied_by: WorkerId | None
+
+
+async def lane_position(executor: Executor, task: Task) -> LanePosition:
+    """Return what stands before a task in its lane, and who holds the lane."""
+    (row,) = await executor.fetch(_SQL["lane_position"], task.document_id, task.rank, task.seq, task.run_at)
+    return LanePosition(
+        row["is_due"],
+        row["ahead"],
+        None if row["head"] is None else TaskId(str(row["head"])),
+        None if row["occupant"] is None else TaskId(str(row["occupant"])),
+        None if row["occupied_by"] is None else WorkerId(row["occupied_by"]),
+    )
+
+
+async def earlier_sibling(executor: Executor, task: Task) -> tuple[TaskId, TaskState] | None:
+    """Return the unfinished sibling whose turn comes before this task's."""
+    rows = await executor.fetch(_SQL["earlier_siblings"], task.parent_id, task.id)
+    return (TaskId(str(rows[0]["id"])), TaskState(rows[0]["state"])) if rows else None
+
+
+def _json(text: str | None) -> object:
+    return None if text is None else json.loads(text)
+
+
+def _task(row: Row) -> Task:
+    return Task(
+        id=TaskId(str(row["id"])),
+        seq=row["seq"],
+        task_type=row["task_type"],
+        document_id=None if row["document_id"] is None else DocumentId(row["document_id"]),
+        title=row["title"],
+        payload=_json(row["payload"]),
+        state=TaskState(row["state"]),
+        priority=row["priority"],
+        rank=row["rank"],
+        run_at=row["run_at"],
+        yields=row["yields"],
+        blockers=row["blockers"],
+        max_retries=row["max_retries"],
+        timeout_seconds=row["timeout_seconds"],
+        generation=row["generation"],
+        attempt=row["attempt"],
+        attempts_charged=row["attempts_charged"],
+        poison_pill=row["poison_pill"],
+        worker_id=row["worker_id"],
+        cancel_requested_at=row["cancel_requested_at"],
+        cancel_reason=row["cancel_reason"],
+        progress=_json(row["progress"]),
+        result=_json(row["result"]),
+        error=_json(row["error"]),
+        parent_id=None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
+        ancestors=tuple(TaskId(str(ancestor)) for ancestor in row["ancestors"]),
+        position=row["position"],
+        key=row["key"],
+        on_child_failure=row["on_child_failure"],
+        tags=tuple(row["tags"]),
+        created_by=row["created_by"],
+        created_at=row["created_at"],
+        queued_at=row["queued_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+    )
+
+
+def _failure(row: Row) -> AttemptFailure:
+    return AttemptFailure(
+        row["attempt"],
+        row["worker_id"],
+        row["kind"],
+        row["message"],
+        row["started_at"],
+        row["duration_seconds"],
+        row["cost_usd"],
+    )

@@ -1,0 +1,163 @@
+"""Trees in the ledger: batches begun, advanced, ended, cancelled and reopened."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.domain.batch import Siblings
+from officeplane.domain.failure import FailureKind
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.tree import Node, Reopened, Tree
+from officeplane.store.connection import Executor
+from officeplane.store.queries import load
+
+_SQL: Final = load("trees")
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A task that a tree operation has moved, and whether it may now be rung."""
+
+    task_id: TaskId
+    document_id: DocumentId | None
+    state: TaskState
+    runnable: bool
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A parent with what its children add up to."""
+
+    siblings: Siblings
+    grandparent_id: TaskId | None
+    culprit: TaskId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A batch that is over, and why it failed if it did."""
+
+    parent_id: TaskId
+    state: TaskState
+    culprit: TaskId | None
+
+    @property
+    def error_json(self) -> str | None:
+        """The error that a failed batch shows."""
+        if self.state is not TaskState.FAILED:
+            return None
+        return json.dumps({"kind": FailureKind.ERROR, "message": f"child {self.culprit} did not complete"})
+
+
+async def lock_roots(executor: Executor, task_ids: Iterable[TaskId]) -> set[TaskId]:
+    """Lock roots in the order of their ids and return those that exist."""
+    rows = await executor.fetch(_SQL["lock_roots"], sorted(set(task_ids)))
+    return {TaskId(str(row["id"])) for row in rows}
+
+
+async def root_of(executor: Executor, task_id: TaskId) -> TaskId | None:
+    """Return the root of a task's tree; None when there is no such task."""
+    rows = await executor.fetch(_SQL["ancestors"], [task_id])
+    return TaskId(str((*rows[0]["ancestors"], task_id)[0])) if rows else None
+
+
+async def lock_tree(executor: Executor, root_id: TaskId) -> Tree:
+    """Lock a whole tree and return how it stands."""
+    rows = await executor.fetch(_SQL["lock_nodes"], root_id)
+    return Tree(
+        Node(
+            TaskId(str(row["id"])),
+            None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
+            row["position"],
+            TaskState(row["state"]),
+            row["is_batch"],
+            row["blockers"],
+            row["cancel_requested"],
+            row["document_id"],
+        )
+        for row in rows
+    )
+
+
+async def families(executor: Executor, parent_ids: Collection[TaskId]) -> list[Family]:
+    """Return what the children of unfinished parents add up to."""
+    rows = await executor.fetch(_SQL["siblings"], list(parent_ids))
+    return [
+        Family(
+            Siblings(
+                TaskId(str(row["id"])),
+                row["on_child_failure"],
+                row["cancel_requested"],
+                row["busy"],
+                row["gave_up"],
+                None if row["next_pending"] is None else TaskId(str(row["next_pending"])),
+            ),
+            None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
+            None if row["culprit"] is None else TaskId(str(row["culprit"])),
+        )
+        for row in rows
+    ]
+
+
+async def start(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:
+    """Give tasks their turn, in a batch to its first leaf, and return what became QUEUED."""
+    queued: list[Moved] = []
+    starting = list(task_ids)
+    while starting:
+        rows = await executor.fetch(_SQL["start"], starting, BOOST_PER_MINUTE)
+        batches: list[TaskId] = []
+        for row in rows:
+            task_id = TaskId(str(row["id"]))
+            state = TaskState(row["state"])
+            if not row["runnable"] and not row["blockers"]:
+                batches.append(task_id)
+            elif state is TaskState.QUEUED:
+                queued.append(Moved(task_id, row["document_id"], state, row["runnable"], Tier(row["rung_tier"])))
+        first = await executor.fetch(_SQL["first_children"], batches) if batches else []
+        starting = [TaskId(str(row["id"])) for row in first]
+    return queued
+
+
+async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: str) -> list[TaskId]:
+    """End batches and what still waits below them; return every task that ended."""
+    rows = await executor.fetch(
+        _SQL["finish"],
+        [ending.parent_id for ending in endings],
+        [str(ending.state) for ending in endings],
+        [ending.error_json for ending in endings],
+        counted_by,
+    )
+    return [TaskId(str(row["id"])) for row in rows]
+
+
+async def cancel(
+    executor: Executor, ended: Collection[TaskId], asked: Collection[TaskId], reason: str | None, *, counted_by: str
+) -> list[DocumentId]:
+    """End some tasks of a locked tree and ask others to stop; return the lanes that lost a task."""
+    rows = await executor.fetch(_SQL["cancel"], list(ended), list(asked), reason, counted_by)
+    return sorted({DocumentId(row["document_id"]) for row in rows if row["document_id"] is not None})
+
+
+async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]:
+    """Start a new generation of final tasks and return how they stand."""
+    rows = await executor.fetch(
+        _SQL["reopen"],
+        [task.id for task in tasks],
+        [str(task.state) for task in tasks],
+        [task.blockers for task in tasks],
+        BOOST_PER_MINUTE,
+    )
+    return [
+        Moved(
+            TaskId(str(row["id"])),
+            row["document_id"],
+            TaskState(row["state"]),
+            row["runnable"],
+            Tier(row["rung_tier"]),
+        )
+        for row in rows
+    ]

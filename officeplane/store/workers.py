@@ -1,0 +1,91 @@
+"""Workers in the ledger: who is alive, and who leads which chore."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from officeplane.domain.ids import WorkerId
+from officeplane.store.connection import Executor
+from officeplane.store.queries import load
+
+_SQL: Final = load("workers")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """One worker process that says it is alive."""
+
+    id: WorkerId
+    host: str
+    pid: int
+    concurrency: int
+    running: int
+    task_types: tuple[str, ...]
+    started_at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """What a worker says of itself every few seconds."""
+
+    worker_id: WorkerId
+    host: str
+    pid: int
+    concurrency: int
+    running: int
+    task_types: Sequence[str]
+
+
+async def beat(executor: Executor, heartbeat: Heartbeat) -> None:
+    """Say that a worker is alive."""
+    await executor.fetch(
+        _SQL["beat"],
+        heartbeat.worker_id,
+        heartbeat.host,
+        heartbeat.pid,
+        heartbeat.concurrency,
+        heartbeat.running,
+        heartbeat.task_types,
+    )
+
+
+async def leave(executor: Executor, worker_id: WorkerId) -> None:
+    """Take a worker that stopped off the list, and off its chores."""
+    await executor.fetch(_SQL["leave"], worker_id)
+
+
+async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
+    """Return the workers seen within a time."""
+    rows = await executor.fetch(_SQL["alive"], within_seconds)
+    return [
+        WorkerInfo(
+            WorkerId(row["id"]),
+            row["host"],
+            row["pid"],
+            row["concurrency"],
+            row["running"],
+            tuple(row["task_types"]),
+            row["started_at"],
+            row["last_seen_at"],
+        )
+        for row in rows
+    ]
+
+
+async def lead(executor: Executor, worker_id: WorkerId, chores: Collection[str], seconds: float) -> set[str]:
+    """Take or keep the lead of chores; return those now led."""
+    rows = await executor.fetch(_SQL["lead"], worker_id, sorted(chores), seconds)
+    return {row["chore"] for row in rows}
+
+
+async def yield_lead(executor: Executor, worker_id: WorkerId, chores: Collection[str]) -> None:
+    """Give up the lead of chores."""
+    await executor.fetch(_SQL["yield_lead"], worker_id, sorted(chores))
+
+
+async def forget(executor: Executor, silent_seconds: float) -> int:
+    """Forget workers not heard of for long, keeping their counts; return how many."""
+    (row,) = await executor.fetch(_SQL["forget"], silent_seconds)
+    return int(row["forgotten"])

@@ -1,0 +1,1 @@
+"""Tests of the shape of the code and of what is shipped."""

@@ -1,0 +1,155 @@
+"""What a doctor makes of the facts."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from officeplane.cli.answers import Readiness
+from officeplane.cli.diagnosis import judge_api, judge_plane, judge_postgres, judge_redis, judge_schema, judge_settings
+from officeplane.cli.findings import Finding, Verdict, finding_lines, ok, problem, warning, worst
+from officeplane.config import Settings
+from officeplane.dispatch.doctor import RedisFacts
+from officeplane.domain.ids import WorkerId
+from officeplane.store.doctor import Leader, PlaneFacts, PostgresFacts, SchemaFacts
+from officeplane.store.workers import WorkerInfo
+
+POSTGRES = PostgresFacts(
+    version_num=180006,
+    version="18.6",
+    fsync=True,
+    full_page_writes=True,
+    synchronous_commit="on",
+    max_connections=100,
+    connections=10,
+    is_standby=False,
+    clock_ahead_seconds=0.01,
+)
+REDIS = RedisFacts(
+    product="Redis",
+    version="7.0.15",
+    compatible_with=(7, 0, 15),
+    role="master",
+    maxmemory=0,
+    maxmemory_policy="noeviction",
+    append_only=False,
+    latency_seconds=0.0003,
+)
+NOW = datetime(2030, 1, 31, tzinfo=UTC)
+WORKER = WorkerInfo(
+    id=WorkerId("w1"),
+    host="here",
+    pid=1,
+    concurrency=3,
+    running=1,
+    task_types=("noop",),
+    started_at=NOW,
+    last_seen_at=NOW,
+)
+PLANE = PlaneFacts(
+    workers=(WORKER,),
+    orphaned_types={},
+    leaders=(Leader(chore="sweeper", worker_id="w1", leads=True),),
+    overdue_leases=0,
+)
+
+
+def amiss(findings: list[Finding]) -> list[tuple[str, Verdict]]:
+    """What is not as it should be; every such finding says what to do."""
+    found = [finding for finding in findings if finding.verdict is not Verdict.OK]
+    assert all(finding.advice for finding in found)
+    return [(finding.check, finding.verdict) for finding in found]
+
+
+def test_healthy_servers_are_ok() -> None:
+    findings = [
+        *judge_postgres(POSTGRES),
+        *judge_redis(REDIS),
+        *judge_plane(PLANE),
+        judge_schema(SchemaFacts((), None)),
+    ]
+
+    assert amiss(findings) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (replace(POSTGRES, version_num=130010, version="13.10"), ("postgres", Verdict.PROBLEM)),
+        (replace(POSTGRES, is_standby=True), ("postgres", Verdict.PROBLEM)),
+        (replace(POSTGRES, fsync=False), ("durability", Verdict.PROBLEM)),
+        (replace(POSTGRES, full_page_writes=False), ("durability", Verdict.PROBLEM)),
+        (replace(POSTGRES, synchronous_commit="off"), ("durability", Verdict.PROBLEM)),
+        (replace(POSTGRES, clock_ahead_seconds=-6), ("clock", Verdict.WARNING)),
+        (replace(POSTGRES, max_connections=10), ("connections", Verdict.WARNING)),
+        (replace(POSTGRES, connections=90), ("connections", Verdict.WARNING)),
+    ],
+)
+def test_postgres_is_questioned(facts: PostgresFacts, expected: tuple[str, Verdict]) -> None:
+    assert amiss(list(judge_postgres(facts))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (replace(REDIS, compatible_with=(6, 2, 14)), ("redis", Verdict.PROBLEM)),
+        (replace(REDIS, role="slave"), ("redis", Verdict.PROBLEM)),
+        (replace(REDIS, latency_seconds=0.1), ("redis latency", Verdict.WARNING)),
+        (replace(REDIS, maxmemory_policy="allkeys-lru"), ("redis memory", Verdict.WARNING)),
+        (replace(REDIS, maxmemory_policy="allkeys-lru", maxmemory=1), ("redis memory", Verdict.PROBLEM)),
+    ],
+)
+def test_redis_is_questioned(facts: RedisFacts, expected: tuple[str, Verdict]) -> None:
+    assert amiss(list(judge_redis(facts))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (replace(PLANE, workers=(), leaders=()), ("workers", Verdict.PROBLEM)),
+        (replace(PLANE, orphaned_types={"acme.summarise": 4}), ("task types", Verdict.PROBLEM)),
+        (replace(PLANE, leaders=()), ("chores", Verdict.PROBLEM)),
+        (replace(PLANE, leaders=(Leader("sweeper", "w0", leads=False),)), ("chores", Verdict.PROBLEM)),
+        (replace(PLANE, overdue_leases=2), ("leases", Verdict.PROBLEM)),
+    ],
+)
+def test_work_that_nobody_does_is_found(facts: PlaneFacts, expected: tuple[str, Verdict]) -> None:
+    assert amiss(list(judge_plane(facts))) == [expected]
+
+
+def test_missing_and_changed_migrations_are_problems() -> None:
+    missing = judge_schema(SchemaFacts(("0002_plane",), None))
+    changed = judge_schema(SchemaFacts((), "Migration 0001_tasks was changed"))
+
+    assert amiss([missing, changed]) == [("migrations", Verdict.PROBLEM)] * 2
+    assert "0002_plane" in missing.detail
+
+
+@pytest.mark.parametrize(
+    ("readiness", "verdicts"),
+    [
+        (Readiness(status="ok", dispatch="redis"), []),
+        (Readiness(status="degraded", dispatch="polling"), [("api", Verdict.WARNING)]),
+        (Readiness(status="unavailable"), [("api", Verdict.PROBLEM)]),
+    ],
+)
+def test_the_api_is_taken_at_its_word(readiness: Readiness, verdicts: list[tuple[str, Verdict]]) -> None:
+    assert amiss(list(judge_api("http://here", readiness))) == verdicts
+
+
+def test_settings_that_do_not_fit_together_are_a_warning() -> None:
+    settings = Settings(database_url="postgresql://x", redis_url="redis://x", lease_seconds=6, heartbeat_seconds=5)
+
+    assert amiss(list(judge_settings(settings))) == [("settings", Verdict.WARNING)]
+
+
+def test_the_whole_is_as_bad_as_its_worst_part() -> None:
+    assert worst([]) is Verdict.OK
+    assert worst([ok("a", ""), warning("b", "", "x")]) is Verdict.WARNING
+    assert worst([problem("a", "", "x"), warning("b", "", "x")]) is Verdict.PROBLEM
+
+
+def test_advice_stands_below_its_finding() -> None:
+    lines = [line.plain for line in finding_lines([ok("a", "fine"), problem("bb", "broken", "mend it")])]
+
+    assert lines == ["ok      a   fine", "problem bb  broken", "            -> mend it"]

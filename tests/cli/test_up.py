@@ -1,0 +1,141 @@
+"""`officeplane up`, as a newcomer meets it: real processes, real signals."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from officeplane.embedded.ports import free_port
+from officeplane.embedded.processes import is_alive
+from tests.support import eventually
+
+Up = subprocess.Popen[str]
+StartUp = Callable[[Path, int], Up]
+
+
+@pytest.fixture
+def start_up() -> Iterator[StartUp]:
+    """Starts the command on a folder and a port; it is ended with the test."""
+    started: list[Up] = []
+
+    def start(data_dir: Path, port: int) -> Up:
+        command = (sys.executable, "-m", "officeplane.cli.main", "up", "--port", str(port), "--data-dir", str(data_dir))
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.communicate()
+
+
+def until_welcome(process: Up) -> str:
+    """What it says until it tells how to stop it."""
+    assert process.stdout is not None
+    said: list[str] = []
+    for line in process.stdout:
+        said.append(line)
+        if "Stop" in line:
+            return "".join(said)
+    raise AssertionError("".join(said))
+
+
+def children_of(pid: int) -> list[int]:
+    listing = subprocess.run(("ps", "-axo", "pid=,ppid="), capture_output=True, text=True, check=True).stdout
+    return [int(child) for child, parent in (line.split() for line in listing.splitlines()) if int(parent) == pid]
+
+
+def survivors(pids: list[int]) -> list[int]:
+    return [pid for pid in pids if is_alive(pid)]
+
+
+async def submit(port: int) -> str:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        answer = await client.post("/api/tasks", json={"taskType": "noop", "payload": {}})
+        return str(answer.raise_for_status().json()["id"])
+
+
+async def state_of(port: int, task_id: str) -> str:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        answer = await client.get(f"/api/tasks/{task_id}", params={"wait": 10}, timeout=15)
+        return str(answer.raise_for_status().json()["state"])
+
+
+async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartUp, tmp_path: Path) -> None:
+    port = free_port()
+    process = start_up(tmp_path / "data", port)
+    welcome = until_welcome(process)
+    children = children_of(process.pid)
+
+    state = await state_of(port, await submit(port))
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=40)
+
+    assert f"http://127.0.0.1:{port}" in welcome
+    assert "curl" in welcome
+    assert state == "COMPLETED"
+    assert process.returncode == 0, said
+    assert len(children) == 5  # the watchdog, two servers, the API, the worker
+    assert survivors(children) == []
+
+
+async def test_killed_outright_it_leaves_no_process_and_finds_its_data_again(start_up: StartUp, tmp_path: Path) -> None:
+    port = free_port()
+    first = start_up(tmp_path / "data", port)
+    until_welcome(first)
+    children = children_of(first.pid)
+    task_id = await submit(port)
+    assert await state_of(port, task_id) == "COMPLETED"
+
+    first.kill()
+    second = start_up(tmp_path / "data", port)
+    until_welcome(second)
+
+    assert survivors(children) == []
+    assert await state_of(port, task_id) == "COMPLETED"
+
+
+async def test_a_worker_that_dies_is_replaced(start_up: StartUp, tmp_path: Path) -> None:
+    port = free_port()
+    process = start_up(tmp_path / "data", port)
+    until_welcome(process)
+    worker = max(children_of(process.pid))
+
+    os.kill(worker, signal.SIGKILL)
+
+    await eventually(lambda: not is_alive(worker))
+    assert await state_of(port, await submit(port)) == "COMPLETED"
+    assert len(children_of(process.pid)) == 5
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        process = start_up(tmp_path / "data", port)
+
+        said, _ = process.communicate(timeout=20)
+
+    assert process.returncode == 1
+    assert said == f"Port {port} is in use: stop what listens there, or choose another --port.\n"
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_second_one_on_the_same_data_is_refused_in_one_line(start_up: StartUp, tmp_path: Path) -> None:
+    port = free_port()
+    first = start_up(tmp_path / "data", port)
+    until_welcome(first)
+
+    second = start_up(tmp_path / "data", free_port())
+    said, _ = second.communicate(timeout=20)
+
+    assert second.returncode == 1
+    assert said == f"{tmp_path / 'data'} is in use by another officeplane (process {first.pid}): stop it first\n"

@@ -1,0 +1,192 @@
+"""Help, mistakes and servers that are not there: what needs no installation."""
+
+import asyncio
+import json
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from officeplane.cli.problems import problem_lines
+from tests.cli.conftest import Officeplane
+
+NOBODY = "http://127.0.0.1:9"
+"""The discard port: nothing of ours listens there."""
+
+HEAVY = {"asyncpg", "fastapi", "httpx", "pydantic", "redis", "uvicorn"}
+
+
+async def test_help_names_every_command(officeplane: Officeplane) -> None:
+    ended = await officeplane("--help")
+
+    assert ended.code == 0
+    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks"):
+        assert f" {command} " in ended.out
+
+
+async def test_help_is_quick_because_it_imports_nothing_heavy() -> None:
+    look = "import officeplane.cli.main, json, sys; print(json.dumps(sorted(sys.modules)))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", look, stdout=asyncio.subprocess.PIPE)
+
+    out, _ = await process.communicate()
+
+    assert HEAVY & set(json.loads(out)) == set()
+
+
+async def test_the_version_is_that_of_the_package(officeplane: Officeplane) -> None:
+    ended = await officeplane("--version")
+
+    assert ended.code == 0
+    assert ended.out.startswith("officeplane ")
+
+
+async def test_it_runs_as_a_module_too() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "officeplane.cli.main", "--version", stdout=asyncio.subprocess.PIPE
+    )
+
+    out, _ = await process.communicate()
+
+    assert process.returncode == 0
+    assert out.startswith(b"officeplane ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["tasks", "nonsense"],
+        ["tasks", "list", "--nonsense"],
+        ["tasks", "list", "--limit", "0"],
+        ["tasks", "show"],
+        ["tasks", "watch"],
+        ["tasks", "watch", "--all", "some-id"],
+        ["tasks", "submit"],
+        ["tasks", "submit", "noop", "--body", "{}"],
+        ["tasks", "submit", "--body", "{}", "--title", "x"],
+        ["tasks", "submit", "--body", "[]", "--key", "x"],
+        ["tasks", "submit", "noop", "--payload", "{"],
+        ["tasks", "submit", "noop", "--payload", "@/no/such/file"],
+        ["tasks", "list", "--url", "nonsense"],
+        ["tasks", "list", "--url", "ftp://127.0.0.1"],
+        ["serve", "--port", "99999"],
+        ["worker", "--concurrency", "0"],
+    ],
+)
+async def test_a_command_that_makes_no_sense_ends_with_2(officeplane: Officeplane, arguments: list[str]) -> None:
+    ended = await officeplane(*arguments)
+
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "migrate"])
+async def test_without_a_database_a_command_says_what_to_set(officeplane: Officeplane, command: str) -> None:
+    ended = await officeplane(command)
+
+    assert ended.code == 2
+    assert ended.err.startswith("OFFICEPLANE_DATABASE_URL is not set.\n")
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "migrate"])
+async def test_a_setting_that_cannot_be_read_is_named(officeplane: Officeplane, command: str) -> None:
+    ended = await officeplane(command, env={"OFFICEPLANE_LEASE_SECONDS": "soon"})
+
+    assert ended.code == 2
+    assert ended.err.startswith("OFFICEPLANE_LEASE_SECONDS: ")
+    assert "soon" not in ended.err.split(": ", 1)[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "--json"],
+        ["show", "some-id"],
+        ["explain", "some-id"],
+        ["cancel", "some-id"],
+        ["retry", "some-id"],
+        ["submit", "noop"],
+        ["watch", "some-id"],
+        ["watch", "--all", "--json"],
+    ],
+)
+async def test_an_api_that_is_not_there_ends_with_3_and_says_where_it_was_sought(
+    officeplane: Officeplane, arguments: list[str]
+) -> None:
+    ended = await officeplane("tasks", *arguments, env={"OFFICEPLANE_URL": NOBODY})
+
+    assert ended.code == 3
+    assert ended.out == ""
+    assert NOBODY in ended.err
+    assert "officeplane up" in ended.err
+
+
+async def test_migrate_ends_with_3_when_postgres_is_not_there(officeplane: Officeplane) -> None:
+    url = "postgresql://me:secret@127.0.0.1:9/plane"
+
+    ended = await officeplane("migrate", env={"OFFICEPLANE_DATABASE_URL": url})
+
+    assert ended.code == 3
+    assert "127.0.0.1:9" in ended.err
+    assert "secret" not in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+async def test_doctor_ends_with_3_when_postgres_is_not_there_and_looks_at_the_rest(officeplane: Officeplane) -> None:
+    env = {
+        "OFFICEPLANE_DATABASE_URL": "postgresql://127.0.0.1:9/plane",
+        "OFFICEPLANE_REDIS_URL": "redis://127.0.0.1:9",
+        "OFFICEPLANE_URL": NOBODY,
+    }
+
+    ended = await officeplane("doctor", env=env)
+
+    assert ended.code == 3
+    assert [line.split()[1] for line in ended.out.splitlines() if line.startswith("problem")] == [
+        "postgres",
+        "redis",
+        "api",
+    ]
+
+
+async def test_serve_says_in_one_line_that_its_port_is_taken(officeplane: Officeplane) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+
+        ended = await officeplane(
+            "serve", "--port", port, env={"OFFICEPLANE_DATABASE_URL": "postgresql://127.0.0.1:9/plane"}
+        )
+
+    assert ended.code == 1
+    assert ended.err == f"Cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+def test_a_problem_is_told_with_its_code_and_a_line_for_each_field() -> None:
+    content = b"""{"type": "about:blank", "title": "Invalid request", "status": 422, "detail": "2 fields are wrong",
+        "code": "invalid_request", "errors": [{"field": "title", "message": "too long"},
+                                              {"field": "tags.0", "message": "not a string"}]}"""
+
+    assert problem_lines(422, "Unprocessable Content", content) == [
+        "Invalid request: 2 fields are wrong (invalid_request)",
+        "  title: too long",
+        "  tags.0: not a string",
+    ]
+
+
+def test_an_answer_that_is_no_problem_document_is_told_by_its_status() -> None:
+    assert problem_lines(502, "Bad Gateway", b"<html>") == ["The API answered 502 Bad Gateway"]
+
+
+async def test_a_body_may_come_from_a_file_or_the_standard_input(officeplane: Officeplane, tmp_path: Path) -> None:
+    file = tmp_path / "body.json"
+    file.write_text("{}")
+
+    from_file = await officeplane("tasks", "submit", "--body", f"@{file}", env={"OFFICEPLANE_URL": NOBODY})
+    from_stdin = await officeplane("tasks", "submit", "--body", "-", env={"OFFICEPLANE_URL": NOBODY}, stdin="{}")
+
+    # Both were read: what is missing is only the API.
+    assert [from_file.code, from_stdin.code] == [3, 3]

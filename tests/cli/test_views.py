@@ -1,0 +1,169 @@
+"""What a terminal shows of tasks."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+from rich.console import Console, RenderableType
+
+from officeplane.cli import views
+from officeplane.cli.answers import Child, Event, Explanation, Failure, Reason, Task, TaskError
+from officeplane.cli.details import children_tree, task_details
+from officeplane.cli.texts import age, one_line, printable, span, without_secrets
+from officeplane.domain.lifecycle import TaskState
+
+NOW = datetime(2030, 1, 31, 12, tzinfo=UTC)
+ID = "019c1a2b-3c4d-7e5f-8a6b-7c8d9e0f1a2b"
+OTHER_ID = "019c1a2b-3c4d-7e5f-8a6b-7c8d9e0f1a2c"
+
+
+def drawn(picture: RenderableType, width: int = 200) -> str:
+    console = Console(width=width, markup=False, highlight=False, force_terminal=False)
+    with console.capture() as capture:
+        console.print(picture)
+    return capture.get()
+
+
+def a_task(**fields: object) -> Task:
+    return Task.model_validate({"id": ID, "task_type": "noop", "state": "QUEUED", **fields})
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_an_id_is_whole_however_narrow_the_window(width: int) -> None:
+    table = views.task_table([a_task(document_id="d" * 128, title="t" * 90)], NOW)
+
+    assert ID in drawn(table, width)
+
+
+@pytest.mark.parametrize("state", list(TaskState))
+def test_every_state_has_a_colour(state: TaskState) -> None:
+    assert views.state_text(state).style
+
+
+def test_a_state_of_a_newer_server_is_shown_plain() -> None:
+    assert views.state_text("PAUSED").plain == "PAUSED"
+
+
+def test_users_brackets_are_not_markup() -> None:
+    assert "[/red] [bold]" in drawn(views.task_table([a_task(title="[/red] [bold]")], NOW))
+
+
+@given(st.text())
+def test_no_text_of_a_user_can_steer_the_terminal(text: str) -> None:
+    assert all(char.isprintable() or char in "\n\t" for char in printable(text))
+
+
+@given(st.text())
+def test_a_note_is_one_line_of_bounded_length(text: str) -> None:
+    line = one_line(text)
+
+    assert len(line) <= 100
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"title": "Summary"}, "Summary"),
+        (
+            {"state": "FAILED", "error": TaskError(kind="permanent", message="no such sheet")},
+            "permanent: no such sheet",
+        ),
+        ({"state": "COMPLETED", "error": TaskError(kind="error", message="once"), "title": "x"}, "x"),
+        ({"state": "RUNNING", "cancel_requested_at": NOW}, "cancel requested"),
+        ({"state": "CANCELLED", "cancel_requested_at": NOW}, ""),
+        ({"child_counts": {"COMPLETED": 2, "FAILED": 0, "QUEUED": 1}}, "2 completed, 1 queued"),
+        ({"state": "RUNNING", "progress": {"fraction": 0.5, "message": "read"}}, "50% read"),
+    ],
+)
+def test_the_note_says_the_one_thing_worth_knowing(fields: dict[str, object], said: str) -> None:
+    assert views.note(a_task(**fields)) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.25, "25%"), ("halfway", "halfway"), ({"page": 3}, '{"page": 3}'), (True, "true"), ({"fraction": 1}, "100%")],
+)
+def test_progress_of_any_shape_can_be_shown(value: JsonValue, said: str) -> None:
+    assert views.progress(value) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.0001, "under 1 ms"),
+        (0.25, "250 ms"),
+        (1, "1 s"),
+        (2.5, "2.5 s"),
+        (90, "90 s"),
+        (150, "2 min"),
+        (7300, "2 h"),
+        (200_000, "2 d"),
+    ],
+)
+def test_a_span_is_said_in_the_unit_people_would_use(seconds: float, said: str) -> None:
+    assert span(seconds) == said
+
+
+def test_an_age_looks_both_ways() -> None:
+    assert age(NOW - timedelta(seconds=3), NOW) == "3 s ago"
+    assert age(NOW + timedelta(seconds=30), NOW) == "in 30 s"
+    assert age(NOW + timedelta(milliseconds=200), NOW) == "now"
+    assert age(None, NOW) == ""
+
+
+def test_details_leave_out_what_is_not_known() -> None:
+    shown = drawn(task_details(a_task(document_id="report"), NOW))
+
+    assert "report" in shown
+    assert "worker" not in shown
+
+
+def test_children_are_a_tree_in_their_order() -> None:
+    batch = a_task(task_type="batch_edit")
+    families = {
+        ID: (Child(id=OTHER_ID, task_type="batch_edit", state="RUNNING", key="inner"),),
+        OTHER_ID: (
+            Child(id="first", task_type="noop", state="COMPLETED"),
+            Child(id="second", task_type="noop", state="QUEUED"),
+        ),
+    }
+
+    lines = drawn(children_tree(batch, families)).splitlines()
+
+    assert [line.lstrip("│├└─ ").split()[0] for line in lines] == [ID, OTHER_ID, "first", "second"]
+
+
+def test_failures_are_told_attempt_by_attempt() -> None:
+    failure = Failure(attempt=1, kind="timeout", message="ran out of time", duration_seconds=2.5, started_at=NOW)
+
+    shown = drawn(views.failure_table([failure], NOW + timedelta(minutes=5)))
+
+    for fact in ("timeout", "ran out of time", "2.5 s", "5 min ago"):
+        assert fact in shown
+
+
+def test_an_explanation_gives_every_reason() -> None:
+    explanation = Explanation(runnable=False, reasons=(Reason(code="lane", detail="behind 3 others"),))
+
+    assert [line.plain for line in views.explanation_lines(explanation)] == ["not runnable", "  lane: behind 3 others"]
+
+
+def test_an_event_is_one_line_with_its_whole_id() -> None:
+    event = Event(type="task.completed", task_id=ID, document_id="report", state="COMPLETED", at=NOW)
+
+    assert views.change_line(event).plain == f"2030-01-31T12:00:00.000Z  task.completed  {ID}  report"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:secret@db:5432/plane?password=secret", "postgresql://db:5432/plane"),
+        ("redis://:secret@cache/0", "redis://cache/0"),
+        ("redis://[secret", "the URL given"),
+    ],
+)
+def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
+    assert without_secrets(url) == shown

@@ -1,0 +1,63 @@
+"""Servers for the whole run: one embedded stack, one database in it, one number of Valkey's.
+
+Under xdist every worker process has its own of each. Nothing here is kept or flushed to disk.
+"""
+
+import os
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+
+from officeplane.embedded.stack import EmbeddedStack, embedded_stack
+from officeplane.store.migrate import migrate
+
+NewDatabase = Callable[[], Awaitable[str]]
+
+
+def pytest_configure() -> None:
+    """Keep the settings of the developer's shell out of the tests."""
+    for name in list(os.environ):
+        if name.startswith("OFFICEPLANE_") and name != "OFFICEPLANE_PG_BIN":
+            del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStack]:
+    """The servers of this run."""
+    folder: Path = tmp_path_factory.mktemp("stack")
+    async with embedded_stack(folder, durable=False) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def new_database(stack: EmbeddedStack) -> NewDatabase:
+    """Makes one more, empty, database on the run's server and gives its URL."""
+
+    async def make() -> str:
+        name = f"test_{secrets.token_hex(6)}"
+        connection = await asyncpg.connect(stack.database_url)
+        try:
+            await connection.execute(f'CREATE DATABASE "{name}"')
+        finally:
+            await connection.close()
+        return urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+async def database_url(new_database: NewDatabase) -> str:
+    """The run's migrated database."""
+    url = await new_database()
+    await migrate(url)
+    return url
+
+
+@pytest.fixture(scope="session")
+def redis_url(stack: EmbeddedStack) -> str:
+    """The run's own number of Valkey's databases."""
+    return urlunsplit(urlsplit(stack.redis_url)._replace(path="/1"))

@@ -1,0 +1,102 @@
+"""What the tests of dispatch and of the scripts start from."""
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from officeplane.config import Settings
+from officeplane.dispatch import Availability, Connection, Doorbell, Keyspace, open_doorbell
+from officeplane.dispatch.commands import packed
+from officeplane.dispatch.pools import Reply
+from tests.dispatch.own_server import OwnServer, own_server
+from tests.fault_proxy import FaultProxy, fault_proxy
+
+Ask = Callable[..., Awaitable[Reply]]
+
+
+def an_id() -> str:
+    """A task id."""
+    return str(uuid.uuid4())
+
+
+def some_ids(count: int) -> list[str]:
+    """That many task ids."""
+    return [an_id() for _ in range(count)]
+
+
+@pytest.fixture
+def keys() -> Keyspace:
+    """A keyspace that no other test uses."""
+    return Keyspace(f"test-{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def settings(redis_url: str, keys: Keyspace) -> Settings:
+    return Settings(redis_url=redis_url, key_prefix=keys.prefix)
+
+
+@pytest.fixture
+async def doorbell(settings: Settings) -> AsyncIterator[Doorbell]:
+    async with open_doorbell(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def redis(redis_url: str, keys: Keyspace) -> AsyncIterator[Connection]:
+    """A connection of the test's own, beside what it tests."""
+    connection = Connection(redis_url, keys, Availability())
+    yield connection
+    await connection.aclose()
+
+
+@pytest.fixture
+def ask(redis: Connection) -> Ask:
+    """Sends one command and gives its reply."""
+
+    async def send(*arguments: str) -> Reply:
+        (reply,) = await redis.ask([packed(*arguments)])
+        return reply
+
+    return send
+
+
+@pytest.fixture
+async def proxy(redis_url: str) -> AsyncIterator[FaultProxy]:
+    async with fault_proxy(redis_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def through_proxy(proxy: FaultProxy, settings: Settings) -> AsyncIterator[Doorbell]:
+    """A doorbell whose every byte passes the proxy."""
+    async with open_doorbell(settings.model_copy(update={"redis_url": proxy.url(settings.redis_url)})) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[OwnServer]:
+    """A server of the test's own, running."""
+    async with own_server(tmp_path) as made:
+        await made.start()
+        yield made
+
+
+@pytest.fixture
+async def own_doorbell(server: OwnServer) -> AsyncIterator[Doorbell]:
+    async with open_doorbell(Settings(redis_url=server.url)) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+async def nothing_is_left_for_ever(ask: Ask, keys: Keyspace) -> AsyncIterator[None]:
+    """Every key that a test leaves has a TTL or is a hint list."""
+    yield
+    left = await ask("KEYS", f"{keys.prefix}:*")
+    assert isinstance(left, list)
+    for key in left:
+        assert isinstance(key, str)
+        lasting = await ask("PTTL", key) == -1
+        assert not lasting or (key in keys.hint_lists and await ask("TYPE", key) == "list"), f"{key} is left for ever"
+        await ask("DEL", key)

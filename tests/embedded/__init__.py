@@ -1,0 +1,1 @@
+"""Tests of the embedded servers, with real processes and real kills."""

@@ -1,0 +1,1 @@
+"""Worker processes: the host of handlers and chores."""

@@ -1,0 +1,153 @@
+"""Attempts in hand: each runs as a task of the loop and can be told to stop.
+
+A handler that will not stop is abandoned: its attempt is settled without it,
+and whatever it still does cannot pass the settlement's guard.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from enum import Enum, auto
+from typing import Final
+
+import structlog
+
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.ids import TaskId
+from officeplane.domain.outcome import Failed, HandedBack, Outcome
+from officeplane.domain.task import ClaimedTask
+
+STUBBORN_SECONDS: Final = 1.0
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class StopReason(Enum):
+    """Why an attempt was told to stop."""
+
+    CANCELLED = auto()
+    TIMED_OUT = auto()
+    LOST = auto()
+    DRAINED = auto()
+
+
+class Attempt:
+    """One claimed task and the loop's task that runs it."""
+
+    def __init__(self, task: ClaimedTask, ended: Callable[["Attempt", Outcome | None], None]) -> None:
+        self.task = task
+        self.stop_reason: StopReason | None = None
+        self._ended = ended
+        self._is_over = False
+        self._running: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_stubborn(self) -> bool:
+        """Whether its handler still runs although the attempt is over."""
+        return self._is_over and self._running is not None and not self._running.done()
+
+    def start(self, work: Coroutine[object, object, Outcome]) -> None:
+        """Run the work; its timeout counts from here."""
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self.task.timeout_seconds, self.stop, StopReason.TIMED_OUT)
+        self._running = loop.create_task(self._run(work))
+
+    def stop(self, reason: StopReason) -> None:
+        """Cancel the handler; the first reason counts."""
+        if self._is_over or self.stop_reason is not None or self._running is None:
+            return
+        self.stop_reason = reason
+        self._running.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(STUBBORN_SECONDS, self._abandon)
+
+    async def _run(self, work: Coroutine[object, object, Outcome]) -> None:
+        try:
+            outcome: Outcome | None = await work
+        except asyncio.CancelledError:
+            outcome = self._outcome_of_stop()
+        else:
+            # A handler that shrugs off its cancellation and returns is too late,
+            # except while draining, when there was no hurry.
+            if self.stop_reason not in (None, StopReason.DRAINED):
+                outcome = self._outcome_of_stop()
+        self._end(outcome)
+
+    def _outcome_of_stop(self) -> Outcome | None:
+        match self.stop_reason:
+            case StopReason.TIMED_OUT:
+                message = f"the attempt ran longer than {self.task.timeout_seconds:g} s"
+                return Failed(Failure(FailureKind.TIMEOUT, message))
+            case StopReason.CANCELLED:
+                return Failed(Failure(FailureKind.CANCELLED, "it was cancelled while it ran"))
+            case StopReason.LOST:
+                return None
+            case StopReason.DRAINED:
+                return HandedBack()
+            case None:
+                return Failed(Failure(FailureKind.ERROR, "the handler cancelled itself"))
+
+    def _abandon(self) -> None:
+        if not self._is_over:
+            _log.warning("handler.abandoned", task_id=self.task.id, task_type=self.task.task_type)
+            self._end(self._outcome_of_stop())
+
+    def _end(self, outcome: Outcome | None) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._ended(self, outcome)
+
+
+class Attempts:
+    """Every attempt in this process's hands, by task."""
+
+    def __init__(self) -> None:
+        self._by_task: dict[TaskId, Attempt] = {}
+        self._stubborn: list[Attempt] = []
+        self._none_left = asyncio.Event()
+        self._none_left.set()
+
+    @property
+    def stubborn(self) -> int:
+        """How many handlers run on although they were told to stop."""
+        self._stubborn = [attempt for attempt in self._stubborn if attempt.is_stubborn]
+        return len(self._stubborn)
+
+    def __len__(self) -> int:
+        return len(self._by_task)
+
+    def add(self, attempt: Attempt) -> None:
+        """Take an attempt into hand."""
+        self._by_task[attempt.task.id] = attempt
+        self._none_left.clear()
+
+    def remove(self, task: ClaimedTask) -> None:
+        """Let an attempt go, unless a later one of the same task has taken its place."""
+        held = self._by_task.get(task.id)
+        if held is not None and held.task.claim_id == task.claim_id:
+            del self._by_task[task.id]
+            if held.is_stubborn:
+                self._stubborn.append(held)
+        if not self._by_task:
+            self._none_left.set()
+
+    def among(self, task_ids: list[TaskId]) -> list[Attempt]:
+        """Return the attempts of these tasks that are in hand."""
+        return [self._by_task[task_id] for task_id in task_ids if task_id in self._by_task]
+
+    def stop(self, task_ids: list[TaskId], reason: StopReason) -> None:
+        """Tell the attempts of these tasks to stop."""
+        for attempt in self.among(task_ids):
+            attempt.stop(reason)
+
+    def stop_all(self, reason: StopReason) -> None:
+        """Tell every attempt to stop."""
+        self.stop(list(self._by_task), reason)
+
+    async def wait_none_left(self) -> None:
+        """Return when nothing is in hand."""
+        while self._by_task:
+            await self._none_left.wait()

@@ -1,0 +1,112 @@
+"""A child process: runs plain `def` handlers one after the other, until it is killed.
+
+It has the worker's environment without the two URLs and no descriptor but its
+end of one socket. When the worker goes away, in whatever way, so does it.
+"""
+
+import json
+import os
+import queue
+import socket
+import sys
+import threading
+from datetime import UTC, datetime
+
+from officeplane.domain.failure import Failure, FailureKind, describe
+from officeplane.domain.ids import ClaimId, DocumentId, TaskId
+from officeplane.domain.outcome import Failed, Succeeded
+from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.catalogue import Catalogue, load_catalogue
+from officeplane.handlers.context import BlockingContext
+from officeplane.handlers.contract import PermanentFailure
+from workers.frames import Message, packed, receive
+from workers.results import outcome_of
+
+
+class _Line:
+    """The child's end of the socket; a thread of its own notices when the worker is gone."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._received: queue.SimpleQueue[Message] = queue.SimpleQueue()
+
+    def listen(self) -> None:
+        while True:
+            try:
+                self._received.put(receive(self._connection))
+            except (OSError, ValueError):
+                os._exit(0)
+
+    def next(self) -> Message:
+        return self._received.get()
+
+    def send(self, message: Message) -> None:
+        try:
+            self._connection.sendall(packed(message))
+        except OSError:
+            os._exit(0)
+
+    def progress(self, fraction: float, message: str | None) -> None:
+        """Send progress to the worker."""
+        self.send({"progress": [fraction, message]})
+
+    def checkpoint(self, value: object) -> None:
+        """Send a checkpoint to the worker and wait until it is stored."""
+        self.send({"checkpoint": value})
+        self.next()
+
+
+def main() -> None:
+    """Serve the worker at the other end of the socket that was handed down."""
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    catalogue = load_catalogue(sys.argv[2:])
+    line = _Line(connection)
+    threading.Thread(target=line.listen, daemon=True).start()
+    line.send({"ready": True})
+    while True:
+        line.send(_run(line.next(), catalogue, line))
+
+
+def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
+    task = _task(order)
+    task_type = catalogue.find(task.task_type)
+    assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
+    context = BlockingContext(task, order["checkpoint"], line)
+    try:
+        payload = task_type.payload.model_validate_json(task.payload_json)
+        outcome = outcome_of(task_type.run(payload, context))
+    except PermanentFailure as error:
+        outcome = Failed(Failure(FailureKind.PERMANENT, describe(error)))
+    except Exception as error:  # noqa: BLE001 - a handler may raise anything
+        outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
+    if isinstance(outcome, Succeeded):
+        return {"result": outcome.result_json}
+    return {"failed": [outcome.failure.kind, outcome.failure.message]}
+
+
+def _task(order: Message) -> ClaimedTask:
+    document_id = order["document_id"]
+    return ClaimedTask(
+        id=TaskId(order["id"]),
+        claim_id=ClaimId(""),
+        hold_id=None,
+        task_type=order["task_type"],
+        document_id=None if document_id is None else DocumentId(document_id),
+        payload_json=order["payload"],
+        attempt=order["attempt"],
+        attempts_charged=order["attempts_charged"],
+        crashes=0,
+        suspect=False,
+        max_retries=order["max_retries"],
+        timeout_seconds=order["timeout_seconds"],
+        retry_json=None,
+        checkpoint_json=json.dumps(order["checkpoint"]),
+        parent_id=None,
+        root_id=TaskId(order["id"]),
+        created_at=datetime.fromtimestamp(order["created_at"], UTC),
+        queued_at=datetime.fromtimestamp(order["queued_at"], UTC),
+    )
+
+
+if __name__ == "__main__":
+    main()

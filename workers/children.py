@@ -1,0 +1,145 @@
+"""Children: processes that run plain `def` handlers, because only a process can be killed.
+
+They live across tasks. One whose handler must stop is killed with everything it
+started; one that dies by itself took its task with it, which is a crash.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.context import Reports
+from workers.frames import Message, packed, read
+
+TASKS_PER_CHILD: Final = 1_000
+SECRETS: Final = ("OFFICEPLANE_DATABASE_URL", "OFFICEPLANE_REDIS_URL")
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class _Child:
+    """One child process and the socket to it."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.process = process
+        self.reader = reader
+        self.writer = writer
+        self.tasks = 0
+
+    async def send(self, message: Message) -> None:
+        self.writer.write(packed(message))
+        await self.writer.drain()
+
+    async def end(self) -> int:
+        """Kill it with its process group and return how it ended."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.writer.close()
+        return await self.process.wait()
+
+
+class Children:
+    """The idle children of a worker, and new ones as they are needed."""
+
+    def __init__(self, handler_modules: Sequence[str]) -> None:
+        self._handler_modules = handler_modules
+        self._idle: list[_Child] = []
+
+    async def run(self, task: ClaimedTask, payload_json: str, reports: Reports) -> Outcome:
+        """Run a task in a child; when cancelled, the child is killed first."""
+        child = self._idle.pop() if self._idle else await self._spawn()
+        try:
+            await child.send(_order(task, payload_json))
+            outcome = await self._converse(child, task, reports)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            status = await child.end()
+            _log.warning("child.died", task_id=task.id, task_type=task.task_type, status=status)
+            return Failed(Failure(FailureKind.CRASH, _epitaph(status)), killed_its_child=True)
+        except BaseException:
+            await asyncio.shield(child.end())
+            raise
+        child.tasks += 1
+        if child.tasks < TASKS_PER_CHILD:
+            self._idle.append(child)
+        else:
+            await child.end()
+        return outcome
+
+    async def close(self) -> None:
+        """End the idle children; those at work end with their attempts."""
+        while self._idle:
+            await self._idle.pop().end()
+
+    async def _spawn(self) -> _Child:
+        ours, theirs = socket.socketpair()
+        environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "workers.child",
+                str(theirs.fileno()),
+                *self._handler_modules,
+                stdin=asyncio.subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env=environment,
+                start_new_session=True,
+            )
+        reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 24)
+        child = _Child(process, reader, writer)
+        try:
+            await read(reader)
+        except BaseException:
+            await asyncio.shield(child.end())
+            raise
+        return child
+
+    @staticmethod
+    async def _converse(child: _Child, task: ClaimedTask, reports: Reports) -> Outcome:
+        while True:
+            match await read(child.reader):
+                case {"result": None | str() as result_json}:
+                    return Succeeded(result_json)
+                case {"failed": [str(kind), str(message)]}:
+                    return Failed(Failure(FailureKind(kind), message))
+                case {"progress": [int() | float() as fraction, None | str() as message]}:
+                    reports.progress(task, fraction, message)
+                case {"checkpoint": value}:
+                    await reports.checkpoint(task, value)
+                    await child.send({"stored": True})
+                case other:
+                    _log.error("child.garbage", task_id=task.id, keys=list(other))
+
+
+def _order(task: ClaimedTask, payload_json: str) -> Message:
+    return {
+        "id": task.id,
+        "task_type": task.task_type,
+        "document_id": task.document_id,
+        "payload": payload_json,
+        "attempt": task.attempt,
+        "attempts_charged": task.attempts_charged,
+        "max_retries": task.max_retries,
+        "timeout_seconds": task.timeout_seconds,
+        "checkpoint": None if task.checkpoint_json is None else json.loads(task.checkpoint_json),
+        "created_at": task.created_at.timestamp(),
+        "queued_at": task.queued_at.timestamp(),
+    }
+
+
+def _epitaph(status: int) -> str:
+    if status < 0:
+        return f"its process was killed by {signal.Signals(-status).name}"
+    return f"its process ended by itself with status {status}"

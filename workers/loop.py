@@ -1,0 +1,114 @@
+"""The loop: take many hints, claim what they lead to, start each in its slot.
+
+Two rounds overlap, so that one takes while the other claims; only one of them
+at a time blocks for hints. Without Redis the same claims are made from the
+ledger, once a second while there is nothing and at once while there is more.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from officeplane.dispatch.availability import RedisUnavailable
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.task import ClaimedTask
+from officeplane.services.claiming import Claiming
+from workers.slots import Slots
+
+TAKE_MAX: Final = 500
+PAUSE_SECONDS: Final = 0.5
+PROBE_SECONDS: Final = 1.0
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Loop:
+    """Keeps the slots filled until asked to stop."""
+
+    def __init__(
+        self,
+        doorbell: Doorbell,
+        claiming: Claiming,
+        slots: Slots,
+        start: Callable[[ClaimedTask], None],
+        *,
+        poll_seconds: float,
+    ) -> None:
+        self._doorbell = doorbell
+        self._claiming = claiming
+        self._slots = slots
+        self._start = start
+        self._poll_seconds = poll_seconds
+        self._taking = asyncio.Lock()
+        self._stopping = asyncio.Event()
+        self._found_more = False
+
+    def stop(self) -> None:
+        """Take no more; rounds under way end by themselves."""
+        self._stopping.set()
+        self._slots.close()
+
+    async def run(self) -> None:
+        """Work until asked to stop."""
+        async with asyncio.TaskGroup() as rounds:
+            rounds.create_task(self._rounds())
+            rounds.create_task(self._rounds())
+
+    async def watch_redis(self) -> None:
+        """Look for Redis once a second while it is lost, until cancelled."""
+        availability = self._doorbell.availability
+        while True:
+            await availability.wait_lost()
+            with suppress(RedisUnavailable):
+                await self._doorbell.connection.probe()
+            if not availability.available:
+                await asyncio.sleep(PROBE_SECONDS)
+
+    async def _rounds(self) -> None:
+        while not self._stopping.is_set():
+            async with self._taking:
+                slots = await self._slots.reserve(TAKE_MAX)
+                hints = await self._hints(slots)
+            claimed: list[ClaimedTask] = []
+            try:
+                claimed = await self._claimed(hints, slots)
+            finally:
+                self._slots.release(slots - len(claimed))
+            for task in claimed:
+                self._start(task)
+
+    async def _hints(self, slots: int) -> list[str] | None:
+        """Return hints from Redis, or None when the ledger is to be asked instead."""
+        availability = self._doorbell.availability
+        if self._stopping.is_set():
+            return []
+        if availability.available:
+            try:
+                return await self._doorbell.bells.take(slots)
+            except RedisUnavailable:
+                return None
+        if not self._found_more:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._poll_seconds):
+                    await availability.wait_regained()
+                    return []
+        return None
+
+    async def _claimed(self, hints: list[str] | None, slots: int) -> list[ClaimedTask]:
+        if self._stopping.is_set():
+            await self._doorbell.bells.give_back(hints or [])
+            return []
+        try:
+            if hints is None:
+                claimed = await self._claiming.claim_from_ledger(slots)
+                self._found_more = bool(claimed)
+                return claimed
+            return await self._claiming.claim(hints) if hints else []
+        except DatabaseUnavailableError as error:
+            _log.warning("claim.postponed", error=str(error))
+            await self._doorbell.bells.give_back(hints or [])
+            await asyncio.sleep(PAUSE_SECONDS)
+            return []

@@ -1,0 +1,1 @@
+"""Chores: one file each, all of one shape, run by whoever leads them."""

@@ -1,0 +1,61 @@
+"""The runner: one attempt from its payload to its outcome, whatever the handler does."""
+
+import json
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.failure import Failure, FailureKind, describe
+from officeplane.domain.outcome import Failed, HandedBack, Outcome
+from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.catalogue import Catalogue
+from officeplane.handlers.context import Context, Reports
+from officeplane.handlers.contract import PermanentFailure, TaskType
+from officeplane.services.keeping import Keeping
+from officeplane.services.references import MissingResultError
+from workers.children import Children
+from workers.results import outcome_of
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Runner:
+    """Runs handlers: `async def` in this loop, plain `def` in a child process."""
+
+    def __init__(self, catalogue: Catalogue, keeping: Keeping, reports: Reports, children: Children) -> None:
+        self._catalogue = catalogue
+        self._keeping = keeping
+        self._reports = reports
+        self._children = children
+
+    async def run(self, task: ClaimedTask) -> Outcome:
+        """Return how the attempt ended; only cancellation gets out as an exception."""
+        task_type = self._catalogue.types[task.task_type]
+        try:
+            payload_json = await self._keeping.resolve_payload(task)
+            if not task_type.is_async:
+                return await self._children.run(task, payload_json, self._reports)
+            payload = task_type.payload.model_validate_json(payload_json)
+            return await self._run_here(task, task_type, payload)
+        except MissingResultError as error:
+            return Failed(Failure(FailureKind.PERMANENT, f"a reference leads nowhere: {error}"))
+        except ValidationError as error:
+            return Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
+        except DatabaseUnavailableError:
+            return HandedBack()
+
+    async def _run_here(self, task: ClaimedTask, task_type: TaskType, payload: BaseModel) -> Outcome:
+        checkpoint: object = None if task.checkpoint_json is None else json.loads(task.checkpoint_json)
+        context = Context(task, checkpoint, self._reports)
+        assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
+        try:
+            result: object = await task_type.run(payload, context)
+        except PermanentFailure as error:
+            return Failed(Failure(FailureKind.PERMANENT, describe(error)))
+        except DatabaseUnavailableError:
+            return HandedBack()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a handler may raise anything
+            _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)
+            return Failed(Failure(FailureKind.ERROR, describe(error)))
+        return outcome_of(result)
