@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -69,7 +69,7 @@ class WorkerServices:
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] = ()) -> AsyncIterator[Runtime]:
+async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] = ()) -> AsyncGenerator[Runtime, None]:
     """Open everything; Redis may be down, Postgres must answer."""
     if not settings.database_url:
         message = "OFFICEPLANE_DATABASE_URL is not set; `officeplane up` brings a database of its own."
@@ -95,9 +95,7 @@ async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] 
             statistics=Statistics(ledger, doorbell, settings.lease_seconds),
         )
         await stack.enter_async_context(
-            background(
-                runtime.submission.group.run, runtime.waiting.listen, runtime.waiting.poll, runtime.feed.read
-            )
+            background(runtime.submission.group.run, runtime.waiting.listen, runtime.waiting.poll, runtime.feed.read)
         )
         yield runtime
 

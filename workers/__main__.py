@@ -1,6 +1,8 @@
 """`python -m workers`: one worker process, as `officeplane worker` starts it."""
 
-from officeplane.cli.worker import main
+import typer
+
+from officeplane.cli.worker import worker
 
 if __name__ == "__main__":
-    main()
+    typer.run(worker)

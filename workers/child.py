@@ -12,6 +12,8 @@ import sys
 import threading
 from datetime import UTC, datetime
 
+from pydantic import ValidationError
+
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.outcome import Failed, Succeeded
@@ -75,13 +77,17 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
     try:
         payload = task_type.payload.model_validate_json(task.payload_json)
         outcome = outcome_of(task_type.run(payload, context))
+    except ValidationError as error:
+        outcome = Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
     except PermanentFailure as error:
         outcome = Failed(Failure(FailureKind.PERMANENT, describe(error)))
     except Exception as error:  # noqa: BLE001 - a handler may raise anything
         outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
-    if isinstance(outcome, Succeeded):
-        return {"result": outcome.result_json}
-    return {"failed": [outcome.failure.kind, outcome.failure.message]}
+    match outcome:
+        case Succeeded(result_json):
+            return {"result": result_json}
+        case Failed(failure):
+            return {"failed": [failure.kind, failure.message]}
 
 
 def _task(order: Message) -> ClaimedTask:

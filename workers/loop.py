@@ -106,7 +106,7 @@ class Loop:
                 claimed = await self._claiming.claim_from_ledger(slots)
                 self._found_more = bool(claimed)
                 return claimed
-            return await self._claiming.claim(hints) if hints else []
+            return await self._claiming.claim(hints) if hints or self._claiming.has_doubts else []
         except DatabaseUnavailableError as error:
             _log.warning("claim.postponed", error=str(error))
             await self._doorbell.bells.give_back(hints or [])

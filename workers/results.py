@@ -4,12 +4,12 @@ import json
 from typing import Final
 
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.outcome import Failed, Succeeded
 
 RESULT_BYTES_MAX: Final = 1024 * 1024
 
 
-def outcome_of(result: object) -> Outcome:
+def outcome_of(result: object) -> Succeeded | Failed:
     """Return the outcome of a handler that returned: its result as JSON, or why that cannot be."""
     match result:
         case None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
@@ -21,7 +21,7 @@ class StopSignals:
 
 
 @contextmanager
-def stop_signals() -> Iterator[StopSignals]:
+def stop_signals() -> Generator[StopSignals, None, None]:
     """Listen for SIGTERM and SIGINT for as long as the block lasts."""
     signals = StopSignals()
     loop = asyncio.get_running_loop()

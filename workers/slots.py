@@ -20,7 +20,8 @@ class Slots:
 
     async def reserve(self, up_to: int) -> int:
         """Take at least one slot and at most that many; none once closed."""
-        while not self._free and self._is_open:
+        # What was claimed unheard, and is found again, may come on top of what was reserved.
+        while self._free <= 0 and self._is_open:
             self._some_free.clear()
             await self._some_free.wait()
         taken = min(self._free, up_to) if self._is_open else 0
@@ -30,7 +31,7 @@ class Slots:
     def release(self, count: int = 1) -> None:
         """Give slots back."""
         self._free += count
-        if self._free:
+        if self._free > 0:
             self._some_free.set()
 
     def close(self) -> None:

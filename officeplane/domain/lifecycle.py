@@ -77,14 +77,14 @@ TRANSITIONS: Final = (
     Transition("begin_batch", NOT_BEGUN, _S.RUNNING, "worker", "the first of its children is claimed"),
     Transition("complete", SETTLEABLE, _S.COMPLETED, "settlement", "the attempt succeeded, or all children did"),
     Transition("retry_later", SETTLEABLE, _S.RETRYING, "settlement, reaper", "the attempt failed and retries are left"),
-    Transition("fail", (*NOT_BEGUN, *SETTLEABLE), _S.FAILED, "settlement, reaper", "no retry may follow, or a child gave up"),
+    Transition("fail", (*NOT_BEGUN, *SETTLEABLE), _S.FAILED, "settlement, reaper", "no retry may follow"),
     Transition("time_out", SETTLEABLE, _S.TIMEOUT, "settlement", "the last attempt ran out of time"),
-    Transition("hand_back", (_S.CLAIMED, *SETTLEABLE), _S.QUEUED, "worker", "it stops before the attempt could end; uncharged"),
-    Transition("cancel", UNFINISHED, _S.CANCELLED, "API, settlement, reaper", "asked for; at once while it waits, else when its attempt ends"),
+    Transition("hand_back", (_S.CLAIMED, *SETTLEABLE), _S.QUEUED, "worker", "it must stop before the attempt can end"),
+    Transition("cancel", UNFINISHED, _S.CANCELLED, "API, settlement, reaper", "asked for; if it runs, when it ends"),
     Transition("reopen", REOPENABLE, _S.QUEUED, "API", "an explicit retry; a new generation"),
     Transition("reopen_blocked", REOPENABLE, _S.PENDING, "API", "the same, behind an earlier sibling"),
     Transition("reopen_batch", REOPENABLE, _S.RUNNING, "API", "one of its children is retried"),
-)  # fmt: skip
+)
 
 
 def sources_of(signal: str) -> frozenset[TaskState]:

@@ -6,7 +6,6 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-
 from officeplane.domain.failure import HOPELESS, Failure, FailureKind
 
 DEFAULT_JITTER: Final = 0.05
@@ -20,9 +19,7 @@ KindNames = Annotated[tuple[Annotated[FailureKind, Field(strict=False)], ...], F
 class RetryPolicy(BaseModel):
     """How long to wait before each retry, and after which failures."""
 
-    model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True
-    )
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True)
 
     strategy: Literal["exponential", "fixed", "immediate"] = "exponential"
     initial_seconds: Annotated[float, Field(ge=0, le=86_400)] = 5

@@ -26,7 +26,8 @@ class Catalogue:
         for task_type in types:
             known = self._types.setdefault(task_type.name, task_type)
             if known is not task_type:
-                message = f"Task type {task_type.name!r} is declared twice: in {known.origin} and in {task_type.origin}."
+                places = f"in {known.origin} and in {task_type.origin}"
+                message = f"Task type {task_type.name!r} is declared twice: {places}."
                 raise DuplicateTaskTypeError(message)
 
     @property

@@ -6,7 +6,6 @@ cannot change before it is written.
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from officeplane.domain.batch import EndBatch, KeepWaiting, StartChild, advance
 from officeplane.domain.ids import TaskId
@@ -41,8 +40,6 @@ async def roll_up(executor: Executor, parent_ids: Collection[TaskId], *, counted
                         above.add(family.grandparent_id)
                 case KeepWaiting():
                     pass
-                case other:
-                    assert_never(other)
         if starts:
             result.queued += await trees.start(executor, starts)
         if endings:

@@ -4,7 +4,7 @@ No delay is added when idle, and a busy caller's hundreds share one commit.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
@@ -29,16 +29,20 @@ class Group(Generic[Item, Result]):
         return await future
 
     async def run(self) -> None:
-        """Flush groups until cancelled."""
-        while True:
-            await self._arrived.wait()
-            group, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
-            if not self._waiting:
-                self._arrived.clear()
-            # A caller that has gone away needs no answer, and its item is not sent.
-            live = [(item, future) for item, future in group if not future.done()]
-            if live:
-                await self._flush_group(live)
+        """Flush groups until cancelled; whoever still waits then is cancelled too."""
+        try:
+            while True:
+                await self._arrived.wait()
+                group, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
+                if not self._waiting:
+                    self._arrived.clear()
+                # A caller that has gone away needs no answer, and its item is not sent.
+                live = [(item, future) for item, future in group if not future.done()]
+                if live:
+                    await self._flush_group(live)
+        finally:
+            for _, future in self._waiting:
+                future.cancel()
 
     async def _flush_group(self, group: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         try:
@@ -59,7 +63,7 @@ class Group(Generic[Item, Result]):
 
 
 @asynccontextmanager
-async def background(*loops: Callable[[], Coroutine[object, object, None]]) -> AsyncIterator[None]:
+async def background(*loops: Callable[[], Coroutine[object, object, None]]) -> AsyncGenerator[None, None]:
     """Run endless loops for as long as the block lasts; a loop that fails ends the block."""
     try:
         async with asyncio.TaskGroup() as tasks:

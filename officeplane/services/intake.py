@@ -82,9 +82,7 @@ def _hash(request: TaskRequest) -> bytes:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode("utf-8", "surrogatepass")).digest()
 
 
-def _rows(
-    request: TaskRequest, place: _Place, catalogue: Catalogue
-) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
+def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
     try:
         task_type = _type_of(request, place, catalogue)
         payload_json = _checked_payload(request, place, task_type)

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Collection, Sequence
 
+from pydantic import JsonValue
+
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.references import find_references, resolved
@@ -55,7 +57,7 @@ class Keeping:
         """Return the payload with references to earlier siblings put in."""
         if task.parent_id is None or '"$ref"' not in task.payload_json:
             return task.payload_json
-        payload: object = json.loads(task.payload_json)
+        payload: JsonValue = json.loads(task.payload_json)
         keys = {reference.key for reference in find_references(payload)}
         results = await claims.results_of_siblings(self._ledger, task.parent_id, keys)
         return json.dumps(resolved(payload, results.get))

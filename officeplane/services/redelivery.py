@@ -31,9 +31,7 @@ _log = structlog.stdlib.get_logger(__name__)
 class Redelivery:
     """Sweeping, reaping and promoting."""
 
-    def __init__(
-        self, ledger: Ledger, doorbell: Doorbell, settling: Settlements, *, heartbeat_seconds: float
-    ) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, settling: Settlements, *, heartbeat_seconds: float) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._settling = settling
@@ -42,6 +40,8 @@ class Redelivery:
 
     async def sweep(self) -> int:
         """Ring runnable work that Redis does not know, and free locks whose holder is gone."""
+        if not await chores.anything_waits(self._ledger):
+            return 0
         await self._free_orphans()
         rung = await chores.unrung(self._ledger, await self._cutoffs(), limit=RINGS_AT_ONCE)
         if rung:
@@ -64,10 +64,13 @@ class Redelivery:
 
     async def promote(self) -> float | None:
         """Queue what has become due, and ring for it; return the seconds until more does."""
+        next_due = await chores.next_due_seconds(self._ledger)
+        if next_due is None or next_due > 0:
+            return next_due
         _, ready = await chores.promote(self._ledger, limit=MOVES_AT_ONCE)
         ready += await chores.due_retries(self._ledger, limit=MOVES_AT_ONCE)
         await self._doorbell.bells.ring(ready)
-        return await chores.next_due_seconds(self._ledger)
+        return 0.0
 
     async def _cutoffs(self) -> list[datetime | None]:
         """Return, per tier, before when a task must have been rung for its hint to be gone."""

@@ -7,6 +7,8 @@ and an object with more in it, is what it is.
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
+from pydantic import JsonValue
+
 REF: Final = "$ref"
 
 Path = tuple[str | int, ...]
@@ -24,7 +26,7 @@ class MissingResultError(Exception):
     """A reference leads to nothing."""
 
 
-def find_references(value: object, path: Path = ()) -> Iterator[Reference]:
+def find_references(value: JsonValue, path: Path = ()) -> Iterator[Reference]:
     """Yield every reference in a JSON value."""
     match value:
         case dict():
@@ -42,7 +44,7 @@ def find_references(value: object, path: Path = ()) -> Iterator[Reference]:
             return
 
 
-def resolved(value: object, results: Callable[[str], object]) -> object:
+def resolved(value: JsonValue, results: Callable[[str], JsonValue]) -> JsonValue:
     """Return the value with every reference replaced by what it names."""
     match value:
         case dict():
@@ -56,7 +58,7 @@ def resolved(value: object, results: Callable[[str], object]) -> object:
             return value
 
 
-def _look_up(reference: Reference, result: object) -> object:
+def _look_up(reference: Reference, result: JsonValue) -> JsonValue:
     found = result
     for field in reference.fields:
         match found:

@@ -60,7 +60,7 @@ class Settlements:
         `only_lapsed` is the reaper's: it ends an attempt only if its lease has
         run out by the ledger's own clock, whatever was read before.
         """
-        judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]  # noqa: S311
+        judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
         settled = await self._settled(judged, only_lapsed=only_lapsed)
         return [settled.get(attempt.task.id) or self._fenced(attempt) for attempt in attempts]
 
@@ -128,7 +128,9 @@ def _ready(rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledU
     """Return what may run at once: given their turn, handed back, or to be retried without a wait."""
     ready = [(moved.task_id, moved.tier) for moved in rolled.queued]
     at_once = {v.task_id for v in verdicts if v.state is TaskState.RETRYING and not v.delay_seconds}
-    for row in rows:
-        if row.state is TaskState.QUEUED or (row.state is TaskState.RETRYING and row.task_id in at_once):
-            ready.append((row.task_id, row.tier))
+    ready += [
+        (row.task_id, row.tier)
+        for row in rows
+        if row.state is TaskState.QUEUED or (row.state is TaskState.RETRYING and row.task_id in at_once)
+    ]
     return ready

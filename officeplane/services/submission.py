@@ -77,9 +77,7 @@ class Submission:
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run; a batch is rung by its first leaf."""
         await self._doorbell.bells.ring(
-            (task.id, tier_of(task.priority))
-            for task in tasks
-            if task.state is TaskState.QUEUED and not task.is_batch
+            (task.id, tier_of(task.priority)) for task in tasks if task.state is TaskState.QUEUED and not task.is_batch
         )
 
     async def _flush(self, intakes: Sequence[Intake]) -> Sequence[Submitted | Exception]:
@@ -106,8 +104,7 @@ async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
     return [
         Submitted(
             tuple(
-                _task(row, payload, next(inserted))
-                for row, payload in zip(intake.rows, intake.payloads, strict=True)
+                _task(row, payload, next(inserted)) for row, payload in zip(intake.rows, intake.payloads, strict=True)
             ),
             replayed=False,
         )

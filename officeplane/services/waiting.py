@@ -87,4 +87,3 @@ class Waiting:
     def _wake(self, task_id: TaskId) -> None:
         for ended in self._waiters.get(task_id, ()):
             ended.set()
-

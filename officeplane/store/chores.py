@@ -18,6 +18,11 @@ async def ring_times(executor: Executor, task_ids: Collection[TaskId]) -> tuple[
     return {TaskId(str(row["id"])): row["rung_at"] for row in rows if row["id"] is not None}, rows[0]["now"]
 
 
+async def anything_waits(executor: Executor) -> bool:
+    """Tell whether there is any runnable work, due or not."""
+    return bool(await executor.fetch(_SQL["anything_waits"]))
+
+
 async def unrung(executor: Executor, cutoffs: Sequence[datetime | None], *, limit: int) -> list[tuple[TaskId, Tier]]:
     """Mark as rung, and return, runnable work that Redis does not seem to know."""
     rows = await executor.fetch(_SQL["unrung"], list(cutoffs), limit, BOOST_PER_MINUTE)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import asyncpg
+from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
@@ -58,9 +59,7 @@ async def poll(executor: Executor, *, limit: int, after_lane: str, lanes: int) -
     return Polled([_hint(row) for row in rows], (rows[0]["last_lane"] if rows else None) or "")
 
 
-async def claim_tasks(
-    executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]]
-) -> list[ClaimedTask]:
+async def claim_tasks(executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]]) -> list[ClaimedTask]:
     """Claim tasks without a document; those that cannot be had are left out."""
     rows = await executor.fetch(
         _SQL["claim_tasks"],
@@ -92,6 +91,11 @@ async def claim_lanes(
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
     return [_claimed(row) for row in rows]
+
+
+async def recover(executor: Executor, worker_id: WorkerId, claim_ids: Iterable[ClaimId]) -> list[ClaimedTask]:
+    """Return what a worker holds under claims whose answer it never heard."""
+    return [_claimed(row) for row in await executor.fetch(_SQL["recover"], worker_id, list(claim_ids))]
 
 
 async def occupied(executor: Executor, document_ids: Iterable[DocumentId]) -> set[DocumentId]:
@@ -134,7 +138,7 @@ async def save_checkpoint(executor: Executor, task_id: TaskId, claim_id: ClaimId
     return bool(await executor.fetch(_SQL["save_checkpoint"], task_id, claim_id, value_json))
 
 
-async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Iterable[str]) -> dict[str, object]:
+async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Iterable[str]) -> dict[str, JsonValue]:
     """Return the results of a batch's completed children, by key."""
     rows = await executor.fetch(_SQL["results_of_siblings"], parent_id, list(keys))
     return {row["key"]: None if row["result"] is None else json.loads(row["result"]) for row in rows}

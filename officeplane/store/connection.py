@@ -5,7 +5,7 @@ Whatever makes the database unreachable or unwilling for a while becomes
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Protocol, TypeAlias, TypeVar
 
@@ -61,7 +61,7 @@ UNSTORABLE: Final = (
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated() -> Generator[None, None, None]:
     """Turn every trouble of the database as such into `DatabaseUnavailableError`."""
     try:
         yield
@@ -94,7 +94,7 @@ class Ledger:
         return await repeated(once)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    async def transaction(self) -> AsyncGenerator[Connection, None]:
         """Give a connection inside a transaction, committed when the block ends well."""
         with translated():
             async with self._pool.acquire(timeout=ACQUIRE_SECONDS) as connection, connection.transaction():
@@ -123,7 +123,7 @@ async def repeated(work: Callable[[], Awaitable[Result]]) -> Result:
 
 
 @asynccontextmanager
-async def open_ledger(database_url: str, *, connections: int = 8) -> AsyncIterator[Ledger]:
+async def open_ledger(database_url: str, *, connections: int = 8) -> AsyncGenerator[Ledger, None]:
     """Open the pool; a database that cannot be reached is reported at once."""
     with translated():
         pool = await asyncpg.create_pool(

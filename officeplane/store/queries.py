@@ -15,9 +15,7 @@ from officeplane.domain.lifecycle import STATE_SETS
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-_STATES: Final = {
-    name: "(" + ", ".join(f"'{state}'" for state in states) + ")" for name, states in STATE_SETS.items()
-}
+_STATES: Final = {name: "(" + ", ".join(f"'{state}'" for state in states) + ")" for name, states in STATE_SETS.items()}
 
 
 def _parse(text: str) -> dict[str, str]:

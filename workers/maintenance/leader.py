@@ -64,7 +64,6 @@ class Leader:
                 pause = await chore.round(self._services, self._settings)
             except (DatabaseUnavailableError, RedisUnavailable) as error:
                 _log.warning("chore.postponed", chore=chore.name, error=str(error))
-            except Exception:
-                # A chore that fails is tried again; its worker must not die of it.
+            except Exception:  # noqa: BLE001 - a chore that fails is tried again; its worker must not die of it
                 _log.exception("chore.failed", chore=chore.name)
             await asyncio.sleep(pause)

@@ -1,6 +1,7 @@
 """`/api/events`: what happens to tasks, as it happens."""
 
-from typing import Annotated, Any, Final
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, Final, cast
 
 from fastapi import APIRouter, Query, Request
 
@@ -10,7 +11,7 @@ from officeplane.api.parameters import EventsQuery, LastEventId
 from officeplane.api.plane import plane_of, runtime_of
 from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
-from officeplane.domain.event import Event, EventPosition, parse_position
+from officeplane.domain.event import Event, EventPosition, Reset, parse_position
 
 STREAMS_MAX: Final = 1_000
 """How many readers one process serves at a time."""
@@ -52,7 +53,8 @@ async def follow(
     def is_wanted(event: Event) -> bool:
         return query.task_id in (None, event.task_id) and query.document_id in (None, event.document_id)
 
-    return EventStream(runtime_of(request).feed.follow(_position(last_event_id)), is_wanted, plane)
+    feed = cast("AsyncGenerator[Event | Reset]", runtime_of(request).feed.follow(_position(last_event_id)))
+    return EventStream(feed, is_wanted, plane)
 
 
 def _position(last_event_id: str | None) -> EventPosition | None:

@@ -1,6 +1,10 @@
 -- Chores: what the leader does so that nothing stays behind. Every statement is
 -- bounded and guarded; two leaders at once do no harm.
 
+-- name: anything_waits
+-- Some runnable task, due or not. No row: there is nothing to ring for.
+SELECT id FROM tasks WHERE runnable AND state IN {claimable} LIMIT 1
+
 -- name: ring_times
 -- When tasks at the lists' tails were last rung, and the time now. Always a row with the time.
 SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN tasks t ON t.id = ANY($1::uuid[])

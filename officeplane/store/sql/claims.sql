@@ -67,6 +67,13 @@ WITH wanted AS MATERIALIZED (
        AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 {take}
 
+-- name: recover
+-- What a worker holds under claims whose answer it never heard. No row: they were not made.
+SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
+       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at
+  FROM tasks
+ WHERE worker_id = $1 AND runnable AND state IN {active} AND claim_id = ANY($2::uuid[])
+
 -- name: occupied
 -- Which of these documents have an occupant. No row: none has.
 SELECT document_id FROM tasks

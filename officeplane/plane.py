@@ -1,0 +1,113 @@
+"""The Python API: submit tasks and wait for them, from any asyncio program."""
+
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from types import ModuleType
+from typing import Any, TypedDict, Unpack
+
+from pydantic import ValidationError
+
+from officeplane.config import Settings
+from officeplane.domain.errors import FieldError, InvalidRequestError, TaskNotFoundError
+from officeplane.domain.ids import TaskId, parse_task_id
+from officeplane.domain.request import TaskRequest
+from officeplane.domain.task import Task
+from officeplane.runtime import Runtime, open_runtime
+from officeplane.store.connection import Executor
+
+DEFAULT_WAIT_SECONDS = 60.0
+
+
+class TaskOptions(TypedDict, total=False):
+    """What a task may be given besides its type; the names of the HTTP API in snake_case."""
+
+    document_id: str
+    title: str
+    payload: Mapping[str, Any]
+    priority: str | int
+    max_retries: int
+    timeout_seconds: float
+    run_at: object
+    retry: object
+    on_retry: str
+    idempotency_key: str
+    children: list[Mapping[str, Any]]
+    on_child_failure: str
+    tags: list[str]
+    created_by: str
+
+
+class Plane:
+    """An open connection to an installation."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def submit(
+        self, task_type: str, *, connection: Executor | None = None, **options: Unpack[TaskOptions]
+    ) -> Task:
+        """Store a task and ring for it.
+
+        With `connection`, an asyncpg connection in a transaction of yours, the
+        task exists when you commit; call `ring` then, or let the sweeper find it.
+        """
+        request = _request({"task_type": task_type, **options})
+        if connection is None:
+            return (await self._runtime.submission.submit(request)).task
+        return (await self._runtime.submission.submit_within(connection, request)).task
+
+    async def submit_many(self, tasks: Iterable[Mapping[str, Any]]) -> list[Task]:
+        """Store all of these tasks or none, in the order given, and ring for them."""
+        requests = [_request(options) for options in tasks]
+        return [stored.task for stored in await self._runtime.submission.submit_many(requests)]
+
+    async def ring(self, task: Task) -> None:
+        """Ring for a task that was submitted in a transaction of yours, after your commit."""
+        await self._runtime.submission.ring([task])
+
+    async def task(self, task_id: str) -> Task:
+        """Return a task as it is now."""
+        return (await self._runtime.reading.task(_id(task_id))).task
+
+    async def wait(self, task_id: str, timeout: float = DEFAULT_WAIT_SECONDS) -> Task:
+        """Return a task as soon as it is final, or as it is after that many seconds."""
+        return (await self._runtime.waiting.wait(_id(task_id), timeout)).task
+
+    async def cancel(self, task_id: str, reason: str | None = None) -> Task:
+        """Cancel a task, at once or, while it runs, by asking it to stop."""
+        await self._runtime.cancellation.cancel(_id(task_id), reason)
+        return await self.task(task_id)
+
+    async def retry(self, task_id: str) -> Task:
+        """Queue a task that has failed, timed out or been cancelled once more."""
+        await self._runtime.reopening.retry(_id(task_id))
+        return await self.task(task_id)
+
+
+@asynccontextmanager
+async def open_plane(
+    database_url: str, redis_url: str = "", *, handlers: Iterable[ModuleType | str] = ()
+) -> AsyncGenerator[Plane, None]:
+    """Open an installation by its two URLs; the task types of `handlers` can be submitted."""
+    settings = Settings(database_url=database_url, redis_url=redis_url)
+    async with open_runtime(settings, handlers) as runtime:
+        yield Plane(runtime)
+
+
+def _request(options: Mapping[str, Any]) -> TaskRequest:
+    try:
+        return TaskRequest.model_validate(options, by_alias=False, by_name=True)
+    except ValidationError as error:
+        wrong = [
+            FieldError(".".join(map(str, found["loc"])), found["msg"])
+            for found in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        message = f"{wrong[0].field}: {wrong[0].message}"
+        raise InvalidRequestError(message, wrong) from None
+
+
+def _id(task_id: str) -> TaskId:
+    parsed = parse_task_id(task_id)
+    if parsed is None:
+        raise TaskNotFoundError(task_id)
+    return parsed
