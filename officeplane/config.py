@@ -32,6 +32,8 @@ class Settings(BaseSettings):
     poison_crashes: Annotated[int, Field(ge=1)] = 2
     retention_completed_days: Seconds = 7
     retention_failed_days: Seconds = 90
+    failpoints: str = ""
+    failpoints_seed: int = 0
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
 

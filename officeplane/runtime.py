@@ -17,6 +17,7 @@ from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
 from officeplane.domain.retry import RetryPolicy
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
+from officeplane.services import failpoints
 from officeplane.services.cancellation import Cancellation
 from officeplane.services.claiming import Claiming
 from officeplane.services.explanation import Explaining
@@ -74,6 +75,7 @@ async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] 
     if not settings.database_url:
         message = "OFFICEPLANE_DATABASE_URL is not set; `officeplane up` brings a database of its own."
         raise DatabaseUnavailableError(message)
+    failpoints.arm(settings.failpoints, settings.failpoints_seed)
     async with AsyncExitStack() as stack:
         catalogue = load_catalogue((*settings.handlers, *handlers))
         ledger = await stack.enter_async_context(open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS))

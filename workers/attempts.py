@@ -11,7 +11,8 @@ from typing import Final
 
 import structlog
 
-from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
@@ -66,6 +67,12 @@ class Attempt:
             outcome: Outcome | None = await work
         except asyncio.CancelledError:
             outcome = self._outcome_of_stop()
+        except DatabaseUnavailableError:
+            outcome = HandedBack()
+        except Exception as error:
+            # The runner answers for handlers; what gets here is trouble of the worker's own.
+            _log.exception("attempt.broke", task_id=self.task.id)
+            outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
         else:
             # A handler that shrugs off its cancellation and returns is too late,
             # except while draining, when there was no hurry.

@@ -17,6 +17,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claiming import Claiming
+from officeplane.services.failpoints import reach
 from workers.slots import Slots
 
 TAKE_MAX: Final = 500
@@ -99,6 +100,7 @@ class Loop:
 
     async def _claimed(self, hints: list[str] | None, slots: int) -> list[ClaimedTask]:
         if self._stopping.is_set():
+            await reach("hand_back")
             await self._doorbell.bells.give_back(hints or [])
             return []
         try:

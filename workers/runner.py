@@ -12,6 +12,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
 from officeplane.handlers.contract import PermanentFailure, TaskType
+from officeplane.services.failpoints import reach
 from officeplane.services.keeping import Keeping
 from officeplane.services.references import MissingResultError
 from workers.children import Children
@@ -31,7 +32,12 @@ class Runner:
 
     async def run(self, task: ClaimedTask) -> Outcome:
         """Return how the attempt ended; only cancellation gets out as an exception."""
-        task_type = self._catalogue.types[task.task_type]
+        await reach("handler_start")
+        outcome = await self._run(task, self._catalogue.types[task.task_type])
+        await reach("handler_end")
+        return outcome
+
+    async def _run(self, task: ClaimedTask, task_type: TaskType) -> Outcome:
         try:
             payload_json = await self._keeping.resolve_payload(task)
             if not task_type.is_async:

@@ -27,10 +27,10 @@ def seq_of(cursor: str) -> int:
         raw = base64.b64decode(cursor, altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
         raise InvalidCursorError from None
-    place, checksum = raw[:_SEQ_BYTES], raw[_SEQ_BYTES:]
-    if len(place) != _SEQ_BYTES or checksum != _checksum(place) or int.from_bytes(place) > _SEQ_MAX:
+    seq = int.from_bytes(raw[:_SEQ_BYTES])
+    if seq > _SEQ_MAX or cursor_after(seq) != cursor:
         raise InvalidCursorError
-    return int.from_bytes(place)
+    return seq
 
 
 def link_to_next(path: str, given: QueryParams, cursor: str) -> dict[str, str]:

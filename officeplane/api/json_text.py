@@ -3,7 +3,9 @@
 import json
 import math
 from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
+
+from pydantic import JsonValue
 
 DEPTH_MAX: Final = 64
 INTEGER_MAX: Final = 2**53
@@ -16,10 +18,10 @@ class MalformedJsonError(ValueError):
     """The text is not JSON, or says something that readers may understand differently."""
 
 
-def parse_json(raw: bytes) -> object:
+def parse_json(raw: bytes) -> JsonValue:
     """Return what a body says."""
     try:
-        value: object = _DECODER.decode(raw.decode("utf-8"))
+        value: JsonValue = _DECODER.decode(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise MalformedJsonError("The body is not UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -35,19 +37,20 @@ def parse_json(raw: bytes) -> object:
 _TOO_DEEP: Final = f"The body is nested more than {DEPTH_MAX} deep."
 
 
-def _inspect(value: object) -> None:
-    level = [value]
-    for _ in range(DEPTH_MAX + 1):
+def _inspect(value: JsonValue) -> None:
+    level: list[JsonValue] = [value]
+    depth = 0
+    while level:
         for text in _texts(level):
             if "\x00" in text or any("\ud800" <= char <= "\udfff" for char in text):
                 raise MalformedJsonError("A text holds a NUL character or half a surrogate pair.")
+        depth += any(isinstance(item, dict | list) for item in level)
+        if depth > DEPTH_MAX:
+            raise MalformedJsonError(_TOO_DEEP)
         level = list(_inside(level))
-        if not level:
-            return
-    raise MalformedJsonError(_TOO_DEEP)
 
 
-def _texts(level: list[Any]) -> Iterator[str]:
+def _texts(level: list[JsonValue]) -> Iterator[str]:
     for value in level:
         if isinstance(value, str):
             yield value
@@ -55,7 +58,7 @@ def _texts(level: list[Any]) -> Iterator[str]:
             yield from value
 
 
-def _inside(level: list[Any]) -> Iterator[Any]:
+def _inside(level: list[JsonValue]) -> Iterator[JsonValue]:
     for value in level:
         if isinstance(value, dict):
             yield from value.values()

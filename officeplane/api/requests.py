@@ -7,7 +7,7 @@ from typing import Any, Final
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 
@@ -46,7 +46,7 @@ class JsonRequest(Request):
             raise RefusedError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.")
         return await _in_time(super().body())
 
-    async def json(self) -> object:
+    async def json(self) -> JsonValue:
         raw = await super().body()
         try:
             parsed = parse_json(raw) if len(raw) <= PARSED_ON_THE_LOOP_MAX else await asyncio.to_thread(parse_json, raw)

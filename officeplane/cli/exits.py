@@ -1,6 +1,9 @@
-"""How a command ends: the exit codes, and the errors that end one early with a line for people."""
+"""How a program ends: its exit codes, and the errors that end it early with a line for people."""
 
+import sys
+from collections.abc import Callable
 from enum import IntEnum
+from typing import NoReturn
 
 
 class ExitCode(IntEnum):
@@ -36,3 +39,14 @@ class UnreachableError(StopError):
     """A server that the command needs does not answer."""
 
     code = ExitCode.UNREACHABLE
+
+
+def run_to_end(program: Callable[[], object]) -> NoReturn:
+    """Run a program and exit with its code; one that stops early writes its lines to stderr."""
+    try:
+        program()
+    except StopError as stop:
+        for line in stop.lines:
+            sys.stderr.write(f"{line}\n")
+        sys.exit(stop.code)
+    sys.exit(ExitCode.DONE)

@@ -1,24 +1,22 @@
-"""An ASGI application on a port of this process, until a signal says stop.
+"""The application on a port of this process, until a signal says stop.
 
 The first signal stops listening and answers what was asked, the second one
 leaves at once. Both ways the process ends by itself, with exit code 0.
 """
 
+import asyncio
 import logging
 import math
 import socket
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import structlog
 import uvicorn
+from fastapi import FastAPI
 
-from officeplane.cli.draining import Draining
+from officeplane.api.plane import Plane
 from officeplane.cli.exits import ExitCode, RefusedError
 from officeplane.config import Settings
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 BACKLOG = 2048
 _log = structlog.stdlib.get_logger(__name__)
@@ -27,9 +25,9 @@ _log = structlog.stdlib.get_logger(__name__)
 class DrainingServer(uvicorn.Server):
     """uvicorn's server, except that a signal ends it well instead of being raised again afterwards."""
 
-    def __init__(self, config: uvicorn.Config, draining: Draining) -> None:
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
         super().__init__(config)
-        self._draining = draining
+        self._stopping = stopping
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain at the first signal, leave at the second."""
@@ -41,8 +39,8 @@ class DrainingServer(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer what was asked, with what never ends ended."""
-        self._draining.end_streams()
+        """Answer what was asked; streams and long waits are told to end."""
+        self._stopping.set()
         await super().shutdown(sockets)
 
 
@@ -51,23 +49,29 @@ def listen(settings: Settings) -> socket.socket:
     host, port = settings.host, settings.port
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        listener = socket.socket(family)
+        # Connections of a predecessor that linger must not keep its port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
     except OSError as error:
         raise RefusedError(f"Cannot listen on {host}:{port}: {error.strerror or error}") from None
+    return listener
 
 
-def host_server(app: "FastAPI", settings: Settings, listener: socket.socket) -> ExitCode:
+def host_server(app: FastAPI, settings: Settings, listener: socket.socket) -> ExitCode:
     """Serve on this socket until stopped."""
-    draining = Draining(app)
+    plane = app.state.plane
+    assert isinstance(plane, Plane)  # noqa: S101 - `app.state` is untyped
     config = uvicorn.Config(
-        draining,
+        app,
         access_log=False,
         log_config=None,
         loop="uvloop",
         http="httptools",
         timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
     )
-    server = DrainingServer(config, draining)
+    server = DrainingServer(config, plane.stopping)
     _log.info("serve.listening", url=f"http://{_address(listener)}")
     server.run(sockets=[listener])
     return ExitCode.DONE if server.started else ExitCode.REFUSED

@@ -1,4 +1,4 @@
-"""The ledger as an entry point needs it: it answers, and its schema is that of this version."""
+"""The ledger as an entry point needs it: it lets us in, and its schema is that of this version."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from officeplane.cli.exits import RefusedError, UnreachableError
 from officeplane.cli.texts import without_secrets
 from officeplane.config import Settings
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.store.doctor import consultation, examine_schema
+from officeplane.store.doctor import NotLetInError, consultation, examine_schema
 
 
 def unreachable(settings: Settings, error: DatabaseUnavailableError) -> UnreachableError:
@@ -14,19 +14,20 @@ def unreachable(settings: Settings, error: DatabaseUnavailableError) -> Unreacha
     return UnreachableError(f"No answer from {without_secrets(settings.database_url)}: {error}")
 
 
-def check_ledger(settings: Settings) -> Settings:
+def check_ledger(settings: Settings, *, may_come_later: bool = False) -> Settings:
     """Return the same settings, when work can begin on the database that they name."""
-    return asyncio.run(_check(settings))
-
-
-async def _check(settings: Settings) -> Settings:
     try:
-        async with consultation(settings.database_url) as connection:
-            schema = await examine_schema(connection)
+        asyncio.run(_check_schema(settings))
     except DatabaseUnavailableError as error:
-        raise unreachable(settings, error) from None
+        if isinstance(error, NotLetInError) or not may_come_later:
+            raise unreachable(settings, error) from None
+    return settings
+
+
+async def _check_schema(settings: Settings) -> None:
+    async with consultation(settings.database_url) as connection:
+        schema = await examine_schema(connection)
     if schema.changed is not None:
         raise RefusedError(schema.changed)
     if schema.pending:
         raise RefusedError(f"The database lacks {', '.join(schema.pending)}: run `officeplane migrate` first.")
-    return settings

@@ -4,14 +4,13 @@ Command modules import only typer and the standard library at the top, and the
 rest inside the command: `officeplane --help` and completion stay quick.
 """
 
-import sys
 from typing import Annotated, NoReturn
 
 import typer
 
 from officeplane.cli import tasks
 from officeplane.cli.doctor import doctor
-from officeplane.cli.exits import ExitCode, StopError
+from officeplane.cli.exits import run_to_end
 from officeplane.cli.migrate import migrate
 from officeplane.cli.serve import serve
 from officeplane.cli.up import up
@@ -32,13 +31,7 @@ app.add_typer(tasks.app, name="tasks")
 
 def run() -> NoReturn:
     """Run the command line of this process and exit with its code."""
-    try:
-        app()
-    except StopError as stop:
-        for line in stop.lines:
-            sys.stderr.write(f"{line}\n")
-        sys.exit(stop.code)
-    sys.exit(ExitCode.DONE)
+    run_to_end(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -21,5 +21,5 @@ def serve(
     settings = check_handlers(require_database(read_settings(host=host, port=port)))
     configure_logs(settings)
     with listen(settings) as listener:
-        check_ledger(settings)
+        check_ledger(settings, may_come_later=True)
         raise typer.Exit(host_server(create_app(settings), settings, listener))

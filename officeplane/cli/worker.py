@@ -18,8 +18,13 @@ def worker(
 
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
-    from officeplane.cli.ledger import check_ledger
+    from officeplane.cli.ledger import check_ledger, unreachable
+    from officeplane.domain.errors import DatabaseUnavailableError
 
     modules = tuple(handlers) if handlers else None
     settings = check_handlers(require_database(read_settings(concurrency=concurrency, handlers=modules)))
-    raise typer.Exit(uvloop.run(run_worker(check_ledger(settings))))
+    check_ledger(settings)
+    try:
+        raise typer.Exit(uvloop.run(run_worker(settings)))
+    except DatabaseUnavailableError as error:
+        raise unreachable(settings, error) from None

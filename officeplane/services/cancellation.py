@@ -6,6 +6,7 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.tree import Cancelling, cancelling
 from officeplane.services.batches import RolledUp, roll_up
+from officeplane.services.failpoints import reach
 from officeplane.services.settlement import ENDED
 from officeplane.store import claims, trees
 from officeplane.store.connection import Connection, Ledger
@@ -41,6 +42,7 @@ class Cancellation:
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)
+        await reach("after_cancel")
         await self._doorbell.announcements.announce(ENDED, [*plan.ended, *rolled.ended])
         await self._doorbell.announcements.request_stop(sorted(plan.asked))
         # The head of a lane may have gone; whoever leaves a lane rings for the next.

@@ -16,6 +16,7 @@ from officeplane.dispatch.locks import Hold
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
+from officeplane.services.failpoints import reach
 from officeplane.services.lanes import HeldLane, Lanes
 from officeplane.store import claims
 from officeplane.store.claims import Claimant, Hint, LaneRaceError
@@ -57,8 +58,11 @@ class Claiming:
 
     async def claim(self, hints: Collection[str]) -> list[ClaimedTask]:
         """Claim what hints lead to: the tasks themselves, or the heads of their documents' lanes."""
+        await reach("after_pop")
         found = await self._recovered()
-        return found + await self._claim(await claims.resolve(self._ledger, [TaskId(hint) for hint in hints]))
+        resolved = await claims.resolve(self._ledger, [TaskId(hint) for hint in hints])
+        await reach("after_resolve")
+        return found + await self._claim(resolved)
 
     async def claim_from_ledger(self, up_to: int) -> list[ClaimedTask]:
         """Claim without hints: what the ledger itself shows to be runnable."""
@@ -69,6 +73,7 @@ class Claiming:
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
         """Claim the next heads of lanes that this worker may stay in; leave the others."""
+        await reach("before_continue")
         now = time.monotonic()
         mine = self._lanes.held(documents)
         staying = [lane for lane in mine if lane.may_continue(now)]
@@ -81,6 +86,7 @@ class Claiming:
             for lane in staying:
                 lane.tasks += lane.document_id in followed
             await self._lanes.leave([*leaving, *(lane for lane in staying if lane.document_id not in followed)])
+        await reach("after_continue")
         await self._ring([lane.document_id for lane in leaving])
         return claimed
 
@@ -115,7 +121,9 @@ class Claiming:
         entered = await self._lanes.enter(hints)
         heads: list[ClaimedTask] = []
         try:
+            await reach("after_lock")
             heads = await self._claim_lanes(entered)
+            await reach("after_claim")
         except DatabaseUnavailableError:
             if not claimed:
                 raise

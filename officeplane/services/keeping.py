@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
+from officeplane.services.failpoints import reach
 from officeplane.services.references import find_references, resolved
 from officeplane.store import claims, workers
 from officeplane.store.connection import Ledger
@@ -25,6 +26,7 @@ class Keeping:
 
     async def renew(self, held: Collection[tuple[TaskId, ClaimId]], lease_seconds: float) -> set[TaskId]:
         """Extend leases and return the tasks whose claim was lost."""
+        await reach("before_renewal")
         seen = await claims.renew(self._ledger, held, lease_seconds)
         return {task_id for task_id, stands in seen.items() if not stands}
 

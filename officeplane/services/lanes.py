@@ -16,6 +16,7 @@ from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold, LockRequest
 from officeplane.domain.ids import DocumentId, WorkerId
+from officeplane.services.failpoints import reach
 from officeplane.store.claims import Hint
 
 HOLD_TASKS_MAX: Final = 32
@@ -98,10 +99,14 @@ class Lanes:
             if self._held.get(lane.document_id) is lane:
                 del self._held[lane.document_id]
         locked = [lane.hold for lane in lanes if lane.is_locked]
+        if not locked:
+            return
+        await reach("before_release")
         try:
             await self._doorbell.locks.release(locked)
         except RedisUnavailable:
             _log.info("locks.not_released", documents=len(locked))
+        await reach("after_release")
 
     async def _locked(self, requests: Sequence[LockRequest]) -> list[bool] | None:
         if not self._doorbell.availability.available:

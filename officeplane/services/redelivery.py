@@ -16,6 +16,7 @@ from officeplane.dispatch.locks import Hold
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.priority import Tier
+from officeplane.services.failpoints import reach
 from officeplane.services.settlement import Attempt, Fenced, Settlements
 from officeplane.store import chores, claims, settlements
 from officeplane.store.connection import Ledger
@@ -45,6 +46,7 @@ class Redelivery:
         await self._free_orphans()
         rung = await chores.unrung(self._ledger, await self._cutoffs(), limit=RINGS_AT_ONCE)
         if rung:
+            await reach("sweep_marked")
             _log.info("sweep.rang", tasks=len(rung))
             await self._doorbell.bells.ring(rung)
         return len(rung)
@@ -54,8 +56,10 @@ class Redelivery:
         lapsed = await settlements.lapsed(self._ledger, self._heartbeat_seconds)
         if not lapsed:
             return 0
+        await reach("reap_read")
         attempts = [Attempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
         settled = await self._settling.settle(attempts, only_lapsed=True)
+        await reach("reap_settled")
         reaped = [one for one, result in zip(lapsed, settled, strict=True) if not isinstance(result, Fenced)]
         for one in reaped:
             _log.warning("task.reaped", task_id=one.task.id, worker_id=one.worker_id, guilty=one.is_guilty)
@@ -69,6 +73,7 @@ class Redelivery:
             return next_due
         _, ready = await chores.promote(self._ledger, limit=MOVES_AT_ONCE)
         ready += await chores.due_retries(self._ledger, limit=MOVES_AT_ONCE)
+        await reach("promote_marked")
         await self._doorbell.bells.ring(ready)
         return 0.0
 
@@ -98,6 +103,7 @@ class Redelivery:
         if orphans:
             _log.warning("locks.orphaned", documents=len(orphans))
             await self._doorbell.locks.release_by_value(orphans)
+            await reach("orphan_released")
             await self._ring_lanes([DocumentId(document_id) for document_id, _ in orphans])
 
     async def _free(self, reaped: Sequence[LapsedClaim]) -> None:

@@ -5,6 +5,7 @@ from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, TaskState
 from officeplane.domain.tree import reopening
+from officeplane.services.failpoints import reach
 from officeplane.store import trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
@@ -34,6 +35,7 @@ class Reopening:
             return await trees.reopen(connection, reopening(tree, task_id))
 
         moved = await self._ledger.in_transaction(decide)
+        await reach("after_reopen")
         await self._doorbell.bells.ring(
             (task.task_id, task.tier) for task in moved if task.runnable and task.state is TaskState.QUEUED
         )

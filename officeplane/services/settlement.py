@@ -19,6 +19,7 @@ from officeplane.domain.outcome import Outcome, RetryRules, Verdict, judge, unst
 from officeplane.domain.priority import Tier
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.batches import RolledUp, roll_up
+from officeplane.services.failpoints import reach
 from officeplane.store import settlements, trees
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
 from officeplane.store.settlements import Settled
@@ -60,6 +61,7 @@ class Settlements:
         `only_lapsed` is the reaper's: it ends an attempt only if its lease has
         run out by the ledger's own clock, whatever was read before.
         """
+        await reach("before_settle")
         judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
         settled = await self._settled(judged, only_lapsed=only_lapsed)
         return [settled.get(attempt.task.id) or self._fenced(attempt) for attempt in attempts]
@@ -97,8 +99,11 @@ class Settlements:
             async def with_families(executor: Executor) -> tuple[list[Settled], RolledUp]:
                 await trees.lock_roots(executor, roots)
                 settled = await self._guarded(executor, verdicts, only_lapsed=only_lapsed)
+                await reach("between_settle_and_roll_up")
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
-                return settled, await roll_up(executor, ended, counted_by=self._counted_by)
+                rolled = await roll_up(executor, ended, counted_by=self._counted_by)
+                await reach("before_commit")
+                return settled, rolled
 
             rows, rolled = await self._ledger.in_transaction(with_families)
         await self._tell(rows, verdicts, rolled)
@@ -119,9 +124,11 @@ class Settlements:
         return rows + (await self._guarded(executor, again, only_lapsed=False) if again else [])
 
     async def _tell(self, rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> None:
+        await reach("after_settle")
         ended = [row.task_id for row in rows if row.state in FINAL]
         await self._doorbell.announcements.announce(ENDED, ended + rolled.ended)
         await self._doorbell.bells.ring(_ready(rows, verdicts, rolled))
+        await reach("after_ready_rung")
 
 
 def _ready(rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> list[tuple[TaskId, Tier]]:

@@ -18,6 +18,7 @@ from officeplane.domain.priority import tier_of
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
+from officeplane.services.failpoints import reach
 from officeplane.services.grouping import Group
 from officeplane.services.intake import Intake, take_in
 from officeplane.store import tasks
@@ -95,7 +96,9 @@ class Submission:
             stored = await self._ledger.in_transaction(lambda connection: _keyed(connection, intakes))
         else:
             stored = await _fresh(self._ledger, intakes)
+        await reach("after_insert")
         await self.ring(task for one in stored if not one.replayed for task in one.tasks)
+        await reach("after_ring")
         return stored
 
 

@@ -58,15 +58,19 @@ class PlaneFacts:
     overdue_leases: int
 
 
+class NotLetInError(DatabaseUnavailableError):
+    """Postgres answers and turns us away: another password or database name is needed, not patience."""
+
+
 @contextmanager
 def reached() -> Generator[None]:
-    """Turn a server that turns us away, as one that is not there, into `DatabaseUnavailableError`."""
+    """Turn a server that turns us away into `NotLetInError`, one that is not there into its base."""
     try:
         with translated():
             yield
     except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as error:
         message = f"Postgres does not let us in: {error}"
-        raise DatabaseUnavailableError(message) from error
+        raise NotLetInError(message) from error
 
 
 @asynccontextmanager
