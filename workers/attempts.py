@@ -69,8 +69,7 @@ class Attempt:
             outcome = self._outcome_of_stop()
         except DatabaseUnavailableError:
             outcome = HandedBack()
-        except Exception as error:
-            # The runner answers for handlers; what gets here is trouble of the worker's own.
+        except Exception as error:  # noqa: BLE001 - the runner answers for handlers; this is trouble of our own
             _log.exception("attempt.broke", task_id=self.task.id)
             outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
         else:
