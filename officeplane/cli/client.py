@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 import httpx
 
-from officeplane.cli.exits import RefusedError, UnreachableError, UsageError
+from officeplane.cli.exits import RefusedError, TryLaterError, UnreachableError, UsageError
 from officeplane.cli.problems import problem_lines
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
+TRY_LATER = frozenset({429, 502, 503, 504})
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Query = Mapping[str, str | int | Sequence[str]]
@@ -118,4 +119,5 @@ def _timeout(wait: float) -> httpx.Timeout:
 
 
 def _refused(response: httpx.Response) -> RefusedError:
-    return RefusedError(*problem_lines(response.status_code, response.reason_phrase, response.content))
+    kind = TryLaterError if response.status_code in TRY_LATER else RefusedError
+    return kind(*problem_lines(response.status_code, response.reason_phrase, response.content))

@@ -9,7 +9,7 @@ from rich.tree import Tree
 
 from officeplane.cli.answers import Child, Task
 from officeplane.cli.texts import age, compact, printable, rfc3339, span
-from officeplane.cli.views import attempts, counts, progress, state_text
+from officeplane.cli.views import counts, progress, state_text
 
 
 def task_details(task: Task, now: datetime) -> Table:
@@ -47,7 +47,7 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "title", printable(task.title or "")
     yield "document", task.document_id or ""
     yield "priority", task.priority if task.priority_value is None else f"{task.priority} ({task.priority_value})"
-    yield "attempt", attempts(task)
+    yield "attempt", _attempts(task)
     yield "timeout", "" if task.timeout_seconds is None else span(task.timeout_seconds)
     yield "progress", "" if task.progress is None else progress(task.progress)
     yield "payload", printable(compact(task.payload)) if task.payload else ""
@@ -66,6 +66,12 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "finished", _moment(task.finished_at, now)
     yield "cancel requested", _moment(task.cancel_requested_at, now)
     yield "cancel reason", printable(task.cancel_reason or "")
+
+
+def _attempts(task: Task) -> str:
+    if task.attempts_charged is None or task.max_retries is None or not task.attempt:
+        return str(task.attempt or "")
+    return f"{task.attempt} ({task.attempts_charged} of {task.max_retries + 1} charged)"
 
 
 def _moment(then: datetime | None, now: datetime) -> str:

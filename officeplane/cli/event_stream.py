@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from officeplane.cli.client import Client, Query
-from officeplane.cli.exits import RefusedError, UnreachableError
+from officeplane.cli.exits import TryLaterError, UnreachableError
 
 PATH = "/api/events"
 SILENCE_SECONDS = 40.0
@@ -94,7 +94,7 @@ async def follow(client: Client, query: Query) -> AsyncGenerator[ServerEvent | L
                         last_id = None if event.name == RESET else event.id
                         yield event
                     seen_at = time.monotonic()
-        except (UnreachableError, RefusedError):
+        except (UnreachableError, TryLaterError):
             # Nothing good was ever there, or it has been away for too long: that is the answer.
             if seen_at is None or time.monotonic() - seen_at > GIVE_UP_SECONDS:
                 raise

@@ -29,6 +29,10 @@ class RefusedError(StopError):
     """What was asked for was refused, or was done and failed."""
 
 
+class TryLaterError(RefusedError):
+    """What was asked for cannot be had at this moment."""
+
+
 class UsageError(StopError):
     """The command or its settings make no sense as given."""
 

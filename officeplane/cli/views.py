@@ -1,18 +1,17 @@
 """Tasks as tables and lines for a terminal; pure, so that tests need no terminal and no server."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from pydantic import JsonValue
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from officeplane.cli.answers import Event, Explanation, Failure, Task
+from officeplane.cli.tables import Row, lay_out
 from officeplane.cli.texts import age, compact, one_line, printable, rfc3339, span
 from officeplane.domain.lifecycle import TaskState
 
-ID_WIDTH = 36
 STYLES = {
     TaskState.PENDING: "dim",
     TaskState.QUEUED: "cyan",
@@ -32,28 +31,22 @@ def state_text(state: str) -> Text:
     return Text(state, style=STYLES[TaskState(state)] if state in STYLES else "")
 
 
-def task_table(tasks: Iterable[Task], now: datetime) -> Table:
-    """Lay out tasks a line each, ids whole."""
-    table = _columns("id", "type", "state", "priority", "document", "attempt", "created", "note")
-    for task in tasks:
-        table.add_row(
-            task.id,
-            task.task_type,
-            state_text(task.state),
-            task.priority,
-            task.document_id or "",
-            attempts(task),
-            age(task.created_at, now),
-            note(task),
-        )
-    return table
-
-
-def attempts(task: Task) -> str:
-    """Say which execution this is, and how many of the allowed ones were charged."""
-    if task.attempt == 0 or task.max_retries is None:
-        return str(task.attempt or "")
-    return f"{task.attempt} of {task.max_retries + 1}"
+def task_table(tasks: Iterable[Task], now: datetime, width: int) -> Table:
+    """Lay out tasks a line each."""
+    rows: list[Row] = [
+        {
+            "id": task.id,
+            "type": task.task_type,
+            "state": state_text(task.state),
+            "priority": task.priority,
+            "document": task.document_id or "",
+            "attempt": str(task.attempt or ""),
+            "created": age(task.created_at, now),
+            "note": note(task),
+        }
+        for task in tasks
+    ]
+    return lay_out(rows, width, expendable=("priority", "attempt", "created", "document", "note", "type"))
 
 
 def note(task: Task) -> str:
@@ -88,33 +81,34 @@ def progress(value: JsonValue) -> str:
             return one_line(compact(value))
 
 
-def failure_table(failures: Sequence[Failure], now: datetime) -> Table:
+def failure_table(failures: Iterable[Failure], now: datetime, width: int) -> Table:
     """Lay out the failed attempts of a task."""
-    table = _columns("attempt", "kind", "started", "took", "worker", "message")
-    for failure in failures:
-        table.add_row(
-            str(failure.attempt),
-            failure.kind,
-            age(failure.started_at, now),
-            "" if failure.duration_seconds is None else span(failure.duration_seconds),
-            failure.worker_id or "",
-            printable(failure.message),
-        )
-    return table
+    rows: list[Row] = [
+        {
+            "attempt": str(failure.attempt),
+            "kind": failure.kind,
+            "started": age(failure.started_at, now),
+            "took": "" if failure.duration_seconds is None else span(failure.duration_seconds),
+            "worker": failure.worker_id or "",
+            "message": printable(failure.message),
+        }
+        for failure in failures
+    ]
+    return lay_out(rows, width, expendable=("worker", "took"))
 
 
-def event_table(events: Iterable[Event], now: datetime) -> Table:
+def event_table(events: Iterable[Event], now: datetime, width: int) -> Table:
     """Lay out events a line each."""
-    table = _columns("id", "event", "state", "document", "at")
-    for event in events:
-        table.add_row(
-            event.task_id or "",
-            event.type,
-            state_text(event.state or ""),
-            event.document_id or "",
-            age(event.at, now),
-        )
-    return table
+    rows: list[Row] = [
+        {
+            "id": event.task_id or "",
+            "event": event.type,
+            "document": event.document_id or "",
+            "at": age(event.at, now),
+        }
+        for event in events
+    ]
+    return lay_out(rows, width, expendable=("document", "at"))
 
 
 def change_line(what: Task | Event) -> Text:
@@ -123,7 +117,8 @@ def change_line(what: Task | Event) -> Text:
         time = "" if what.at is None else rfc3339(what.at)
         parts = [time, what.type, what.task_id or "", what.document_id or ""]
     else:
-        parts = [what.id, what.task_type, what.state, attempts(what), note(what)]
+        attempt = f"attempt {what.attempt}" if what.attempt > 1 else ""
+        parts = [what.id, what.task_type, what.state, attempt, note(what)]
     return Text("  ".join(part for part in parts if part))
 
 
@@ -134,13 +129,3 @@ def explanation_lines(explanation: Explanation) -> list[Text]:
         head,
         *(Text(printable(f"  {reason.code}: {reason.detail}".rstrip(": "))) for reason in explanation.reasons),
     ]
-
-
-def _columns(*names: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for name in names:
-        if name == "id":
-            table.add_column(name, no_wrap=True, min_width=ID_WIDTH)
-        else:
-            table.add_column(name, overflow="fold")
-    return table

@@ -14,12 +14,12 @@ def worker(
 ) -> None:
     """Run tasks until stopped; Ctrl-C or SIGTERM lets what runs finish first."""
     import uvloop
-    from workers.pool import run_worker
 
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
     from officeplane.cli.ledger import check_ledger, unreachable
     from officeplane.domain.errors import DatabaseUnavailableError
+    from workers.pool import run_worker
 
     modules = tuple(handlers) if handlers else None
     settings = check_handlers(require_database(read_settings(concurrency=concurrency, handlers=modules)))

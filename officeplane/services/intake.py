@@ -24,11 +24,12 @@ from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECO
 from officeplane.domain.task import NewTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
-from officeplane.services.references import Reference, find_references, lies_within
+from officeplane.services.references import REF_TEXT, Reference, find_references, lies_within
 
 Value = TypeVar("Value")
 
-JSON_SEPARATORS: Final = (",", ":")
+# One encoder for all: `json.dumps` with options makes a new one each time.
+_json_of: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,38 +124,55 @@ def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskT
     if request.atomic:
         message = "Atomic batches need document edits, which this version does not have yet."
         raise NotSupportedYetError(message, [FieldError("atomic", message)])
-    for field, is_wrong, message in _misplaced(request, place):
-        if is_wrong:
-            raise InvalidRequestError(message, [FieldError(field, message)])
-    if request.task_type is None and request.children is None:
-        message = "A task needs a taskType."
-        raise InvalidRequestError(message, [FieldError("taskType", message)])
+    misplaced = _misplaced(request, place)
+    if misplaced is not None:
+        field, message = misplaced
+        raise InvalidRequestError(message, [FieldError(field, message)])
     return catalogue.find(request.task_type or BATCH_TYPE)
 
 
-def _misplaced(request: TaskRequest, place: _Place) -> Iterator[tuple[str, bool, str]]:
-    """Yield each field that belongs to another kind of task, whether it is given, and what to say then."""
-    is_child = place.parent_id is not None
-    is_batch = request.children is not None
-    batch_only = f"Only a {BATCH_TYPE} may have it."
-    own_clock = "A batch has none of its own: give it to the children."
-    yield "children", is_batch and request.task_type not in (None, BATCH_TYPE), batch_only
-    yield "children", not is_batch and request.task_type == BATCH_TYPE, f"A {BATCH_TYPE} needs at least one child."
-    yield "children", len(place.ancestors) + is_batch > DEPTH_MAX, f"Batches nest at most {DEPTH_MAX} deep."
-    yield "onChildFailure", not is_batch and request.on_child_failure is not None, batch_only
-    yield "maxRetries", is_batch and request.max_retries is not None, own_clock
-    yield "timeoutSeconds", is_batch and request.timeout_seconds is not None, own_clock
-    yield "retry", is_batch and request.retry is not None, own_clock
-    yield "key", not is_child and request.key is not None, "Only a child of a batch may have it."
-    yield "idempotencyKey", is_child and request.idempotency_key is not None, "A child shares the key of its batch."
+def _misplaced(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
+    """Return a field that is missing or belongs to another kind of task, and what to say of it."""
+    if place.parent_id is None:
+        if request.key is not None:
+            return "key", "Only a child of a batch may have it."
+    elif request.idempotency_key is not None:
+        return "idempotencyKey", "A child shares the key of its batch."
+    if request.children is not None:
+        return _misplaced_in_batch(request, place)
+    if request.task_type is None:
+        return "taskType", "A task needs a taskType."
+    if request.task_type == BATCH_TYPE:
+        return "children", f"A {BATCH_TYPE} needs at least one child."
+    if request.on_child_failure is not None:
+        return "onChildFailure", f"Only a {BATCH_TYPE} may have it."
+    return None
+
+
+def _misplaced_in_batch(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
+    if request.task_type not in (None, BATCH_TYPE):
+        return "children", f"Only a {BATCH_TYPE} may have it."
+    if len(place.ancestors) == DEPTH_MAX:
+        return "children", f"Batches nest at most {DEPTH_MAX} deep."
+    for field, value in (
+        ("maxRetries", request.max_retries),
+        ("timeoutSeconds", request.timeout_seconds),
+        ("retry", request.retry),
+    ):
+        if value is not None:
+            return field, "A batch has none of its own: give it to the children."
+    return None
 
 
 def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -> str:
-    references = tuple(find_references(request.payload))
-    for reference in references:
-        _check_reference(reference, place)
+    references: tuple[Reference, ...] = ()
     try:
-        payload_json = json.dumps(request.payload, allow_nan=False, separators=JSON_SEPARATORS)
+        payload_json = _json_of(request.payload)
+        # Few payloads hold a reference, and the text tells.
+        if REF_TEXT in payload_json:
+            references = tuple(find_references(request.payload))
+            for reference in references:
+                _check_reference(reference, place)
         task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid")
     except ValidationError as error:
         wrong = [
@@ -166,7 +184,7 @@ def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -
         if wrong:
             message = f"The payload does not fit task type {task_type.name!r}: {wrong[0].field}: {wrong[0].message}."
             raise InvalidPayloadError(message, wrong) from None
-        payload_json = json.dumps(request.payload, allow_nan=False, separators=JSON_SEPARATORS)
+        return _json_of(request.payload)
     except (TypeError, ValueError, RecursionError) as error:
         message = f"The payload is not JSON: {error}."
         raise InvalidPayloadError(message, [FieldError("payload", message)]) from None

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
-from officeplane.services.references import find_references, resolved
+from officeplane.services.references import REF_TEXT, find_references, resolved
 from officeplane.store import claims, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.workers import Heartbeat
@@ -57,7 +57,7 @@ class Keeping:
 
     async def resolve_payload(self, task: ClaimedTask) -> str:
         """Return the payload with references to earlier siblings put in."""
-        if task.parent_id is None or '"$ref"' not in task.payload_json:
+        if task.parent_id is None or REF_TEXT not in task.payload_json:
             return task.payload_json
         payload: JsonValue = json.loads(task.payload_json)
         keys = {reference.key for reference in find_references(payload)}

@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue
 
 REF: Final = "$ref"
+REF_TEXT: Final = f'"{REF}"'
+"""How a reference begins in JSON text."""
 
 Path = tuple[str | int, ...]
 

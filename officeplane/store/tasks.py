@@ -18,6 +18,9 @@ END_OF_TIME: Final = 2**63 - 1
 KEY_WAIT: Final = "2s"
 _ANCESTORS: Final = NewTask._fields.index("ancestors")
 _TAGS: Final = NewTask._fields.index("tags")
+_NEVER_NULL: Final = frozenset(
+    {"task_type", "payload_json", "priority", "runnable", "yields", "blockers", "max_retries", "timeout_seconds"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,15 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
     """Insert tasks in the order given and return what the ledger added, in that order."""
     if not tasks:
         return []
-    columns = [list(column) for column in zip(*tasks, strict=True)]
+    columns: list[Sequence[object]] = list(zip(*tasks, strict=True))
     # Postgres has no arrays of arrays of different lengths: these two go as texts.
-    columns[_ANCESTORS] = ["{" + ",".join(ancestors) + "}" for ancestors in columns[_ANCESTORS]]
-    columns[_TAGS] = [json.dumps(tags) if tags else None for tags in columns[_TAGS]]
-    rows = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *columns)
+    columns[_ANCESTORS] = ["{" + ",".join(task.ancestors) + "}" if task.ancestors else None for task in tasks]
+    columns[_TAGS] = [json.dumps(task.tags) if task.tags else None for task in tasks]
+    short = [
+        _shortened(column, is_never_null=name in _NEVER_NULL)
+        for name, column in zip(NewTask._fields, columns, strict=True)
+    ]
+    rows = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *short)
     return [
         Inserted(
             TaskId(str(row["id"])),
@@ -74,6 +81,17 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
         )
         for row in rows
     ]
+
+
+def _shortened(column: Sequence[object], *, is_never_null: bool) -> Sequence[object]:
+    """Return no value for a column of nulls, one for a column without nulls that is the same everywhere.
+
+    `unnest` fills shorter arrays with nulls, and the statement takes the first value for these.
+    """
+    first = column[0]
+    if column.count(first) < len(column):
+        return column
+    return [] if first is None else [first] if is_never_null else column
 
 
 async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[str]:

@@ -22,7 +22,8 @@ async def list_tasks(url: str, filters: Query, limit: int, *, as_json: bool) -> 
         return
     tasks = TASKS.validate_python(items)
     if tasks:
-        out().print(task_table(tasks, utc_now()))
+        console = out()
+        console.print(task_table(tasks, utc_now(), console.width))
     else:
         remarks().print("No tasks match.")
     if there_is_more:

@@ -87,9 +87,9 @@ class LiveTable:
             del self._events[next(iter(self._events))]
 
     def _picture(self) -> Group:
-        now = utc_now()
+        now, width = utc_now(), self._live.console.width
         tasks = sorted(self._tasks.values(), key=lambda task: task.is_final)
-        table = task_table(tasks, now) if tasks else event_table(reversed(self._events.values()), now)
+        table = task_table(tasks, now, width) if tasks else event_table(reversed(self._events.values()), now, width)
         states = Counter(task.state for task in tasks) or Counter(event.type for event in self._events.values())
         caption = counts(states) if self._connected else "connection lost, trying again"
         return Group(table, Text(caption, style="dim"))

@@ -25,7 +25,7 @@ async def show_task(url: str, task_id: str, *, as_json: bool) -> None:
         console.print(children_tree(task, families))
     if task.failures:
         console.print()
-        console.print(failure_table(task.failures, utc_now()))
+        console.print(failure_table(task.failures, utc_now(), console.width))
 
 
 async def explain_task(url: str, task_id: str, *, as_json: bool) -> None:

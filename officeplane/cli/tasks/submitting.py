@@ -59,10 +59,11 @@ async def _wait_for_one(client: Client, item: JsonValue, end: float) -> JsonValu
 def _tell(tasks: list[Task], answer: Answer, *, waited: bool) -> None:
     if answer.replayed:
         remarks().print("This key was used before: nothing new was submitted.")
+    console = out()
     if len(tasks) == 1 and waited:
-        out().print(task_details(tasks[0], utc_now()))
+        console.print(task_details(tasks[0], utc_now()))
     else:
-        out().print(task_table(tasks, utc_now()))
+        console.print(task_table(tasks, utc_now(), console.width))
 
 
 def _verdict(tasks: list[Task], wait_seconds: float) -> ExitCode:

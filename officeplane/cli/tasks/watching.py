@@ -17,7 +17,7 @@ from typing import TypeVar
 from officeplane.cli.answers import Event, Task
 from officeplane.cli.client import Client, task_path
 from officeplane.cli.event_stream import RESET, Link, ServerEvent, follow
-from officeplane.cli.exits import UnreachableError
+from officeplane.cli.exits import TryLaterError, UnreachableError
 from officeplane.domain.lifecycle import ACTIVE
 
 TICK_SECONDS = 1.0
@@ -35,29 +35,22 @@ class Sighting:
 
 async def task_changes(client: Client, task_ids: Sequence[str]) -> AsyncGenerator[Sighting | Link | None]:
     """Yield these tasks whenever they changed, None when time passes, and end when all are final."""
-    known: dict[str, Task] = {}
-    texts: dict[str, str] = {}
-    stale: set[str] = set()
-    polled_at = time.monotonic()
+    picture = _Picture(client, task_ids)
+    async for sighting in picture.read():  # one that is not there is said so before anything else
+        yield sighting
+    if picture.is_final:
+        return
     async with aclosing(_with_ticks(follow(client, {"taskId": task_ids[0]} if len(task_ids) == 1 else {}))) as stream:
         async for item in stream:
-            stale |= _touched(item, task_ids)
-            if time.monotonic() - polled_at >= TICK_SECONDS:
-                stale |= set(islice((task.id for task in known.values() if task.state in ACTIVE), POLLED_AT_ONCE))
-                polled_at = time.monotonic()
+            picture.stale |= _touched(item, task_ids) | picture.due_for_progress()
             if not isinstance(item, ServerEvent):
                 yield item
-            for task_id in [known_id for known_id in task_ids if known_id in stale]:
-                try:
-                    answer = await client.get(task_path(task_id))
-                except UnreachableError:
-                    break  # The stream notices too, and says when to try again.
-                stale.discard(task_id)
-                if texts.get(task_id) != answer.text:
-                    texts[task_id] = answer.text
-                    known[task_id] = Task.model_validate_json(answer.content)
-                    yield Sighting(known[task_id], answer.text)
-            if len(known) == len(task_ids) and all(task.is_final for task in known.values()):
+            try:
+                async for sighting in picture.read():
+                    yield sighting
+            except (UnreachableError, TryLaterError):
+                continue  # The stream notices too, and says when all is to be read again.
+            if picture.is_final:
                 return
 
 
@@ -69,6 +62,41 @@ async def plane_changes(client: Client) -> AsyncGenerator[Sighting | Link | None
                 yield item
             elif item.name != RESET:
                 yield Sighting(Event.model_validate_json(item.data), item.data)
+
+
+class _Picture:
+    """Tasks as they were last read, and which of them to read again."""
+
+    def __init__(self, client: Client, task_ids: Sequence[str]) -> None:
+        self.stale = set(task_ids)
+        self._client = client
+        self._task_ids = task_ids
+        self._tasks: dict[str, Task] = {}
+        self._texts: dict[str, str] = {}
+        self._polled_at = time.monotonic()
+
+    @property
+    def is_final(self) -> bool:
+        """Whether all are known, and none will change."""
+        return len(self._tasks) == len(self._task_ids) and all(task.is_final for task in self._tasks.values())
+
+    def due_for_progress(self) -> set[str]:
+        """Return the running tasks, when they were not read for a while."""
+        if time.monotonic() - self._polled_at < TICK_SECONDS:
+            return set()
+        self._polled_at = time.monotonic()
+        running = (task.id for task in self._tasks.values() if task.state in ACTIVE)
+        return set(islice(running, POLLED_AT_ONCE))
+
+    async def read(self) -> AsyncGenerator[Sighting]:
+        """Read the stale ones again, in their order, and yield those that changed."""
+        for task_id in [given for given in self._task_ids if given in self.stale]:
+            answer = await self._client.get(task_path(task_id))
+            self.stale.discard(task_id)
+            if self._texts.get(task_id) != answer.text:
+                self._texts[task_id] = answer.text
+                self._tasks[task_id] = Task.model_validate_json(answer.content)
+                yield Sighting(self._tasks[task_id], answer.text)
 
 
 def _touched(item: ServerEvent | Link | None, task_ids: Sequence[str]) -> set[str]:

@@ -7,12 +7,22 @@ progress, result, error, parent_id, ancestors, position, key, on_child_failure, 
 queued_at, started_at, finished_at
 
 -- name: insert
--- Inserts tasks in the order given, and tells of them. No row: nothing was given.
+-- Inserts tasks in the order given, and tells of them. A column without nulls that is the
+-- same for all comes as one value, one of nulls as none. No row: nothing was given.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), given AS (
-    SELECT g.*, moment.now,
-           CASE WHEN g.blockers > 0 OR g.run_at > moment.now THEN 'PENDING' ELSE 'QUEUED' END AS state
+    SELECT g.id, g.n, moment.now,
+           coalesce(g.task_type, ($3::text[])[1]) AS task_type,
+           coalesce(g.payload, ($6::jsonb[])[1]) AS payload,
+           coalesce(g.priority, ($7::smallint[])[1]) AS priority,
+           coalesce(g.runnable, ($8::boolean[])[1]) AS runnable,
+           coalesce(g.yields, ($9::boolean[])[1]) AS yields,
+           coalesce(g.blockers, ($10::integer[])[1]) AS blockers,
+           coalesce(g.max_retries, ($12::smallint[])[1]) AS max_retries,
+           coalesce(g.timeout_seconds, ($13::float8[])[1]) AS timeout_seconds,
+           g.document_id, g.title, g.run_at, g.retry_policy, g.parent_id, g.ancestors, g.position, g.key,
+           g.on_child_failure, g.tags, g.created_by
       FROM moment,
            unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::smallint[], $8::boolean[],
                   $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::jsonb[],
@@ -22,6 +32,8 @@ WITH moment AS MATERIALIZED (
                     max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
                     on_child_failure, tags, created_by, n)
      ORDER BY g.n
+), placed AS (
+    SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state FROM given
 ), inserted AS (
     INSERT INTO tasks (id, task_type, document_id, title, payload, state, priority, rank, runnable, yields, blockers,
                        run_at, max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
@@ -32,7 +44,7 @@ WITH moment AS MATERIALIZED (
            coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
            CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags)) END, created_by,
            now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(priority)
-      FROM given
+      FROM placed
     RETURNING id, seq, state, rank, run_at, created_at, queued_at, document_id
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
