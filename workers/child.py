@@ -7,6 +7,7 @@ end of one socket. When the worker goes away, in whatever way, so does it.
 import json
 import os
 import queue
+import signal
 import socket
 import sys
 import threading
@@ -37,7 +38,8 @@ class _Line:
             try:
                 self._received.put(receive(self._connection))
             except (OSError, ValueError):
-                os._exit(0)
+                # What the handler has started goes too: the child leads their process group.
+                os.killpg(0, signal.SIGKILL)
 
     def next(self) -> Message:
         return self._received.get()
@@ -55,7 +57,9 @@ class _Line:
     def checkpoint(self, value: object) -> None:
         """Send a checkpoint to the worker and wait until it is stored."""
         self.send({"checkpoint": value})
-        self.next()
+        refusal = self.next()["refused"]
+        if refusal is not None:
+            raise ValueError(refusal)
 
 
 def main() -> None:
@@ -81,7 +85,7 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
         outcome = Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
     except PermanentFailure as error:
         outcome = Failed(Failure(FailureKind.PERMANENT, describe(error)))
-    except Exception as error:  # noqa: BLE001 - a handler may raise anything
+    except BaseException as error:  # noqa: BLE001 - a handler may raise anything; only what kills is a crash
         outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
     match outcome:
         case Succeeded(result_json):

@@ -16,7 +16,8 @@ from typing import Final
 
 import structlog
 
-from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.context import Reports
@@ -37,6 +38,7 @@ class _Child:
         self.reader = reader
         self.writer = writer
         self.tasks = 0
+        self._watching = asyncio.create_task(self._watch())
 
     async def send(self, message: Message) -> None:
         self.writer.write(packed(message))
@@ -47,7 +49,13 @@ class _Child:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.writer.close()
+        await self._watching
         return await self.process.wait()
+
+    async def _watch(self) -> None:
+        # What it has forked may hold the other end open, so its death alone is no end of the stream.
+        await self.process.wait()
+        self.writer.transport.abort()
 
 
 class Children:
@@ -59,7 +67,7 @@ class Children:
 
     async def run(self, task: ClaimedTask, payload_json: str, reports: Reports) -> Outcome:
         """Run a task in a child; when cancelled, the child is killed first."""
-        child = self._idle.pop() if self._idle else await self._spawn()
+        child = await self._ready()
         try:
             await child.send(_order(task, payload_json))
             outcome = await self._converse(child, task, reports)
@@ -81,6 +89,14 @@ class Children:
         """End the idle children; those at work end with their attempts."""
         while self._idle:
             await self._idle.pop().end()
+
+    async def _ready(self) -> _Child:
+        while self._idle:
+            child = self._idle.pop()
+            if child.process.returncode is None:
+                return child
+            await child.end()
+        return await self._spawn()
 
     async def _spawn(self) -> _Child:
         ours, theirs = socket.socketpair()
@@ -117,10 +133,20 @@ class Children:
                 case {"progress": [int() | float() as fraction, None | str() as message]}:
                     reports.progress(task, fraction, message)
                 case {"checkpoint": value}:
-                    await reports.checkpoint(task, value)
-                    await child.send({"stored": True})
+                    await child.send({"refused": await _refusal(reports, task, value)})
                 case other:
                     _log.error("child.garbage", task_id=task.id, keys=list(other))
+
+
+async def _refusal(reports: Reports, task: ClaimedTask, value: object) -> str | None:
+    """Store a checkpoint, or return why it cannot be: then that is its handler's error."""
+    try:
+        await reports.checkpoint(task, value)
+    except DatabaseUnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the ledger holds against the value
+        return describe(error)
+    return None
 
 
 def _order(task: ClaimedTask, payload_json: str) -> Message:

@@ -1,5 +1,6 @@
 """The runner: one attempt from its payload to its outcome, whatever the handler does."""
 
+import asyncio
 import json
 
 import structlog
@@ -61,7 +62,9 @@ class Runner:
             return Failed(Failure(FailureKind.PERMANENT, describe(error)))
         except DatabaseUnavailableError:
             return HandedBack()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a handler may raise anything
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a handler may raise anything, and none of it ends the worker
             _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)
             return Failed(Failure(FailureKind.ERROR, describe(error)))
         return outcome_of(result)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,19 +62,25 @@ class Settler:
             if not self._ended:
                 self._some_ended.clear()
             try:
-                await self._settle(group)
+                finished_lanes = await self._settle(group)
             except DatabaseUnavailableError as error:
                 await self._keep(group, error)
             else:
-                await self._go_on(group)
+                await self._go_on(group, finished_lanes)
 
-    async def _settle(self, group: Sequence[Ended]) -> None:
+    async def _settle(self, group: Sequence[Ended]) -> set[DocumentId]:
+        """Settle what has an outcome and return the documents in whose lanes nothing else waits."""
         attempts = [Attempt(ended.task, ended.outcome) for ended in group if ended.outcome is not None]
-        if not attempts:
-            return
-        for attempt, settled in zip(attempts, await self._settling.settle(attempts), strict=True):
-            if isinstance(settled, Settled):
-                _log.debug("task.settled", task_id=settled.task_id, state=settled.state, attempt=attempt.task.attempt)
+        settled = await self._settling.settle(attempts) if attempts else []
+        return {
+            attempt.task.document_id
+            for attempt, how in zip(attempts, settled, strict=True)
+            if attempt.task.document_id is not None
+            # A batch's next child was made QUEUED after the lane was looked at.
+            and attempt.task.parent_id is None
+            and isinstance(how, Settled)
+            and not how.lane_waits
+        }
 
     async def _keep(self, group: Sequence[Ended], error: DatabaseUnavailableError) -> None:
         """Try these again, except those whose lease is over by now: they are the reaper's."""
@@ -87,7 +93,7 @@ class Settler:
         self._finished([ended.task for ended in hopeless], [])
         await asyncio.sleep(PAUSE_SECONDS)
 
-    async def _go_on(self, group: Sequence[Ended]) -> None:
+    async def _go_on(self, group: Sequence[Ended], finished_lanes: Collection[DocumentId]) -> None:
         for ended in group:
             self._claiming.forget_suspect(ended.task.id)
         documents = [DocumentId(ended.task.document_id) for ended in group if ended.task.document_id is not None]
@@ -95,6 +101,7 @@ class Settler:
         if documents:
             try:
                 if self.may_continue:
+                    await self._claiming.quit_lanes(finished_lanes)
                     following = await self._claiming.continue_lanes(documents)
                 else:
                     await self._claiming.leave_lanes(documents)

@@ -47,12 +47,13 @@ class Failure:
 
 def describe(error: BaseException) -> str:
     """Return the error's text, whatever the error's own methods do."""
+    name = type(error).__name__
     try:
         text = str(error)
+        described = f"{name}: {text}" if text else name
     except Exception:  # noqa: BLE001 - a broken __str__ must not break the settlement
-        text = "(the error could not be described)"
-    name = type(error).__name__
-    return storable(f"{name}: {text}" if text else name)
+        described = f"{name}: (the error could not be described)"
+    return storable(described)
 
 
 def storable(text: str) -> str:

@@ -90,6 +90,10 @@ class Claiming:
         await self._ring([lane.document_id for lane in leaving])
         return claimed
 
+    async def quit_lanes(self, documents: Iterable[DocumentId]) -> None:
+        """Give documents back in whose lanes nothing waits; a hint parked meanwhile is rung."""
+        await self._lanes.leave(self._lanes.held(documents))
+
     async def leave_lanes(self, documents: Iterable[DocumentId]) -> None:
         """Give documents back, and ring for whatever still waits in their lanes."""
         leaving = self._lanes.held(documents)

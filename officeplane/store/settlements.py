@@ -17,11 +17,12 @@ _SQL: Final = load("settlements")
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The state in which a settlement left a task."""
+    """The state in which a settlement left a task, and whether more waits in its lane."""
 
     task_id: TaskId
     state: TaskState
     tier: Tier
+    lane_waits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ async def settle(
         only_lapsed,
         counted_by,
     )
-    return [Settled(TaskId(str(row["id"])), TaskState(row["state"]), Tier(row["rung_tier"])) for row in rows]
+    return [_settled(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +69,16 @@ async def standing(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]
     rows = await executor.fetch(
         _SQL["standing"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims]
     )
-    return {
-        TaskId(str(row["id"])): Standing(
-            Settled(TaskId(str(row["id"])), TaskState(row["state"]), Tier(row["rung_tier"])), row["open"]
-        )
-        for row in rows
-    }
+    return {TaskId(str(row["id"])): Standing(_settled(row), row["open"]) for row in rows}
 
 
 async def lapsed(executor: Executor, heartbeat_seconds: float) -> list[LapsedClaim]:
     """Return attempts whose lease ran out."""
     return [_lapsed(row) for row in await executor.fetch(_SQL["lapsed"], heartbeat_seconds)]
+
+
+def _settled(row: Row) -> Settled:
+    return Settled(TaskId(str(row["id"])), TaskState(row["state"]), Tier(row["rung_tier"]), row["lane_waits"])
 
 
 def _lapsed(row: Row) -> LapsedClaim:

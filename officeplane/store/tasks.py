@@ -99,7 +99,9 @@ async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[
 
     A key that another transaction is about to keep is waited for, but not for long.
     """
-    await executor.fetch(_SQL["bound_lock_wait"], KEY_WAIT)
+    if not keys:
+        return set()
+    (patience,) = await executor.fetch(_SQL["bound_lock_wait"], KEY_WAIT)
     ordered = sorted(keys.items())
     rows = await executor.fetch(
         _SQL["remember_keys"],
@@ -107,6 +109,8 @@ async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[
         [used.request_hash for _, used in ordered],
         [used.task_id for _, used in ordered],
     )
+    # The transaction may be a caller's, who has other locks to wait for.
+    await executor.fetch(_SQL["bound_lock_wait"], patience["before"])
     return {row["key"] for row in rows}
 
 

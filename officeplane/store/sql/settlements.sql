@@ -34,6 +34,10 @@ WITH held AS MATERIALIZED (
      WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
        AND (NOT $10::boolean OR held.lease_until <= clock_timestamp())
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier,
+              -- As of this statement's snapshot: what a batch makes QUEUED later in the transaction is not in it.
+              tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
+                  SELECT FROM tasks n
+                   WHERE n.document_id = tasks.document_id AND n.runnable AND n.state IN {claimable})) AS lane_waits,
               coalesce(held.error ->> 'kind', '') AS reason
 ), failures AS (
     INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, started_at, duration_seconds)
@@ -49,13 +53,13 @@ WITH held AS MATERIALIZED (
     SELECT $11::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
-SELECT id, state, rung_tier FROM settled
+SELECT id, state, rung_tier, lane_waits FROM settled
 
 -- name: standing
 -- How claims stand after a settlement that gave no row for them. No row: pruned.
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a
 -- claim that stands in an ended attempt was settled by its owner.
-SELECT t.id, t.state, t.rung_tier, t.state IN {settleable} AS open
+SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.state IN {settleable} AS open
   FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id), tasks t
  WHERE t.id = c.id AND t.claim_id = c.claim_id
 

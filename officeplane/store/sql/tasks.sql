@@ -1,32 +1,33 @@
 -- Tasks: in, and out again for readers.
 
 -- part: columns
-id, seq, task_type, document_id, title, payload, state, priority, rank, run_at, yields, blockers, max_retries,
+id, seq, task_type, document_id, title, payload::text, state, priority, rank, run_at, yields, blockers, max_retries,
 timeout_seconds, generation, attempt, attempts_charged, poison_pill, worker_id, cancel_requested_at, cancel_reason,
-progress, result, error, parent_id, ancestors, position, key, on_child_failure, tags, created_by, created_at,
+progress::text, result::text, error::text, parent_id, ancestors, position, key, on_child_failure, tags, created_by, created_at,
 queued_at, started_at, finished_at
 
 -- name: insert
 -- Inserts tasks in the order given, and tells of them. A column without nulls that is the
--- same for all comes as one value, one of nulls as none. No row: nothing was given.
+-- same for all comes as one value, one of nulls as none. JSON goes in and out as text:
+-- the connection may be a caller's, with codecs of its own. No row: nothing was given.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), given AS (
     SELECT g.id, g.n, moment.now,
            coalesce(g.task_type, ($3::text[])[1]) AS task_type,
-           coalesce(g.payload, ($6::jsonb[])[1]) AS payload,
+           coalesce(g.payload, ($6::text[])[1])::jsonb AS payload,
            coalesce(g.priority, ($7::smallint[])[1]) AS priority,
            coalesce(g.runnable, ($8::boolean[])[1]) AS runnable,
            coalesce(g.yields, ($9::boolean[])[1]) AS yields,
            coalesce(g.blockers, ($10::integer[])[1]) AS blockers,
            coalesce(g.max_retries, ($12::smallint[])[1]) AS max_retries,
            coalesce(g.timeout_seconds, ($13::float8[])[1]) AS timeout_seconds,
-           g.document_id, g.title, g.run_at, g.retry_policy, g.parent_id, g.ancestors, g.position, g.key,
+           g.document_id, g.title, g.run_at, g.retry_policy::jsonb, g.parent_id, g.ancestors, g.position, g.key,
            g.on_child_failure, g.tags, g.created_by
       FROM moment,
-           unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::jsonb[], $7::smallint[], $8::boolean[],
-                  $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::jsonb[],
-                  $15::uuid[], $16::text[], $17::integer[], $18::text[], $19::text[], $20::jsonb[], $21::text[])
+           unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::boolean[],
+                  $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::text[],
+                  $15::uuid[], $16::text[], $17::integer[], $18::text[], $19::text[], $20::text[], $21::text[])
                WITH ORDINALITY
                AS g(id, task_type, document_id, title, payload, priority, runnable, yields, blockers, run_at,
                     max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
@@ -42,7 +43,7 @@ WITH moment AS MATERIALIZED (
            priority + $1::float8 * extract(epoch FROM now) / 60, runnable, yields, blockers,
            coalesce(run_at, now), max_retries, timeout_seconds, retry_policy, parent_id,
            coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
-           CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags)) END, created_by,
+           CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END, created_by,
            now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(priority)
       FROM placed
     RETURNING id, seq, state, rank, run_at, created_at, queued_at, document_id
@@ -54,8 +55,8 @@ WITH moment AS MATERIALIZED (
 SELECT id, seq, state, rank, run_at, created_at, queued_at FROM inserted ORDER BY seq
 
 -- name: bound_lock_wait
--- Gives up waiting for a lock after a while, until the transaction ends. Always one row.
-SELECT set_config('lock_timeout', $1::text, true)
+-- Gives up waiting for a lock after a while, until the transaction ends; tells what it was before. Always one row.
+SELECT current_setting('lock_timeout') AS before, set_config('lock_timeout', $1::text, true)
 
 -- name: remember_keys
 -- Keeps idempotency keys for the tasks about to be inserted. No row for a key: it was used before.
