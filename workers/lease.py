@@ -101,7 +101,8 @@ class LeaseKeeper:
                 if held:
                     claims = [(task_id, claim_id) for task_id, (claim_id, _) in held.items()]
                     self._tell(self._news.cancelled, await keeping.cancelled(claims))
-                await asyncio.sleep(min(WATCH_SECONDS, self._terms.heartbeat_seconds))
+                # Nothing else runs in this loop, and a stop must not wait for the next look.
+                self._stopped.wait(min(WATCH_SECONDS, self._terms.heartbeat_seconds))
 
     async def _renew(self, keeping: Keeping, held: Held, now: float) -> None:
         kept = [(task_id, claim_id) for task_id, (claim_id, until) in held.items() if now < until]

@@ -183,6 +183,7 @@ class Pool:
             socket.gethostname(),
             os.getpid(),
             self._slots.total,
-            self._slots.in_use,
+            # Not the slots: those that wait for a hint are taken too.
+            len(self._attempts),
             self._runtime.catalogue.runnable,
         )

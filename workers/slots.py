@@ -13,11 +13,6 @@ class Slots:
         self._some_free = asyncio.Event()
         self._some_free.set()
 
-    @property
-    def in_use(self) -> int:
-        """How many are taken."""
-        return self.total - self._free
-
     async def reserve(self, up_to: int) -> int:
         """Take at least one slot and at most that many; none once closed."""
         # What was claimed unheard, and is found again, may come on top of what was reserved.

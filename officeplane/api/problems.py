@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from officeplane.api.validation import refusal_of
 from officeplane.domain.errors import FieldError, InvalidRequestError, OfficePlaneError
@@ -41,7 +42,7 @@ STATUSES: Final[Mapping[str, int]] = {
 
 RETRY_AFTER: Final = {"Retry-After": "1"}
 _MAY_BE_REPEATED: Final = frozenset({"idempotency_in_progress", "overloaded", "database_unavailable"})
-_CODES_OF_HTTP: Final = {400: "malformed_json", 404: "not_found", 405: "method_not_allowed"}
+_CODES_OF_HTTP: Final = {400: "malformed_json"}
 
 # What the driver says of a lost server names hosts and ports, which are nobody's business.
 _DETAILS: Final = {"database_unavailable": "Postgres does not answer at the moment; try again in a second."}
@@ -93,10 +94,21 @@ async def _of_the_request(_request: Request, error: Exception) -> Response:
     return problem(refusal.code, refusal.detail, refusal.errors)
 
 
-async def _of_http(_request: Request, error: Exception) -> Response:
+async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it was registered for
+    if error.status_code == 405:
+        allowed = ", ".join(sorted(_methods_of(request)))
+        return problem("method_not_allowed", f"This path has only {allowed}.", headers={"Allow": allowed})
+    if error.status_code == 404:
+        return problem("not_found", "There is nothing at this path.")
     code = error.code if isinstance(error, RefusedError) else _CODES_OF_HTTP.get(error.status_code, "internal_error")
     return problem(code, error.detail, headers=error.headers)
+
+
+def _methods_of(request: Request) -> set[str]:
+    """Return what can be done at a path; one route knows only its own method."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    return {method for route in routes if route.path_regex.match(request.url.path) for method in route.methods or ()}
 
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:

@@ -2,7 +2,8 @@
 
 import sys
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.table import Table
 
 # Nobody reads a pipe by the width of a window: a cut or folded id would be lost on the next program.
 PIPED_WIDTH = 100_000
@@ -12,6 +13,19 @@ def out() -> Console:
     """Return a console on stdout."""
     # No markup: what is shown holds the users' own brackets.
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
+
+
+def show(picture: RenderableType) -> None:
+    """Print on stdout; for a pipe without ornaments, and without the blanks that fill up a line."""
+    console = out()
+    if console.is_terminal:
+        console.print(picture)
+        return
+    if isinstance(picture, Table):
+        picture.box = None
+    with console.capture() as capture:
+        console.print(picture)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
 def remarks() -> Console:

@@ -20,6 +20,7 @@ from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doctor import examine_redis
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.store.doctor import consultation, examine_plane, examine_schema, examine_server
+from workers.maintenance.catalogue import all_chores
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +40,29 @@ async def examine(url: str) -> Diagnosis:
     except UsageError as error:
         found = [problem("settings", line, "Correct the environment variable.") for line in error.lines]
         return Diagnosis(found, ExitCode.REFUSED)
+    redis, redis_answers = await _examine_redis(settings)
     findings = list(judge_settings(settings))
     ledger_answers = True
     if settings.database_url:
         try:
-            findings += await _examine_postgres(settings)
+            findings += await _examine_postgres(settings, redis_answers=redis_answers)
         except DatabaseUnavailableError as error:
             findings.append(_postgres_away(settings, error))
             ledger_answers = False
-    findings += await _examine_redis(settings)
-    findings += await _examine_api(url)
+    findings += [*redis, *await _examine_api(url)]
     if not ledger_answers:
         return Diagnosis(findings, ExitCode.UNREACHABLE)
     return Diagnosis(findings, ExitCode.REFUSED if worst(findings) is Verdict.PROBLEM else ExitCode.DONE)
 
 
-async def _examine_postgres(settings: Settings) -> list[Finding]:
+async def _examine_postgres(settings: Settings, *, redis_answers: bool) -> list[Finding]:
     async with consultation(settings.database_url) as connection:
         findings = list(judge_postgres(await examine_server(connection)))
         schema = judge_schema(await examine_schema(connection))
         findings.append(schema)
         if schema.verdict is Verdict.OK:
-            findings += judge_plane(await examine_plane(connection, settings.lease_seconds))
+            chores = {chore.name for chore in all_chores() if redis_answers or not chore.needs_redis}
+            findings += judge_plane(await examine_plane(connection, settings.lease_seconds), chores)
         return findings
 
 
@@ -72,19 +74,19 @@ def _postgres_away(settings: Settings, error: DatabaseUnavailableError) -> Findi
     )
 
 
-async def _examine_redis(settings: Settings) -> list[Finding]:
+async def _examine_redis(settings: Settings) -> tuple[list[Finding], bool]:
+    """Return what was found, and whether Redis answers at all."""
     if not settings.redis_url:
-        return []
+        return [], False
     try:
-        return list(judge_redis(await examine_redis(settings)))
+        return list(judge_redis(await examine_redis(settings))), True
     except RedisUnavailable as error:
-        return [
-            problem(
-                "redis",
-                f"No answer from {without_secrets(settings.redis_url)}: {error}",
-                "Start it, or correct OFFICEPLANE_REDIS_URL; until then work is found by polling, nothing is lost.",
-            )
-        ]
+        away = problem(
+            "redis",
+            f"No answer from {without_secrets(settings.redis_url)}: {error}",
+            "Start it, or correct OFFICEPLANE_REDIS_URL; until then work is found by polling, nothing is lost.",
+        )
+        return [away], False
 
 
 async def _examine_api(url: str) -> list[Finding]:

@@ -94,8 +94,8 @@ def judge_api(url: str, readiness: Readiness) -> Iterator[Finding]:
         yield ok("api", f"{url} is ready.")
 
 
-def judge_plane(facts: PlaneFacts) -> Iterator[Finding]:
-    """Look for work that nobody will do."""
+def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
+    """Look for work that nobody will do; `chores` are those that somebody should lead."""
     if facts.workers:
         slots = sum(worker.concurrency for worker in facts.workers)
         running = sum(worker.running for worker in facts.workers)
@@ -108,7 +108,7 @@ def judge_plane(facts: PlaneFacts) -> Iterator[Finding]:
             f"{waiting} waiting of type {task_type}, which no live worker knows.",
             "Start a worker that loads its module: `officeplane worker --handlers MODULE`.",
         )
-    yield from _judge_chores(facts)
+    yield from _judge_chores(facts, chores)
 
 
 def _judge_durability(facts: PostgresFacts) -> Iterator[Finding]:
@@ -152,15 +152,15 @@ def _judge_eviction(facts: RedisFacts) -> Finding:
     return problem("redis memory", f"{said}: locks and waiting ids may be dropped.", "Set it to noeviction.")
 
 
-def _judge_chores(facts: PlaneFacts) -> Iterator[Finding]:
-    lapsed = [leader.chore for leader in facts.leaders if not leader.leads]
-    leading = {leader.worker_id for leader in facts.leaders if leader.leads}
-    if leading and not lapsed:
-        yield ok("chores", f"Led by {', '.join(sorted(leading))}.")
+def _judge_chores(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
+    leading = {leader.chore: leader.worker_id for leader in facts.leaders if leader.leads}
+    orphaned = sorted(chores - leading.keys())
+    if not orphaned:
+        yield ok("chores", f"Led by {', '.join(sorted(set(leading.values())))}.")
     elif facts.workers:
         yield problem(
             "chores",
-            f"Nobody leads {', '.join(lapsed) or 'them'}: lost work is not found again.",
+            f"Nobody leads {', '.join(orphaned)}: lost work is not found again.",
             "A worker takes over within seconds; if this stays, see the workers' logs.",
         )
     if facts.overdue_leases:

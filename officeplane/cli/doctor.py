@@ -15,7 +15,7 @@ def doctor(
     """Say what is wrong with this installation, and what to do about it."""
     import asyncio
 
-    from officeplane.cli.console import out, write_json
+    from officeplane.cli.console import show, write_json
     from officeplane.cli.consultation import examine
     from officeplane.cli.findings import as_json as written
     from officeplane.cli.findings import finding_lines
@@ -26,5 +26,5 @@ def doctor(
         write_json(compact(written(diagnosis.findings)))
     else:
         for line in finding_lines(diagnosis.findings):
-            out().print(line)
+            show(line)
     raise typer.Exit(diagnosis.exit_code)

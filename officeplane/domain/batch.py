@@ -20,6 +20,7 @@ class Siblings:
     parent_id: TaskId
     on_child_failure: OnChildFailure
     cancel_requested: bool
+    has_turn: bool
     busy: int
     gave_up: int
     next_pending: TaskId | None
@@ -41,7 +42,7 @@ class EndBatch:
 
 @dataclass(frozen=True, slots=True)
 class KeepWaiting:
-    """A child is still under way."""
+    """A child is still under way, or the batch itself waits for its turn."""
 
 
 def advance(siblings: Siblings) -> StartChild | EndBatch | KeepWaiting:
@@ -53,5 +54,6 @@ def advance(siblings: Siblings) -> StartChild | EndBatch | KeepWaiting:
     if siblings.gave_up and siblings.on_child_failure == "abort":
         return EndBatch(TaskState.FAILED)
     if siblings.next_pending is not None:
-        return StartChild(siblings.next_pending)
+        # A batch that waits for its own turn gives none: one of its children was cancelled ahead of time.
+        return StartChild(siblings.next_pending) if siblings.has_turn else KeepWaiting()
     return EndBatch(TaskState.FAILED if siblings.gave_up else TaskState.COMPLETED)

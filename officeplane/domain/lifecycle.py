@@ -83,7 +83,7 @@ TRANSITIONS: Final = (
     Transition("cancel", UNFINISHED, _S.CANCELLED, "API, settlement, reaper", "asked for; if it runs, when it ends"),
     Transition("reopen", REOPENABLE, _S.QUEUED, "API", "an explicit retry; a new generation"),
     Transition("reopen_blocked", REOPENABLE, _S.PENDING, "API", "the same, behind an earlier sibling"),
-    Transition("reopen_batch", REOPENABLE, _S.RUNNING, "API", "one of its children is retried"),
+    Transition("reopen_batch", (_S.FAILED, _S.CANCELLED), _S.RUNNING, "API", "one of its children is retried"),
 )
 
 

@@ -103,10 +103,13 @@ def reopening(tree: Tree, target: TaskId) -> list[Reopened]:
         fresh.add(ancestor.id)
         for sibling in tree.children(ancestor.id):
             if sibling.state is TaskState.CANCELLED and not sibling.cancel_requested:
-                fresh.update(node.id for node in tree.below(sibling.id) if node.state is TaskState.CANCELLED)
+                below = tree.below(sibling.id)
+                fresh.update(n.id for n in below if n.state is TaskState.CANCELLED and not n.cancel_requested)
         top = ancestor.id
     parent = tree.nodes[top].parent_id
-    may_start = parent is None or not any(sibling.is_busy for sibling in tree.children(parent))
+    may_start = parent is None or (
+        tree.nodes[parent].blockers == 0 and not any(sibling.is_busy for sibling in tree.children(parent))
+    )
     return _placed(tree, top, fresh, {node.id for node in tree.path(target)}, may_start=may_start)
 
 

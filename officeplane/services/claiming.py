@@ -67,7 +67,14 @@ class Claiming:
     async def claim_from_ledger(self, up_to: int) -> list[ClaimedTask]:
         """Claim without hints: what the ledger itself shows to be runnable."""
         found = await self._recovered()
-        polled = await claims.poll(self._ledger, limit=up_to, after_lane=self._next_lane, lanes=LANES_PER_POLL)
+        polled = await claims.poll(
+            self._ledger,
+            limit=up_to,
+            after_lane=self._next_lane,
+            lanes=LANES_PER_POLL,
+            task_types=self._task_types,
+            may_take_suspect=self._suspect is None,
+        )
         self._next_lane = polled.next_lane
         return found + await self._claim(polled.hints)
 

@@ -53,10 +53,14 @@ async def resolve(executor: Executor, task_ids: Collection[TaskId]) -> list[Hint
     return [_hint(row) for row in await executor.fetch(_SQL["resolve"], list(task_ids))]
 
 
-async def poll(executor: Executor, *, limit: int, after_lane: str, lanes: int) -> Polled:
+async def poll(
+    executor: Executor, *, limit: int, after_lane: str, lanes: int, task_types: Sequence[str], may_take_suspect: bool
+) -> Polled:
     """Return hints straight from the ledger, most urgent first."""
-    rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, BOOST_PER_MINUTE)
-    return Polled([_hint(row) for row in rows], (rows[0]["last_lane"] if rows else None) or "")
+    rows = await executor.fetch(
+        _SQL["poll"], limit, after_lane, lanes, BOOST_PER_MINUTE, task_types, may_take_suspect
+    )
+    return Polled([_hint(row) for row in rows if row["id"] is not None], rows[0]["last_lane"] or "")
 
 
 async def claim_tasks(executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]]) -> list[ClaimedTask]:

@@ -92,6 +92,7 @@ async def families(executor: Executor, parent_ids: Collection[TaskId]) -> list[F
                 TaskId(str(row["id"])),
                 row["on_child_failure"],
                 row["cancel_requested"],
+                row["has_turn"],
                 row["busy"],
                 row["gave_up"],
                 None if row["next_pending"] is None else TaskId(str(row["next_pending"])),

@@ -46,6 +46,7 @@ WORKER = WorkerInfo(
     started_at=NOW,
     last_seen_at=NOW,
 )
+CHORES = {"sweeper"}
 PLANE = PlaneFacts(
     workers=(WORKER,),
     orphaned_types={},
@@ -65,7 +66,7 @@ def test_healthy_servers_are_ok() -> None:
     findings = [
         *judge_postgres(POSTGRES),
         *judge_redis(REDIS),
-        *judge_plane(PLANE),
+        *judge_plane(PLANE, CHORES),
         judge_schema(SchemaFacts((), None)),
     ]
 
@@ -114,7 +115,7 @@ def test_redis_is_questioned(facts: RedisFacts, expected: tuple[str, Verdict]) -
     ],
 )
 def test_work_that_nobody_does_is_found(facts: PlaneFacts, expected: tuple[str, Verdict]) -> None:
-    assert amiss(list(judge_plane(facts))) == [expected]
+    assert amiss(list(judge_plane(facts, CHORES))) == [expected]
 
 
 def test_missing_and_changed_migrations_are_problems() -> None:

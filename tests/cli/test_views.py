@@ -32,9 +32,16 @@ def a_task(**fields: object) -> Task:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_an_id_is_whole_however_narrow_the_window(width: int) -> None:
-    table = views.task_table([a_task(document_id="d" * 128, title="t" * 90)], NOW)
+    table = views.task_table([a_task(document_id="d" * 128, title="t" * 90)], NOW, width)
 
     assert ID in drawn(table, width)
+
+
+def test_a_narrow_window_gets_fewer_columns_and_the_state_whole() -> None:
+    shown = drawn(views.task_table([a_task(state="COMPLETED", document_id="report")], NOW, 60), 60)
+
+    assert "COMPLETED" in shown
+    assert "report" not in shown
 
 
 @pytest.mark.parametrize("state", list(TaskState))
@@ -47,7 +54,7 @@ def test_a_state_of_a_newer_server_is_shown_plain() -> None:
 
 
 def test_users_brackets_are_not_markup() -> None:
-    assert "[/red] [bold]" in drawn(views.task_table([a_task(title="[/red] [bold]")], NOW))
+    assert "[/red] [bold]" in drawn(views.task_table([a_task(title="[/red] [bold]")], NOW, 200))
 
 
 @given(st.text())
@@ -139,7 +146,7 @@ def test_children_are_a_tree_in_their_order() -> None:
 def test_failures_are_told_attempt_by_attempt() -> None:
     failure = Failure(attempt=1, kind="timeout", message="ran out of time", duration_seconds=2.5, started_at=NOW)
 
-    shown = drawn(views.failure_table([failure], NOW + timedelta(minutes=5)))
+    shown = drawn(views.failure_table([failure], NOW + timedelta(minutes=5), 200))
 
     for fact in ("timeout", "ran out of time", "2.5 s", "5 min ago"):
         assert fact in shown

@@ -11,7 +11,7 @@ from tests.support import eventually
 
 
 async def test_it_ends_with_0_when_the_task_completes(tasks: Tasks) -> None:
-    task_id = await tasks.submit("sleep", "--payload", '{"seconds": 0.5}')
+    task_id = await tasks.submit("sleep", payload={"seconds": 0.5})
 
     ended = await tasks("watch", task_id)
 
@@ -27,7 +27,7 @@ async def test_it_ends_with_1_when_one_of_the_tasks_fails(tasks: Tasks) -> None:
 
     assert ended.code == 1
     assert f"{bad}  cli.fail  FAILED" in ended.out
-    assert "permanent: there is no such sheet" in ended.out
+    assert "permanent: PermanentFailure: there is no such sheet" in ended.out
 
 
 async def test_tasks_that_are_final_already_are_told_at_once(tasks: Tasks) -> None:
@@ -40,7 +40,7 @@ async def test_tasks_that_are_final_already_are_told_at_once(tasks: Tasks) -> No
 
 
 async def test_progress_is_seen(tasks: Tasks) -> None:
-    task_id = await tasks.submit("cli.report", "--payload", '{"seconds": 3}')
+    task_id = await tasks.submit("cli.report", payload={"seconds": 3})
 
     ended = await tasks("watch", task_id)
 
@@ -58,7 +58,7 @@ async def test_a_batch_is_watched_to_its_end(tasks: Tasks) -> None:
 
 
 async def test_json_is_the_task_at_every_change(tasks: Tasks) -> None:
-    task_id = await tasks.submit("sleep", "--payload", '{"seconds": 0.5}')
+    task_id = await tasks.submit("sleep", payload={"seconds": 0.5})
 
     ended = await tasks("watch", task_id, "--json")
 
@@ -71,7 +71,7 @@ async def test_it_survives_an_api_that_is_killed_and_comes_back(
 ) -> None:
     port = str(free_port())
     here = {"OFFICEPLANE_URL": f"http://127.0.0.1:{port}"}
-    task_id = await tasks.submit("noop", "--run-at", LATER)
+    task_id = await tasks.submit("noop", runAt=LATER)
     async with start("serve", "--port", port, env=plane.env) as first:
         await eventually(lambda: first.address)
         async with start("tasks", "watch", task_id, "--url", f"http://127.0.0.1:{port}") as watch:
@@ -84,6 +84,7 @@ async def test_it_survives_an_api_that_is_killed_and_comes_back(
                 assert await asyncio.wait_for(watch.process.wait(), 20) == 1
 
             assert "CANCELLED" in watch.out.read_text()
+            assert "Connection lost" in watch.err.read_text()
 
 
 async def test_the_whole_installation_is_watched_until_ctrl_c(start: Start, plane: Plane, tasks: Tasks) -> None:
@@ -102,7 +103,7 @@ async def test_the_whole_installation_is_watched_until_ctrl_c(start: Start, plan
 
 
 async def test_ctrl_c_before_the_end_ends_with_1(start: Start, plane: Plane, tasks: Tasks) -> None:
-    task_id = await tasks.submit("noop", "--run-at", LATER)
+    task_id = await tasks.submit("noop", runAt=LATER)
     async with start("tasks", "watch", task_id, env=plane.env) as watch:
         await eventually(lambda: task_id in watch.out.read_text())
 

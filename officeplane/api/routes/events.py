@@ -12,6 +12,7 @@ from officeplane.api.plane import plane_of, runtime_of
 from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
 from officeplane.domain.event import Event, EventPosition, Reset, parse_position
+from officeplane.store.events import horizon
 
 STREAMS_MAX: Final = 1_000
 """How many readers one process serves at a time."""
@@ -53,15 +54,12 @@ async def follow(
     def is_wanted(event: Event) -> bool:
         return query.task_id in (None, event.task_id) and query.document_id in (None, event.document_id)
 
-    feed = cast("AsyncGenerator[Event | Reset]", runtime_of(request).feed.follow(_position(last_event_id)))
+    runtime = runtime_of(request)
+    if last_event_id:
+        # An id that we never gave out is like one that has expired.
+        position = parse_position(last_event_id) or _BEFORE_EVERYTHING
+    else:
+        # Read before the answer begins: what its reader does next must already be told.
+        position = await horizon(runtime.ledger)
+    feed = cast("AsyncGenerator[Event | Reset]", runtime.feed.follow(position))
     return EventStream(feed, is_wanted, plane)
-
-
-def _position(last_event_id: str | None) -> EventPosition | None:
-    if not last_event_id:
-        return None
-    position = parse_position(last_event_id)
-    # An id that we never gave out is like one that has expired.
-    if position is None or position.xid >= 2**64 or position.row >= 2**63:
-        return _BEFORE_EVERYTHING
-    return position

@@ -2,7 +2,7 @@
 
 from officeplane.cli.answers import Task
 from officeplane.cli.client import Client, task_path
-from officeplane.cli.console import out, write_json
+from officeplane.cli.console import show, write_json
 from officeplane.cli.texts import compact
 
 
@@ -13,14 +13,14 @@ async def cancel_task(url: str, task_id: str, reason: str | None, *, as_json: bo
     )
     if task is not None:
         still = "" if task.is_final else "; it was asked to stop"
-        out().print(f"{task.id} is {task.state}{still}")
+        show(f"{task.id} is {task.state}{still}")
 
 
 async def retry_task(url: str, task_id: str, *, as_json: bool) -> None:
     """Open a finished task again and print its new state."""
     task = await _post(url, task_path(task_id, "/retry"), {}, as_json=as_json)
     if task is not None:
-        out().print(f"{task.id} is {task.state}")
+        show(f"{task.id} is {task.state}")
 
 
 async def _post(url: str, path: str, body: dict[str, str], *, as_json: bool) -> Task | None:

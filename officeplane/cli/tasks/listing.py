@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from officeplane.cli.answers import ITEMS, TASKS
 from officeplane.cli.client import Client, Query
-from officeplane.cli.console import out, remarks, write_json
+from officeplane.cli.console import out, remarks, show, write_json
 from officeplane.cli.texts import utc_now
 from officeplane.cli.views import task_table
 
@@ -22,8 +22,7 @@ async def list_tasks(url: str, filters: Query, limit: int, *, as_json: bool) -> 
         return
     tasks = TASKS.validate_python(items)
     if tasks:
-        console = out()
-        console.print(task_table(tasks, utc_now(), console.width))
+        show(task_table(tasks, utc_now(), out().width))
     else:
         remarks().print("No tasks match.")
     if there_is_more:

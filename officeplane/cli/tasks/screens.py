@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.text import Text
 
 from officeplane.cli.answers import Event, Task
-from officeplane.cli.console import out, write_json
+from officeplane.cli.console import out, remarks, write_json
 from officeplane.cli.event_stream import Link
 from officeplane.cli.tasks.watching import Sighting
 from officeplane.cli.texts import utc_now
@@ -48,6 +48,8 @@ class PlainLines:
 
     def take(self, change: Sighting | Link | None) -> None:
         """Print what changed."""
+        if change is Link.LOST:
+            remarks().print("Connection lost, trying again.")
         if not isinstance(change, Sighting):
             return
         line = change_line(change.what).plain

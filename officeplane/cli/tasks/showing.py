@@ -2,7 +2,7 @@
 
 from officeplane.cli.answers import Child, Explanation, Task
 from officeplane.cli.client import Client, task_path
-from officeplane.cli.console import out, write_json
+from officeplane.cli.console import out, show, write_json
 from officeplane.cli.details import children_tree, task_details
 from officeplane.cli.texts import utc_now
 from officeplane.cli.views import explanation_lines, failure_table
@@ -18,14 +18,13 @@ async def show_task(url: str, task_id: str, *, as_json: bool) -> None:
             return
         task = Task.model_validate_json(answer.content)
         families = await _families(client, task)
-    console = out()
-    console.print(task_details(task, utc_now()))
+    show(task_details(task, utc_now()))
     if task.children:
-        console.print()
-        console.print(children_tree(task, families))
+        show("")
+        show(children_tree(task, families))
     if task.failures:
-        console.print()
-        console.print(failure_table(task.failures, utc_now(), console.width))
+        show("")
+        show(failure_table(task.failures, utc_now(), out().width))
 
 
 async def explain_task(url: str, task_id: str, *, as_json: bool) -> None:
@@ -36,7 +35,7 @@ async def explain_task(url: str, task_id: str, *, as_json: bool) -> None:
         write_json(answer.text)
         return
     for line in explanation_lines(Explanation.model_validate_json(answer.content)):
-        out().print(line)
+        show(line)
 
 
 async def _families(client: Client, root: Task) -> dict[str, tuple[Child, ...]]:

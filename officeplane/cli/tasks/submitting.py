@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from officeplane.cli.answers import ITEMS, TASKS, Task
 from officeplane.cli.client import Answer, Client, task_path
-from officeplane.cli.console import out, remarks, write_json
+from officeplane.cli.console import out, remarks, show, write_json
 from officeplane.cli.details import task_details
 from officeplane.cli.exits import ExitCode, RefusedError, UsageError
 from officeplane.cli.tasks.bodies import JSON, is_bulk
@@ -59,11 +59,10 @@ async def _wait_for_one(client: Client, item: JsonValue, end: float) -> JsonValu
 def _tell(tasks: list[Task], answer: Answer, *, waited: bool) -> None:
     if answer.replayed:
         remarks().print("This key was used before: nothing new was submitted.")
-    console = out()
     if len(tasks) == 1 and waited:
-        console.print(task_details(tasks[0], utc_now()))
+        show(task_details(tasks[0], utc_now()))
     else:
-        console.print(task_table(tasks, utc_now(), console.width))
+        show(task_table(tasks, utc_now(), out().width))
 
 
 def _verdict(tasks: list[Task], wait_seconds: float) -> ExitCode:

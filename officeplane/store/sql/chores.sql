@@ -45,12 +45,12 @@ WITH cutoff AS MATERIALIZED (
 ), chosen AS (
     SELECT id, tier FROM quiet_lanes UNION SELECT id, tier FROM quiet UNION SELECT id, tier FROM aged
 ), locked AS MATERIALIZED (
-    SELECT l.id, chosen.tier FROM chosen,
-           LATERAL (SELECT id, state FROM tasks WHERE tasks.id = chosen.id FOR NO KEY UPDATE SKIP LOCKED) l
+    SELECT l.tid, chosen.tier FROM chosen,
+           LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = chosen.id FOR NO KEY UPDATE SKIP LOCKED) l
      WHERE l.state IN {claimable}
 )
 UPDATE tasks SET rung_at = clock_timestamp(), rung_tier = locked.tier
-  FROM locked WHERE tasks.id = locked.id AND tasks.state IN {claimable}
+  FROM locked WHERE tasks.ctid = locked.tid
 RETURNING tasks.id, tasks.document_id, tasks.rung_tier
 
 -- name: waiting_lanes

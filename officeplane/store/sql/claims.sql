@@ -49,7 +49,8 @@ WITH wanted AS MATERIALIZED (
 -- Claims the head of each document's lane. No row: the lane is empty or occupied,
 -- its head is not due, locked by another, of an unknown type, or a suspect that
 -- would not be alone. The head is looked up first and locked then: skipping a
--- locked head would let the next one overtake it.
+-- locked head would let the next one overtake it. OFFSET 0 makes it one look into
+-- the index for each lane; as a join it would be a walk through all occupants.
 WITH wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM unnest($1::text[], $2::uuid[], $7::uuid[]) AS w(document_id, claim_id, hold_id),
@@ -60,7 +61,7 @@ WITH wanted AS MATERIALIZED (
            LATERAL (SELECT ctid AS tid, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE NOT EXISTS (SELECT FROM tasks o
-                        WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active})
+                        WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active} OFFSET 0)
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM wanted
      WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($5::text[])
@@ -90,37 +91,51 @@ SELECT head.id, head.document_id, tier_of(head.rank - $2::float8 * extract(epoch
  WHERE head.run_at <= clock_timestamp()
 
 -- name: poll
--- Hints straight from the ledger: the most urgent of every tier, and the heads of
--- the lanes after a given document, so that one deep lane cannot hide the others.
--- No row: nothing is runnable, or all of it is occupied.
+-- Hints straight from the ledger: the most urgent of every tier, the heads of the
+-- lanes after a given document, so that one deep lane cannot hide the others, and
+-- what waits longest without a document. What this worker may not take leaves room
+-- for the rest: lanes whose head is not due or of an unknown type, suspects while it
+-- has one. Always a row, for `last_lane`; no id: nothing can be claimed.
 WITH RECURSIVE lanes AS (
-    (SELECT id, document_id, rank, seq, run_at, 1 AS n FROM tasks
+    (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect, 1 AS n FROM tasks
       WHERE document_id > $2::text AND runnable AND state IN {claimable} AND (run_at <= clock_timestamp() OR NOT yields)
       ORDER BY document_id, rank, seq LIMIT 1)
     UNION ALL
     SELECT next.*, lanes.n + 1 FROM lanes,
-           LATERAL (SELECT id, document_id, rank, seq, run_at FROM tasks
+           LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
                      WHERE document_id > lanes.document_id AND runnable AND state IN {claimable}
                        AND (run_at <= clock_timestamp() OR NOT yields)
                      ORDER BY document_id, rank, seq LIMIT 1) next
      WHERE lanes.n < $3::integer
 ), urgent AS (
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
-           LATERAL (SELECT id, document_id, rank, seq, run_at FROM tasks
+           LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
                      ORDER BY rank, seq LIMIT $3::integer) t
-), candidates AS (
-    SELECT DISTINCT ON (coalesce(document_id, id::text)) id, document_id, rank, seq
-      FROM (SELECT id, document_id, rank, seq, run_at FROM lanes UNION ALL SELECT * FROM urgent) c
-     WHERE run_at <= clock_timestamp()
+), free AS (
+    SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
+     WHERE document_id IS NULL AND runnable AND state IN {claimable} AND run_at <= clock_timestamp()
+       AND task_type = ANY($5::text[]) AND (NOT suspect OR $6::boolean)
+     ORDER BY rung_at LIMIT $3::integer
+), heads AS (
+    SELECT DISTINCT ON (coalesce(document_id, id::text)) *
+      FROM (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM lanes
+            UNION ALL SELECT * FROM urgent UNION ALL SELECT * FROM free) c
+     WHERE run_at <= clock_timestamp() OR NOT yields
      ORDER BY coalesce(document_id, id::text), rank, seq
+), fit AS (
+    SELECT id, document_id, rank, seq FROM heads
+     WHERE run_at <= clock_timestamp() AND task_type = ANY($5::text[]) AND (NOT suspect OR $6::boolean)
+       AND (document_id IS NULL
+            OR NOT EXISTS (SELECT FROM tasks o
+                            WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
+     ORDER BY rank, seq LIMIT $1::integer
 )
-SELECT id, document_id, tier_of(rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60) AS rung_tier,
-       (SELECT CASE WHEN count(*) = $3::integer THEN max(document_id) END FROM lanes) AS last_lane
-  FROM candidates c
- WHERE c.document_id IS NULL
-    OR NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = c.document_id AND o.runnable AND o.state IN {active})
- ORDER BY rank, seq LIMIT $1::integer
+SELECT fit.id, fit.document_id, tier_of(fit.rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60) AS rung_tier,
+       seen.last_lane
+  FROM (SELECT CASE WHEN count(*) = $3::integer THEN max(document_id) END AS last_lane FROM lanes) seen
+  LEFT JOIN fit ON true
+ ORDER BY fit.rank, fit.seq
 
 -- name: renew
 -- Extends leases and tells which claims still stand. No row: locked by another for

@@ -19,33 +19,38 @@ WITH RECURSIVE tree AS (
 )
 SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers,
        cancel_requested_at IS NOT NULL AS cancel_requested, document_id
-  FROM tasks WHERE id IN (SELECT id FROM tree) ORDER BY id FOR NO KEY UPDATE
+  FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) ORDER BY id FOR NO KEY UPDATE
 
 -- name: siblings
 -- What the children of unfinished parents add up to. No row: the parent is final.
-SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_requested, p.parent_id,
-       c.busy, c.gave_up,
-       (SELECT n.id FROM tasks n WHERE n.parent_id = p.id AND n.state = 'PENDING' AND n.blockers > 0
-         ORDER BY n.position LIMIT 1) AS next_pending,
-       (SELECT g.id FROM tasks g WHERE g.parent_id = p.id AND g.state IN {reopenable}
-         ORDER BY g.position LIMIT 1) AS culprit
+SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_requested, p.blockers = 0 AS has_turn,
+       p.parent_id, c.busy, c.gave_up, c.next_pending, c.culprit
   FROM tasks p,
        LATERAL (SELECT count(*) FILTER (WHERE state IN {unfinished} AND blockers = 0) AS busy,
-                       count(*) FILTER (WHERE state IN {reopenable}) AS gave_up
+                       count(*) FILTER (WHERE state IN {reopenable}) AS gave_up,
+                       (array_agg(id ORDER BY position) FILTER (WHERE state = 'PENDING' AND blockers > 0))[1]
+                           AS next_pending,
+                       (array_agg(id ORDER BY position) FILTER (WHERE state IN {reopenable}))[1] AS culprit
                   FROM tasks WHERE parent_id = p.id) c
  WHERE p.id = ANY($1::uuid[]) AND p.state IN {unfinished}
 
 -- name: start
--- Takes one blocker from PENDING tasks; those with none left and due become QUEUED. No row: not PENDING.
-WITH started AS (
+-- Takes one blocker from PENDING tasks; those with none left and due become QUEUED. A
+-- child is due no earlier than its batch, whose first child may have been cancelled
+-- before that. No row: not PENDING.
+WITH turn AS (
+    SELECT t.id, greatest(t.run_at, p.run_at) AS run_at FROM tasks t LEFT JOIN tasks p ON p.id = t.parent_id
+     WHERE t.id = ANY($1::uuid[])
+), started AS (
     UPDATE tasks SET
            blockers = blockers - 1,
-           state = CASE WHEN blockers = 1 AND run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
-           queued_at = CASE WHEN blockers = 1 AND run_at <= clock_timestamp() THEN clock_timestamp() END,
+           run_at = turn.run_at,
+           state = CASE WHEN blockers = 1 AND turn.run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
+           queued_at = CASE WHEN blockers = 1 AND turn.run_at <= clock_timestamp() THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
-     WHERE id = ANY($1::uuid[]) AND state = 'PENDING' AND blockers > 0
-    RETURNING id, document_id, state, runnable, blockers, rung_tier
+      FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > 0
+    RETURNING tasks.id, document_id, state, runnable, blockers, rung_tier
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM started WHERE state = 'QUEUED' HAVING count(*) > 0
@@ -59,21 +64,24 @@ SELECT DISTINCT ON (parent_id) id, parent_id FROM tasks
  ORDER BY parent_id, position
 
 -- name: finish
--- Ends batches, and cancels what still waits below them. No row: already final.
+-- Ends batches, and cancels what still waits below them. Nobody can tell how many
+-- that will be: OFFSET 0 and the array keep it to lookups by parent and by id, where
+-- a join would read the whole table. No row: already final.
 WITH RECURSIVE ending AS (
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::jsonb[]) AS e(id, target, error)
 ), below AS (
-    SELECT t.id FROM ending, tasks t WHERE t.parent_id = ending.id
+    SELECT t.id FROM ending, LATERAL (SELECT id FROM tasks WHERE parent_id = ending.id OFFSET 0) t
     UNION ALL
-    SELECT t.id FROM below, tasks t WHERE t.parent_id = below.id
+    SELECT t.id FROM below, LATERAL (SELECT id FROM tasks WHERE parent_id = below.id OFFSET 0) t
 ), ended AS (
-    UPDATE tasks SET state = ending.target, error = coalesce(ending.error, tasks.error), finished_at = clock_timestamp()
+    UPDATE tasks SET state = ending.target, blockers = 0, error = coalesce(ending.error, tasks.error),
+           finished_at = clock_timestamp()
       FROM ending WHERE tasks.id = ending.id AND tasks.state IN {unfinished}
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type
 ), dropped AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_reason = coalesce(cancel_reason, 'its batch ended before its turn'),
            finished_at = clock_timestamp()
-      FROM (SELECT id FROM below ORDER BY id) b WHERE tasks.id = b.id AND tasks.state IN {waiting}
+     WHERE id = ANY(ARRAY(SELECT id FROM below)) AND state IN {waiting}
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type
 ), all_of_them AS (
     SELECT * FROM ended UNION ALL SELECT * FROM dropped
@@ -118,7 +126,7 @@ WITH wanted AS (
            crashes = 0, suspect = false, poison_pill = false, claim_id = NULL, hold_id = NULL,
            cancel_requested_at = NULL, cancel_reason = NULL, result = NULL, progress = NULL, finished_at = NULL,
            error = CASE WHEN runnable THEN error END,
-           run_at = least(run_at, clock_timestamp()),
+           run_at = CASE WHEN w.target = 'PENDING' AND attempt = 0 THEN run_at ELSE least(run_at, clock_timestamp()) END,
            queued_at = CASE WHEN w.target = 'QUEUED' THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60)

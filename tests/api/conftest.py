@@ -1,0 +1,48 @@
+"""The API on a database of its own, and ways to talk to it."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from officeplane.config import Settings
+from officeplane.store.migrate import migrate
+from tests.api.plane import Api, client_of, running, served, worker_of
+from tests.conftest import NewDatabase
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the mark of the tests that take longest: `-m "not fuzz"` leaves them out."""
+    config.addinivalue_line("markers", "fuzz: thousands of made-up requests against the running API")
+
+
+@pytest.fixture(scope="session")
+async def api_settings(new_database: NewDatabase, redis_url: str) -> Settings:
+    database_url = await new_database()
+    await migrate(database_url)
+    return Settings(database_url=database_url, redis_url=redis_url, key_prefix="api-tests")
+
+
+@pytest.fixture(scope="session")
+async def app(api_settings: Settings) -> AsyncIterator[FastAPI]:
+    async with running(api_settings) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(app) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def api(client: httpx.AsyncClient, app: FastAPI, api_settings: Settings) -> Api:
+    return Api(client, app, api_settings, worker_of(app))
+
+
+@pytest.fixture
+async def url(app: FastAPI) -> AsyncIterator[str]:
+    """Where the application answers over a real socket."""
+    async with served(app) as address:
+        yield address

@@ -1,0 +1,85 @@
+"""The nemesis: a schedule of faults drawn from a seed, and its execution."""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tests.chaos.faults import FAULTS, Fault, Scene, heal
+
+PAUSE_SECONDS: Final = (0.5, 2.2)
+AT_ONCE_MAX: Final = 3
+HEAL_AFTER_SECONDS: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """One fault of the schedule: when it falls, on whom, and for how long."""
+
+    at: float
+    fault: Fault
+    victim: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Struck:
+    """A blow as it really fell, in wall-clock time."""
+
+    name: str
+    victim: int
+    since: float
+    until: float
+    touches_redis: bool
+    touches_postgres: bool
+    pid: int | None = None
+
+
+def schedule(seed: int, seconds: float) -> list[Blow]:
+    """Return the blows of a run: every kind about as often as its weight says, all kinds before any returns often."""
+    dice = random.Random(seed)
+    blows: list[Blow] = []
+    at = 1.0
+    while at < seconds:
+        fault = dice.choices(FAULTS, [fault.weight for fault in FAULTS])[0]
+        blows.append(Blow(at, fault, dice.randrange(60), dice.uniform(*fault.seconds)))
+        at += dice.uniform(*PAUSE_SECONDS)
+    return blows
+
+
+class Nemesis:
+    """Strikes by the schedule, and remembers when it really did."""
+
+    def __init__(self, scene: Scene, blows: Sequence[Blow]) -> None:
+        self.struck: list[Struck] = []
+        self.healed_at = 0.0
+        self._scene = scene
+        self._blows = blows
+        self._at_once = asyncio.Semaphore(AT_ONCE_MAX)
+
+    async def run(self) -> None:
+        """Strike every blow, at most a few at once, then heal everything."""
+        began = time.monotonic()
+        try:
+            async with asyncio.TaskGroup() as falling:
+                for blow in self._blows:
+                    await asyncio.sleep(max(0.0, began + blow.at - time.monotonic()))
+                    async with self._at_once:
+                        pass
+                    falling.create_task(self._strike(blow))
+        finally:
+            await heal(self._scene)
+            self.healed_at = time.time()
+
+    async def _strike(self, blow: Blow) -> None:
+        async with self._at_once:
+            fault = blow.fault
+            struck = Struck(
+                fault.name, blow.victim, time.time(), 0.0, fault.touches_redis, fault.touches_postgres
+            )
+            self.struck.append(struck)
+            async with asyncio.timeout(HEAL_AFTER_SECONDS + blow.seconds):
+                struck.pid = await fault.inflict(self._scene, blow.victim, blow.seconds)
+            struck.until = time.time()

@@ -1,0 +1,137 @@
+"""The installation under test: its own servers, its processes, and a proxy on every link between them."""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+
+from officeplane.embedded.ports import free_port
+from officeplane.embedded.stack import EmbeddedStack, embedded_stack
+from officeplane.store.migrate import migrate
+from tests.chaos.marks import MARKS_VARIABLE
+from tests.chaos.processes import ProductProcess
+from tests.chaos.terms import API_FAILPOINTS, API_PROCESSES, WORKER_FAILPOINTS, WORKER_PROCESSES, Terms
+from tests.fault_proxy import FaultProxy, fault_proxy
+
+FORGET_SECONDS: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process and its two links."""
+
+    process: ProductProcess
+    postgres: FaultProxy
+    redis: FaultProxy
+    port: int = 0
+
+    @property
+    def url(self) -> str:
+        """Where an API process answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Everything there is to break, and the direct ways past the proxies for those who look."""
+
+    stack: EmbeddedStack
+    apis: tuple[Member, ...]
+    workers: tuple[Member, ...]
+    marks: Path
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Every process with its links."""
+        return (*self.apis, *self.workers)
+
+
+@asynccontextmanager
+async def installation(
+    folder: Path, seed: int, terms: Terms, mutant: str | None = None
+) -> AsyncGenerator[Installation, None]:
+    """Bring up the whole of it in this folder, and take it down again."""
+    async with AsyncExitStack() as leaving:
+        stack = await leaving.enter_async_context(embedded_stack(folder / "data"))
+        await _prepare(stack)
+        marks = folder / "marks.txt"
+        marks.touch()
+        members: list[Member] = []
+        for index in range(API_PROCESSES):
+            members.append(await _member(leaving, stack, f"api-{index}", folder, (seed, marks, terms, mutant)))
+        for index in range(WORKER_PROCESSES):
+            members.append(await _member(leaving, stack, f"worker-{index}", folder, (seed, marks, terms, mutant)))
+        proxies = [proxy for member in members for proxy in (member.postgres, member.redis)]
+        await leaving.enter_async_context(_in_background(_forget(proxies)))
+        for member in members:
+            leaving.push_async_callback(member.process.end)
+            member.process.start()
+            await leaving.enter_async_context(_in_background(member.process.keep()))
+        yield Installation(stack, tuple(members[:API_PROCESSES]), tuple(members[API_PROCESSES:]), marks)
+
+
+async def _prepare(stack: EmbeddedStack) -> None:
+    # The checker orders events by when they were committed, which is later than when they were written.
+    connection = await asyncpg.connect(stack.database_url)
+    await connection.execute("ALTER SYSTEM SET track_commit_timestamp = on")
+    await connection.close()
+    await stack.postgres.restart()
+    await migrate(stack.database_url)
+
+
+async def _member(
+    leaving: AsyncExitStack, stack: EmbeddedStack, name: str, folder: Path, told: tuple[int, Path, Terms, str | None]
+) -> Member:
+    seed, marks, terms, mutant = told
+    postgres = await leaving.enter_async_context(fault_proxy(stack.database_url))
+    redis = await leaving.enter_async_context(fault_proxy(stack.redis_url))
+    is_api = name.startswith("api")
+    port = free_port() if is_api else 0
+
+    def environment(incarnation: int) -> Mapping[str, str]:
+        return {
+            **terms.environment(),
+            "OFFICEPLANE_DATABASE_URL": postgres.url(stack.database_url),
+            "OFFICEPLANE_REDIS_URL": redis.url(stack.redis_url),
+            "OFFICEPLANE_PORT": str(port),
+            "OFFICEPLANE_FAILPOINTS": API_FAILPOINTS if is_api else WORKER_FAILPOINTS,
+            # A successor must not throw its predecessor's dice.
+            "OFFICEPLANE_FAILPOINTS_SEED": str(seed * 10_007 + sum(name.encode()) * 101 + incarnation),
+            MARKS_VARIABLE: str(marks),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PYTHONFAULTHANDLER": "1",
+        }
+
+    process = ProductProcess(name, _command("serve" if is_api else "worker", mutant), environment, folder, stack.watchdog)
+    return Member(process, postgres, redis, port)
+
+
+def _command(verb: str, mutant: str | None) -> Sequence[str]:
+    if mutant is None:
+        return [sys.executable, "-m", "officeplane.cli.main", verb]
+    return [sys.executable, "-m", "tests.chaos.broken", mutant, "--", verb]
+
+
+async def _forget(proxies: Sequence[FaultProxy]) -> None:
+    # A proxy remembers what passed, for tests that wait for it; nobody does here.
+    while True:
+        for proxy in proxies:
+            proxy.forget()
+        await asyncio.sleep(FORGET_SECONDS)
+
+
+@asynccontextmanager
+async def _in_background(work: Coroutine[None, None, None]) -> AsyncGenerator[None, None]:
+    task = asyncio.ensure_future(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+

@@ -1,0 +1,65 @@
+"""The terms of a run: short leases and delays, so that everything that can lapse lapses within seconds."""
+
+from dataclasses import dataclass
+from typing import Final
+
+API_PROCESSES: Final = 2
+WORKER_PROCESSES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the processes are told, and what the checker therefore expects of them."""
+
+    lease_seconds: float = 2.0
+    heartbeat_seconds: float = 0.4
+    sweep_seconds: float = 0.5
+    poll_seconds: float = 0.3
+    lock_ttl_seconds: float = 6.0
+    retry_initial_seconds: float = 0.2
+    retry_multiplier: float = 3.0
+    drain_seconds: float = 3.0
+    concurrency: int = 4
+    poison_crashes: int = 2
+
+    def environment(self) -> dict[str, str]:
+        """The variables that say so to a process."""
+        told: dict[str, object] = {
+            "LEASE_SECONDS": self.lease_seconds,
+            "HEARTBEAT_SECONDS": self.heartbeat_seconds,
+            "SWEEP_SECONDS": self.sweep_seconds,
+            "POLL_SECONDS": self.poll_seconds,
+            "LOCK_TTL_SECONDS": self.lock_ttl_seconds,
+            "RETRY_INITIAL_SECONDS": self.retry_initial_seconds,
+            "RETRY_MULTIPLIER": self.retry_multiplier,
+            "DRAIN_SECONDS": self.drain_seconds,
+            "CONCURRENCY": self.concurrency,
+            "POISON_CRASHES": self.poison_crashes,
+            "HANDLERS": "tests.chaos.handlers",
+            "LOG_FORMAT": "json",
+        }
+        return {f"OFFICEPLANE_{name}": str(value) for name, value in told.items()}
+
+
+# Rare pauses where two actors can meet, and rare crashes where one can leave work half done.
+WORKER_FAILPOINTS: Final = ",".join(
+    (
+        "after_pop=pause:0.2@0.01",
+        "after_lock=pause:0.2@0.01",
+        "after_claim=crash@0.0005",
+        "handler_end=crash@0.0003",
+        "before_settle=pause:0.2@0.01",
+        "between_settle_and_roll_up=pause:0.2@0.03",
+        "before_commit=pause:0.3@0.05",
+        "after_settle=crash@0.0005",
+        "before_release=crash@0.0005",
+        "reap_read=pause:0.6@0.4",
+        "reap_settled=crash@0.02",
+        "sweep_marked=crash@0.005",
+        "promote_marked=crash@0.002",
+        "orphan_released=crash@0.05",
+    )
+)
+API_FAILPOINTS: Final = (
+    "after_insert=crash@0.001,after_ring=crash@0.0005,after_cancel=crash@0.01,after_reopen=crash@0.01"
+)

@@ -1,0 +1,180 @@
+"""The clients: they ask for work, repeat whatever was not answered for certain, and interfere with what they asked for."""
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final
+
+import httpx
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from tests.chaos.history import HistoryWriter
+from tests.chaos.orders import Order, Orders
+
+CLIENTS: Final = 8
+ANSWER_SECONDS: Final = 3.0
+PERSISTENCE_SECONDS: Final = 40.0
+UNFINISHED_MAX: Final = 350
+# Typed answers that ask to come again; everything else that is not a verdict is odd.
+_DOUBTFUL: Final = frozenset({"database_unavailable", "idempotency_in_progress", "overloaded"})
+_JSON: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
+_CHOICES: Final = {
+    "single": 62.0, "batch": 12.0, "bulk": 4.0, "replay": 5.0, "cancel": 7.0, "retry": 6.0, "observe": 4.0,
+}  # fmt: skip
+
+
+class Workload:
+    """All clients, and what they share: where the APIs are, and how much work waits."""
+
+    def __init__(self, urls: Sequence[str], history: HistoryWriter, seed: int) -> None:
+        self.unfinished = 0
+        """Told by whoever looks at the ledger; clients hold back when it is much."""
+        self.gave_up: deque[str] = deque(maxlen=40)
+        """Tasks that can be retried, told likewise."""
+        self.acknowledged = 0
+        self._urls = urls
+        self._history = history
+        self._seed = seed
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """Ask for nothing new."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Run all clients until stopped; what was asked by then is asked to the end."""
+        async with asyncio.TaskGroup() as clients:
+            for number in range(CLIENTS):
+                clients.create_task(self._client(number))
+
+    async def _client(self, number: int) -> None:
+        limits = httpx.Limits(max_connections=4)
+        async with httpx.AsyncClient(timeout=ANSWER_SECONDS, limits=limits, trust_env=False) as http:
+            client = _Client(self, http, self._urls, self._history, f"s{self._seed}c{number}")
+            while not self._stopping.is_set():
+                if self.unfinished > UNFINISHED_MAX:
+                    await asyncio.sleep(0.1)
+                    continue
+                self.acknowledged += await client.do_something()
+                await asyncio.sleep(client.pause())
+
+
+class _Client:
+    def __init__(
+        self, workload: Workload, http: httpx.AsyncClient, urls: Sequence[str], history: HistoryWriter, name: str
+    ) -> None:
+        self._workload = workload
+        self._http = http
+        self._urls = urls
+        self._history = history
+        self._dice = random.Random(name)
+        self._orders = Orders(name)
+        self._acknowledged: deque[tuple[Order, str]] = deque(maxlen=30)
+
+    def pause(self) -> float:
+        return self._dice.uniform(0, 0.12)
+
+    async def do_something(self) -> int:
+        """Do one thing; return how many tasks were acknowledged for the first time."""
+        match self._dice.choices(list(_CHOICES), list(_CHOICES.values()))[0]:
+            case "single":
+                return await self._submit(self._orders.single())
+            case "batch":
+                return await self._submit(self._orders.batch())
+            case "bulk":
+                return await self._bulk(self._orders.bulk())
+            case "replay" if self._acknowledged:
+                order, _ = self._dice.choice(self._acknowledged)
+                await self._submit(order)
+            case "cancel" if self._acknowledged:
+                # Mostly what was asked for a moment ago, or it would have ended by now.
+                _, task_id = self._acknowledged[-1] if self._dice.random() < 0.7 else self._dice.choice(self._acknowledged)
+                await self._deed("cancel", task_id)
+            case "retry" if self._workload.gave_up:
+                await self._deed("retry", self._dice.choice(self._workload.gave_up))
+            case "observe" if self._acknowledged:
+                await self._observe(self._dice.choice(self._acknowledged)[1])
+            case _:
+                return await self._submit(self._orders.single())
+        return 0
+
+    async def _submit(self, order: Order) -> int:
+        number = self._history.invoke("submit", wanted=(order.wanted,))
+        answer = await self._persist(number, "/api/tasks", order.body)
+        if answer is None or answer.status_code not in (200, 201):
+            return 0
+        task_id = str(_object(answer)["id"])
+        is_new = all(known.key != order.key for known, _ in self._acknowledged)
+        self._acknowledged.append((order, task_id))
+        return (1 + _descendants(order)) if is_new else 0
+
+    async def _bulk(self, orders: list[Order]) -> int:
+        number = self._history.invoke("bulk", wanted=tuple(order.wanted for order in orders))
+        answer = await self._persist(number, "/api/tasks/bulk", [order.body for order in orders])
+        return len(orders) if answer is not None and answer.status_code == 201 else 0
+
+    async def _deed(self, verb: Any, task_id: str) -> None:
+        number = self._history.invoke(verb, target=task_id)
+        await self._persist(number, f"/api/tasks/{task_id}/{verb}", {})
+
+    async def _observe(self, task_id: str) -> None:
+        number = self._history.invoke("observe", target=task_id)
+        self._history.attempt(number)
+        try:
+            wait = self._dice.choice(("", "?wait=1"))
+            answer = await self._http.get(f"{self._dice.choice(self._urls)}/api/tasks/{task_id}{wait}")
+        except httpx.HTTPError:
+            return
+        self._judge(number, answer)
+
+    async def _persist(self, number: int, path: str, body: Any) -> httpx.Response | None:
+        """Ask until there is a verdict, of one API or the other."""
+        deadline = time.monotonic() + PERSISTENCE_SECONDS
+        while time.monotonic() < deadline:
+            self._history.attempt(number)
+            try:
+                answer = await self._http.post(f"{self._dice.choice(self._urls)}{path}", json=body)
+            except httpx.HTTPError:
+                answer = None
+            if answer is not None and self._judge(number, answer):
+                return answer
+            await asyncio.sleep(self._dice.uniform(0.05, 0.4))
+        return None
+
+    def _judge(self, number: int, answer: httpx.Response) -> bool:
+        """Write a verdict down and say that it was one."""
+        try:
+            found = _JSON.validate_json(answer.content)
+        except ValidationError:
+            self._history.odd(number, f"{answer.status_code} without JSON: {answer.text[:200]}")
+            return False
+        code = found.get("code") if isinstance(found, dict) else None
+        if code in _DOUBTFUL:
+            return False
+        if answer.status_code not in (200, 201, 202, 409):
+            self._history.odd(number, f"{answer.status_code} {code}: {answer.text[:200]}")
+            return answer.status_code < 500
+        tasks = [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict) and "id" in one]
+        self._history.answer(
+            number,
+            answer.status_code,
+            code=None if code is None else str(code),
+            task_ids=[str(task["id"]) for task in tasks],
+            state=str(tasks[0]["state"]) if tasks else None,
+        )
+        return True
+
+
+def _object(answer: httpx.Response) -> dict[str, JsonValue]:
+    found = _JSON.validate_json(answer.content)
+    assert isinstance(found, dict)
+    return found
+
+
+def _descendants(order: Order) -> int:
+    found = list(order.wanted.children)
+    for one in found:
+        found.extend(one.children)
+    return len(found)

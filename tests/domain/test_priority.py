@@ -1,0 +1,114 @@
+import asyncpg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from officeplane.domain.priority import (
+    BOOST_PER_MINUTE,
+    NAMED_RANGES,
+    PRIORITY_NAMES,
+    SCALE_OF_TEN,
+    TIER_CEILINGS,
+    Tier,
+    effective_priority,
+    rank_of,
+    tier_of,
+)
+from officeplane.domain.request import ScaledPriority, priority_value
+
+PRIORITIES = st.integers(0, 100)
+MINUTES = st.floats(0, 100_000_000, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("CRITICAL", 0), ("HIGH", 20), ("NORMAL", 50), ("LOW", 70), ("BACKGROUND", 90)]
+)
+def test_a_name_stands_for_one_number(name: str, value: int) -> None:
+    assert PRIORITY_NAMES[name] == value
+
+
+def test_a_number_stands_for_itself() -> None:
+    assert [priority_value(value) for value in range(101)] == list(range(101))
+
+
+def test_on_the_scale_of_ten_the_highest_is_the_most_urgent() -> None:
+    values = [priority_value(ScaledPriority(scale=10, value=value)) for value in range(10, 0, -1)]
+
+    assert values == sorted(set(values))
+    assert (values[0], values[-1]) == (0, 90)
+
+
+def test_what_both_notations_call_normal_is_the_same_number() -> None:
+    assert SCALE_OF_TEN[5] == PRIORITY_NAMES["NORMAL"]
+
+
+@pytest.mark.parametrize(("value", "tier"), [
+    (0, Tier.CRITICAL), (9, Tier.CRITICAL), (10, Tier.HIGH), (29, Tier.HIGH),
+    (30, Tier.NORMAL), (59, Tier.NORMAL), (60, Tier.LOW), (100, Tier.LOW),
+])  # fmt: skip
+def test_tiers_begin_and_end_where_they_are_documented_to(value: int, tier: Tier) -> None:
+    assert tier_of(value) is tier
+
+
+@pytest.mark.parametrize(("aged", "tier"), [(-40.0, Tier.CRITICAL), (9.99, Tier.CRITICAL), (59.5, Tier.NORMAL)])
+def test_ageing_moves_a_task_through_the_tiers_and_below_zero(aged: float, tier: Tier) -> None:
+    assert tier_of(aged) is tier
+
+
+def test_a_name_lies_in_the_range_by_which_lists_are_filtered() -> None:
+    for name, (low, high) in NAMED_RANGES.items():
+        assert low <= PRIORITY_NAMES[name] <= high
+        assert tier_of(low) is tier_of(high)
+
+
+def test_the_ranges_of_the_tiers_leave_no_number_out() -> None:
+    covered = [value for name in ("CRITICAL", "HIGH", "NORMAL", "LOW") for value in _range(name)]
+
+    assert covered == list(range(101))
+    assert [NAMED_RANGES[tier.name][1] for tier in Tier] == list(TIER_CEILINGS.values())
+
+
+def _range(name: str) -> range:
+    low, high = NAMED_RANGES[name]
+    return range(low, high + 1)
+
+
+@given(one=PRIORITIES, other=PRIORITIES, created=MINUTES)
+def test_of_two_tasks_of_one_minute_the_more_urgent_comes_first(one: int, other: int, created: float) -> None:
+    assert (rank_of(one, created) < rank_of(other, created)) == (one < other)
+
+
+@given(priority=PRIORITIES, earlier=MINUTES, later=MINUTES)
+def test_of_two_tasks_of_one_priority_the_older_never_comes_second(priority: int, earlier: float, later: float) -> None:
+    earlier, later = sorted((earlier, later))
+
+    assert rank_of(priority, earlier) <= rank_of(priority, later)
+
+
+@given(ranks=st.tuples(st.floats(-1e7, 1e8), st.floats(-1e7, 1e8)), moments=st.tuples(MINUTES, MINUTES))
+def test_time_never_changes_who_of_two_is_first(ranks: tuple[float, float], moments: tuple[float, float]) -> None:
+    first, second = sorted(ranks)
+
+    for now in moments:
+        assert effective_priority(first, now) <= effective_priority(second, now)
+
+
+@given(priority=PRIORITIES, created=st.integers(0, 50_000_000), waited=st.integers(0, 100_000))
+def test_a_waiting_task_becomes_more_urgent_by_the_boost_of_each_minute(
+    priority: int, created: int, waited: int
+) -> None:
+    effective = effective_priority(rank_of(priority, created), created + waited)
+
+    assert effective == pytest.approx(priority - BOOST_PER_MINUTE * waited, abs=1e-6)
+
+
+async def test_postgres_and_python_agree_on_the_tier_of_every_priority(database_url: str) -> None:
+    halves = [half / 2 for half in range(-400, 402)]
+    edges = [edge - tiny for edge in (10.0, 30.0, 60.0) for tiny in (1e-9, 0.0, -1e-9)]
+    connection = await asyncpg.connect(database_url)
+    try:
+        rows = await connection.fetch("SELECT p, tier_of(p) AS tier FROM unnest($1::float8[]) AS p", [*halves, *edges])
+    finally:
+        await connection.close()
+
+    assert [row["tier"] for row in rows] == [int(tier_of(row["p"])) for row in rows]

@@ -1,0 +1,57 @@
+"""A workbench on an empty plane for every test."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.fault_proxy import FaultProxy, fault_proxy
+from tests.workbench import Workbench, empty, open_workbench
+
+HANDLERS = ("tests.services.handlers",)
+
+AnotherBench = Callable[..., AbstractAsyncContextManager[Workbench]]
+
+
+@pytest.fixture
+async def bench(database_url: str, redis_url: str) -> AsyncIterator[Workbench]:
+    """A plane and one worker of it, with nothing in it yet."""
+    await empty(database_url, redis_url)
+    async with open_workbench(database_url, redis_url, HANDLERS) as workbench:
+        yield workbench
+
+
+@pytest.fixture
+def another_bench(bench: Workbench) -> AnotherBench:
+    """Opens another process's plane on the same servers; settings override the defaults."""
+
+    @asynccontextmanager
+    async def open_another(**settings: Any) -> AsyncGenerator[Workbench, None]:
+        given = bench.runtime.settings
+        urls = {"database_url": given.database_url, "redis_url": given.redis_url}
+        async with open_workbench(**{**urls, "handlers": HANDLERS, **settings}) as workbench:
+            yield workbench
+
+    return open_another
+
+
+@pytest.fixture
+async def polling(another_bench: AnotherBench) -> AsyncIterator[Workbench]:
+    """A worker without Redis, beside the bench's own."""
+    async with another_bench(redis_url="") as workbench:
+        yield workbench
+
+
+@pytest.fixture
+async def redis_proxy(redis_url: str) -> AsyncIterator[FaultProxy]:
+    """A way to Redis that fails on command."""
+    async with fault_proxy(redis_url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def postgres_proxy(database_url: str) -> AsyncIterator[FaultProxy]:
+    """A way to Postgres that fails on command."""
+    async with fault_proxy(database_url) as proxy:
+        yield proxy

@@ -1,0 +1,212 @@
+"""The workbench: a plane with its hands visible, for tests that are both client and worker.
+
+It speaks to the run's real Postgres and Valkey. Two workbenches on one database
+are two worker processes as far as the ledger can tell.
+"""
+
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import asyncpg
+import redis.asyncio
+
+from officeplane.config import Settings
+from officeplane.dispatch.commands import packed
+from officeplane.dispatch.pools import Reply
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.request import TaskRequest
+from officeplane.domain.task import ClaimedTask, Task, TaskDetails
+from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
+from officeplane.services.settlement import Attempt, Settlement
+from tests.support import eventually
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """A runtime and one worker's services on it."""
+
+    runtime: Runtime
+    worker: WorkerServices
+
+    def another_worker(self) -> "Workbench":
+        """Return a second worker on the same runtime."""
+        return Workbench(self.runtime, worker_services(self.runtime))
+
+    async def a_task(self, task_type: str = "noop", **options: Any) -> Task:
+        """Submit a task; options are named as in the Python API."""
+        return (await self.submit({"task_type": task_type, **options}))[0]
+
+    async def a_batch(self, *children: Mapping[str, Any], **options: Any) -> tuple[Task, ...]:
+        """Submit a batch and return the parent, then every task below it in order."""
+        return await self.submit({"children": list(children), **options})
+
+    async def a_deep_lane(self, document_id: str, count: int, **options: Any) -> list[TaskId]:
+        """Submit many tasks of one document and return their ids in order."""
+        given = {"task_type": "noop", "document_id": document_id, **options}
+        return [task.id for task in await self.submit_many([given] * count)]
+
+    async def submit_many(self, given: Iterable[Mapping[str, Any]]) -> list[Task]:
+        """Submit a bulk and return its tasks without those below them."""
+        requests = [TaskRequest.model_validate(options, by_alias=False, by_name=True) for options in given]
+        return [stored.task for stored in await self.runtime.submission.submit_many(requests)]
+
+    async def submit(self, options: Mapping[str, Any]) -> tuple[Task, ...]:
+        """Submit one request and return every task it became."""
+        request = TaskRequest.model_validate(options, by_alias=False, by_name=True)
+        return (await self.runtime.submission.submit(request)).tasks
+
+    async def claim(self, *tasks: Task) -> list[ClaimedTask]:
+        """Claim what these tasks, as hints, lead to."""
+        return await self.worker.claiming.claim([task.id for task in tasks])
+
+    async def claim_next(self, task: Task) -> ClaimedTask:
+        """Claim the one thing that this task, as a hint, leads to."""
+        (claimed,) = await self.claim(task)
+        return claimed
+
+    async def a_running_task(self, task_type: str = "noop", **options: Any) -> ClaimedTask:
+        """Submit a task and claim it."""
+        (claimed,) = await self.claim(await self.a_task(task_type, **options))
+        return claimed
+
+    async def settle(self, task: ClaimedTask, outcome: Outcome) -> Settlement:
+        """End an attempt, and leave its lane."""
+        (settled,) = await self.worker.settling.settle([Attempt(task, outcome)])
+        if task.document_id is not None:
+            await self.worker.claiming.leave_lanes([task.document_id])
+        return settled
+
+    async def complete(self, task: ClaimedTask, result_json: str | None = None) -> Settlement:
+        """End an attempt well."""
+        return await self.settle(task, Succeeded(result_json))
+
+    async def fail(self, task: ClaimedTask, kind: FailureKind = FailureKind.ERROR) -> Settlement:
+        """End an attempt badly."""
+        return await self.settle(task, Failed(Failure(kind, "it went wrong")))
+
+    async def hand_back(self, task: ClaimedTask) -> Settlement:
+        """Give an attempt back, as a worker that drains does."""
+        return await self.settle(task, HandedBack())
+
+    async def details(self, task_id: TaskId) -> TaskDetails:
+        """Return a task with its failures and children, as it is now."""
+        return await self.runtime.reading.task(task_id)
+
+    async def state(self, task: Task | ClaimedTask) -> TaskState:
+        """Return the state a task is in now."""
+        return (await self.details(task.id)).task.state
+
+    async def states(self, *tasks: Task | ClaimedTask) -> list[str]:
+        """Return the states that tasks are in now, in their order."""
+        return [(await self.state(task)).value for task in tasks]
+
+    async def exhaust(self, task: Task) -> None:
+        """Let a task fail for good at its next attempt."""
+        claimed = await self.claim_next(task)
+        assert claimed.id == task.id
+        await self.fail(claimed, FailureKind.PERMANENT)
+
+    async def redis(self, *arguments: str) -> Reply:
+        """Send Redis one command of the test's own."""
+        (reply,) = await self.runtime.doorbell.connection.ask([packed(*arguments)])
+        return reply
+
+    async def rung(self) -> list[str]:
+        """Return the hints on all lists, in the order in which a worker takes them."""
+        lists = self.runtime.doorbell.connection.keys.hint_lists
+        replies = [await self.redis("LRANGE", name, "0", "-1") for name in lists]
+        return [str(hint) for reply in replies if isinstance(reply, list) for hint in reversed(reply)]
+
+    async def hush(self) -> None:
+        """Empty the hint lists, as pops that came to nothing would."""
+        await self.redis("DEL", *self.runtime.doorbell.connection.keys.hint_lists)
+
+    async def let_rings_age(self) -> None:
+        """Make whatever was rung have been rung some time ago."""
+        await self.execute("UPDATE tasks SET rung_at = rung_at - interval '10 seconds' WHERE finished_at IS NULL")
+
+    async def make_due(self) -> None:
+        """Let every retry and every scheduled task come due now."""
+        await self.execute("UPDATE tasks SET run_at = now() WHERE run_at > now() AND finished_at IS NULL")
+
+    async def let_days_pass(self, days: float, *tasks: Task) -> None:
+        """Make tasks, their keys and all events be that many days older."""
+        shift = f"interval '{days} days'"
+        ids = [task.id for task in tasks]
+        async with self.runtime.ledger.transaction() as connection:
+            # A final row may not be changed; only a test turns time back.
+            await connection.execute("SET LOCAL session_replication_role = replica")
+            await connection.execute(
+                f"UPDATE tasks SET created_at = created_at - {shift}, finished_at = finished_at - {shift} "  # noqa: S608
+                "WHERE id = ANY($1::uuid[])",
+                ids,
+            )
+            await connection.execute(
+                f"UPDATE idempotency_keys SET created_at = created_at - {shift} WHERE task_id = ANY($1::uuid[])",  # noqa: S608
+                ids,
+            )
+            await connection.execute(f"UPDATE events SET at = at - {shift}")  # noqa: S608
+
+    async def events(self, *tasks: Task | ClaimedTask) -> list[str]:
+        """Return the kinds of the events of tasks, in the order in which they happened."""
+        rows = await self.execute(
+            "SELECT kind FROM (SELECT xid, id, kind, unnest(task_ids) AS task_id FROM events) e "
+            "WHERE task_id = ANY($1::uuid[]) ORDER BY xid, id",
+            [task.id for task in tasks],
+        )
+        return [row["kind"] for row in rows]
+
+    async def counters(self) -> dict[tuple[str, str, str], int]:
+        """Return how often attempts ended, by type, outcome and reason."""
+        rows = await self.execute("SELECT task_type, outcome, reason, sum(count) AS n FROM task_counters GROUP BY 1, 2, 3")
+        return {(row["task_type"], row["outcome"], row["reason"]): int(row["n"]) for row in rows}
+
+    async def somebody_waits_for_a_lock(self) -> None:
+        """Return once a statement in this database waits for another's lock."""
+
+        async def waits() -> bool:
+            return bool(
+                await self.execute(
+                    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+                )
+            )
+
+        await eventually(waits, what="a wait for a lock")
+
+    async def execute(self, sql: str, *args: object) -> list[dict[str, Any]]:
+        """Run SQL of the test's own, as an operator with psql would."""
+        return [dict(row) for row in await self.runtime.ledger.fetch(sql, *args)]
+
+    async def let_leases_lapse(self) -> None:
+        """Make every lease run out now."""
+        await self.execute("UPDATE tasks SET lease_until = now() - interval '1 hour' WHERE lease_until IS NOT NULL")
+
+
+@asynccontextmanager
+async def open_workbench(
+    database_url: str, redis_url: str, handlers: Iterable[ModuleType | str] = (), **settings: Any
+) -> AsyncGenerator[Workbench, None]:
+    """Open a plane with one worker's services; further settings override the defaults."""
+    given = Settings(database_url=database_url, redis_url=redis_url, **settings)
+    async with open_runtime(given, handlers) as runtime:
+        yield Workbench(runtime, worker_services(runtime))
+
+
+async def empty(database_url: str, redis_url: str) -> None:
+    """Empty the ledger and this run's number of Valkey's databases."""
+    connection = await asyncpg.connect(database_url)
+    try:
+        await connection.execute(
+            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders"
+        )
+    finally:
+        await connection.close()
+    client = redis.asyncio.from_url(redis_url)
+    await client.flushdb()
+    await client.aclose()

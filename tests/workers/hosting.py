@@ -1,0 +1,83 @@
+"""A whole worker inside the test's own process, and the settings that make it quick."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from uuid_utils import uuid7
+
+from officeplane.config import Settings
+from officeplane.domain.ids import ClaimId, TaskId, WorkerId
+from officeplane.domain.task import ClaimedTask
+from officeplane.runtime import Runtime, open_runtime, worker_services
+from tests.workbench import Workbench
+from workers.pool import Pool
+from workers.signals import StopSignals
+
+HANDLERS: Final = "tests.workers.handlers"
+QUICK: Final[dict[str, Any]] = {
+    "handlers": (HANDLERS,),
+    "lease_seconds": 1.5,
+    "heartbeat_seconds": 0.2,
+    "sweep_seconds": 0.3,
+    "poll_seconds": 0.2,
+    "lock_ttl_seconds": 5,
+    "retry_initial_seconds": 0.05,
+    "drain_seconds": 5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HostedWorker:
+    """A worker in this process; `running` ends when it has drained."""
+
+    id: WorkerId
+    runtime: Runtime
+    pool: Pool
+    signals: StopSignals
+    running: asyncio.Task[None]
+
+
+@asynccontextmanager
+async def a_worker(bench: Workbench, **settings: Any) -> AsyncGenerator[HostedWorker, None]:
+    """Run a worker beside the workbench; at the end it is hurried out."""
+    known = bench.runtime.settings
+    given = Settings(**({"database_url": known.database_url, "redis_url": known.redis_url} | QUICK | settings))
+    async with open_runtime(given) as runtime:
+        services = worker_services(runtime)
+        pool, signals = Pool(runtime, services), StopSignals()
+        running = asyncio.create_task(pool.run(signals))
+        try:
+            yield HostedWorker(services.worker_id, runtime, pool, signals, running)
+        finally:
+            signals.heard()
+            signals.heard()
+            await running
+
+
+def a_claimed_task(task_type: str = "noop", *, timeout_seconds: float = 60) -> ClaimedTask:
+    """Return an attempt that no ledger knows."""
+    task_id, now = TaskId(str(uuid7())), datetime.now(UTC)
+    return ClaimedTask(
+        id=task_id,
+        claim_id=ClaimId(str(uuid7())),
+        hold_id=None,
+        task_type=task_type,
+        document_id=None,
+        payload_json="{}",
+        attempt=1,
+        attempts_charged=0,
+        crashes=0,
+        suspect=False,
+        max_retries=3,
+        timeout_seconds=timeout_seconds,
+        retry_json=None,
+        checkpoint_json=None,
+        parent_id=None,
+        root_id=task_id,
+        created_at=now,
+        queued_at=now,
+    )

@@ -1,0 +1,231 @@
+"""The lease keeper: claims are kept while there is hope, and news of them reaches the worker's loop."""
+
+import dataclasses
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from officeplane.domain.ids import TaskId, WorkerId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.store.workers import Heartbeat
+from tests.fault_proxy import fault_proxy
+from tests.support import eventually
+from tests.workbench import Workbench
+from tests.workers.hosting import a_worker
+from tests.workers.marks import Marks
+from workers.lease import OVERTIME_SECONDS, LeaseKeeper, LeaseNews, LeaseTerms
+
+LEASE_SECONDS = 1.5
+HEARTBEAT_SECONDS = 0.2
+
+
+class Heard:
+    """What the keeper told the loop."""
+
+    def __init__(self) -> None:
+        self.cancelled: list[TaskId] = []
+        self.lost: list[TaskId] = []
+        self.news = LeaseNews(self.cancelled.extend, self.lost.extend)
+
+
+@asynccontextmanager
+async def a_keeper(
+    database_url: str, heard: Heard, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
+) -> AsyncGenerator[LeaseKeeper, None]:
+    """Run a keeper that holds nothing yet."""
+    keeper = LeaseKeeper(
+        LeaseTerms(database_url, LEASE_SECONDS, heartbeat_seconds),
+        heard.news,
+        lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"]),
+    )
+    keeper.start()
+    try:
+        yield keeper
+    finally:
+        await keeper.stop()
+
+
+async def lease_left(bench: Workbench, task_id: TaskId) -> float:
+    """Return for how many seconds the task's lease still runs."""
+    (row,) = await bench.execute(
+        "SELECT extract(epoch FROM lease_until - clock_timestamp())::float8 AS left FROM tasks WHERE id = $1", task_id
+    )
+    return float(row["left"])
+
+
+async def test_a_handler_that_blocks_the_loop_keeps_its_lease(bench: Workbench, marks: Marks) -> None:
+    task = await bench.a_task("test.busy", payload={"folder": str(marks.folder), "seconds": 2 * LEASE_SECONDS})
+    async with a_worker(bench):
+        await marks.seen("end", "it")  # it holds up the test's own loop too
+
+        assert await bench.worker.redelivery.reap() == 0
+
+        async def has_completed() -> bool:
+            return await bench.state(task) is TaskState.COMPLETED
+
+        await eventually(has_completed)
+    assert marks.of("it") == ["begin", "end"]
+
+
+async def test_no_lease_is_kept_beyond_the_attempts_timeout_and_five_seconds(
+    bench: Workbench, database_url: str
+) -> None:
+    claimed = await bench.a_running_task()
+    # As if that time were nearly over, to spare the wait.
+    task = dataclasses.replace(claimed, timeout_seconds=0.5 - OVERTIME_SECONDS)
+    async with a_keeper(database_url, Heard()) as keeper:
+        keeper.hold(task)
+        time.sleep(0.5 + LEASE_SECONDS + 0.3)
+
+        left = await lease_left(bench, task.id)
+
+    assert left < 0
+    assert await bench.worker.redelivery.reap() == 1
+
+
+async def test_a_lease_is_kept_as_long_as_the_attempt_may_run(bench: Workbench, database_url: str) -> None:
+    task = await bench.a_running_task(timeout_seconds=60)
+    async with a_keeper(database_url, Heard()) as keeper:
+        keeper.hold(task)
+
+        time.sleep(2 * LEASE_SECONDS)
+
+        assert await lease_left(bench, task.id) > LEASE_SECONDS / 2
+
+
+async def test_a_claim_that_was_let_go_is_not_kept(bench: Workbench, database_url: str) -> None:
+    task, heard = await bench.a_running_task(), Heard()
+    async with a_keeper(database_url, heard) as keeper:
+        keeper.hold(task)
+        keeper.drop(task)
+
+        time.sleep(LEASE_SECONDS + 0.3)
+
+        assert await lease_left(bench, task.id) < 0
+    assert heard.lost == []
+
+
+async def test_a_late_drop_does_not_let_go_of_the_claim_made_since(bench: Workbench, database_url: str) -> None:
+    first = await bench.a_running_task(retry={"strategy": "immediate"})
+    await bench.fail(first)
+    (second,) = await bench.worker.claiming.claim([first.id])
+    heard = Heard()
+    async with a_keeper(database_url, heard) as keeper:
+        keeper.hold(first)
+        keeper.hold(second)
+        keeper.drop(first)
+
+        time.sleep(2 * LEASE_SECONDS)
+
+        assert await lease_left(bench, second.id) > 0
+
+
+async def test_a_lost_claim_is_told(bench: Workbench, database_url: str) -> None:
+    task, heard = await bench.a_running_task(), Heard()
+    async with a_keeper(database_url, heard) as keeper:
+        keeper.hold(task)
+        await bench.let_leases_lapse()
+        await bench.worker.redelivery.reap()
+
+        await eventually(lambda: heard.lost, within=1)
+
+    assert set(heard.lost) == {task.id}
+
+
+async def test_a_cancel_request_is_told_within_a_second(bench: Workbench, database_url: str) -> None:
+    task, heard = await bench.a_running_task(), Heard()
+    async with a_keeper(database_url, heard) as keeper:
+        keeper.hold(task)
+        await bench.runtime.cancellation.cancel(task.id, None)
+
+        await eventually(lambda: heard.cancelled, within=1.2)
+
+    assert set(heard.cancelled) == {task.id}
+
+
+async def test_a_keeper_that_lost_its_database_goes_on_when_it_is_back(bench: Workbench, database_url: str) -> None:
+    task, heard = await bench.a_running_task(), Heard()
+    async with fault_proxy(database_url) as proxy, a_keeper(proxy.url(database_url), heard) as keeper:
+        keeper.hold(task)
+        await proxy.passed(b"lease_until")
+        await proxy.refuse()
+        await bench.execute("UPDATE tasks SET lease_until = clock_timestamp() + interval '1 second'")
+        await proxy.heal()
+
+        async def is_kept() -> bool:
+            return await lease_left(bench, task.id) > LEASE_SECONDS - 0.5
+
+        await eventually(is_kept, within=5)
+
+    assert heard.lost == []
+
+
+async def test_a_worker_that_waits_for_work_says_that_nothing_runs(bench: Workbench, marks: Marks) -> None:
+    async with a_worker(bench) as worker:
+
+        async def said() -> int:
+            (row,) = await bench.execute("SELECT running FROM workers WHERE id = $1", worker.id)
+            return int(row["running"])
+
+        async def is_seen() -> bool:
+            return bool(await bench.execute("SELECT FROM workers WHERE id = $1", worker.id))
+
+        async def says(running: int) -> bool:
+            return await said() == running
+
+        await eventually(is_seen)
+        assert await said() == 0
+        await bench.a_task("test.mark", payload={"folder": str(marks.folder), "gated": True})
+        await eventually(lambda: says(1))
+        marks.open_gate("it")
+        await eventually(lambda: says(0))
+
+
+async def test_an_attempt_stops_when_its_claim_is_lost_and_writes_nothing(bench: Workbench, marks: Marks) -> None:
+    task = await bench.a_task(
+        "test.mark", payload={"folder": str(marks.folder), "gated": True}, retry={"initial_seconds": 3600}
+    )
+    async with a_worker(bench):
+        await marks.seen("begin", "it")
+        # The worker's own leader reaps it.
+        await bench.let_leases_lapse()
+
+        await marks.seen("stopped", "it", within=2)
+
+        async def failures() -> int:
+            return len((await bench.details(task.id)).failures)
+
+        assert await eventually(failures) == 1
+    assert (await bench.details(task.id)).failures[0].kind == "crash"
+
+
+async def test_a_cancel_request_stops_an_attempt_within_two_seconds_without_redis(
+    bench: Workbench, marks: Marks
+) -> None:
+    task = await bench.a_task("test.mark", payload={"folder": str(marks.folder), "gated": True})
+    async with a_worker(bench, redis_url="", heartbeat_seconds=5):
+        await marks.seen("begin", "it")
+
+        await bench.runtime.cancellation.cancel(task.id, None)
+
+        await marks.seen("stopped", "it", within=1.5)
+
+        async def is_cancelled() -> bool:
+            return await bench.state(task) is TaskState.CANCELLED
+
+        await eventually(is_cancelled, within=0.5)
+
+
+async def test_a_keeper_that_is_between_two_looks_stops_at_once(bench: Workbench, database_url: str) -> None:
+    async with a_keeper(database_url, Heard(), heartbeat_seconds=5) as keeper:
+
+        async def has_looked() -> bool:
+            return bool(await bench.execute("SELECT FROM workers WHERE id = 'keeper'"))
+
+        await eventually(has_looked)
+        asked_at = time.monotonic()
+
+        await keeper.stop()
+
+        assert time.monotonic() - asked_at < 0.5

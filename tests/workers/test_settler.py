@@ -1,0 +1,204 @@
+"""The settler: outcomes go together, once, through trouble, and lanes go on or are given back."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import asyncpg
+import pytest
+
+from officeplane.config import Settings
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.outcome import Succeeded
+from officeplane.domain.task import ClaimedTask, Task
+from tests.fault_proxy import Direction, FaultProxy, fault_proxy
+from tests.support import eventually
+from tests.workbench import Workbench, open_workbench
+from tests.workers.hosting import QUICK
+from workers.settler import Settler
+
+
+class Finished:
+    """What the settler said it was through with, and what followed."""
+
+    def __init__(self) -> None:
+        self.tasks: list[TaskId] = []
+        self.followed_by: list[ClaimedTask] = []
+
+    def __call__(self, tasks: Sequence[ClaimedTask], followed_by: Sequence[ClaimedTask]) -> None:
+        self.tasks += [task.id for task in tasks]
+        self.followed_by += followed_by
+
+    async def all(self, *tasks: ClaimedTask) -> None:
+        """Return once these are finished."""
+        await eventually(lambda: set(self.tasks) >= {task.id for task in tasks}, what="the end of these tasks")
+
+
+@asynccontextmanager
+async def a_settler(hands: Workbench, finished: Finished, *, lease_seconds: float = 30) -> AsyncGenerator[Settler, None]:
+    """Run a settler of this worker's."""
+    settler = Settler(hands.worker.settling, hands.worker.claiming, lease_seconds=lease_seconds, finished=finished)
+    running = asyncio.create_task(settler.run())
+    try:
+        yield settler
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
+
+
+@pytest.fixture
+async def proxy(database_url: str) -> AsyncIterator[FaultProxy]:
+    async with fault_proxy(database_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def through_proxy(proxy: FaultProxy, bench: Workbench, redis_url: str) -> AsyncIterator[Workbench]:
+    """A worker's hands whose every statement passes the proxy."""
+    settings: Settings = bench.runtime.settings
+    async with open_workbench(proxy.url(settings.database_url), redis_url, **QUICK) as workbench:
+        yield workbench
+
+
+async def settlements_of(bench: Workbench, task: Task | ClaimedTask) -> int:
+    """Return how many settlements have written this task's end."""
+    (row,) = await bench.execute(
+        "SELECT count(*) AS n FROM events WHERE kind = 'task.completed' AND $1 = ANY(task_ids)", task.id
+    )
+    return int(row["n"])
+
+
+async def test_what_ends_during_a_settlement_is_settled_together_with_the_next(
+    bench: Workbench, database_url: str
+) -> None:
+    first, second, third = [await bench.a_running_task() for _ in range(3)]
+    finished = Finished()
+    operator = await asyncpg.connect(database_url)
+    async with a_settler(bench, finished) as settler:
+        async with operator.transaction():
+            await operator.execute("SELECT FROM tasks WHERE id = $1 FOR UPDATE", first.id)
+            settler.add(first, Succeeded(None))
+            await bench.somebody_waits_for_a_lock()
+            settler.add(second, Succeeded(None))
+            settler.add(third, Succeeded(None))
+        await finished.all(first, second, third)
+    await operator.close()
+
+    groups = await bench.execute("SELECT task_ids::text[] FROM events WHERE kind = 'task.completed' ORDER BY xid, id")
+    assert [set(group["task_ids"]) for group in groups] == [{first.id}, {second.id, third.id}]
+
+
+async def test_what_ended_while_postgres_was_away_is_settled_afterwards_and_once(
+    bench: Workbench, proxy: FaultProxy, through_proxy: Workbench
+) -> None:
+    tasks = [await through_proxy.a_running_task() for _ in range(3)]
+    finished = Finished()
+    async with a_settler(through_proxy, finished) as settler:
+        await proxy.refuse()
+        for task in tasks:
+            settler.add(task, Succeeded(None))
+        await asyncio.wait_for(_postponed(settler), 5)
+        assert not finished.tasks
+
+        await proxy.heal()
+        await finished.all(*tasks)
+
+    assert [await settlements_of(bench, task) for task in tasks] == [1, 1, 1]
+    assert sorted(finished.tasks) == sorted(task.id for task in tasks)
+
+
+async def test_a_commit_whose_answer_was_lost_is_not_made_twice(
+    bench: Workbench, proxy: FaultProxy, through_proxy: Workbench
+) -> None:
+    task = await through_proxy.a_running_task()
+    finished = Finished()
+    async with a_settler(through_proxy, finished) as settler:
+        proxy.drop(Direction.REPLIES)
+        settler.add(task, Succeeded('{"answer": 42}'))
+
+        async def is_completed() -> bool:
+            return await bench.state(task) is TaskState.COMPLETED
+
+        await eventually(is_completed)
+        proxy.cut()
+        await proxy.heal()
+        await finished.all(task)
+
+    assert await settlements_of(bench, task) == 1
+    assert list((await bench.counters()).values()) == [1]
+    assert finished.tasks == [task.id]
+
+
+async def test_an_attempt_whose_lease_is_over_before_postgres_is_back_is_left_to_the_reaper(
+    bench: Workbench, proxy: FaultProxy, through_proxy: Workbench
+) -> None:
+    task = await through_proxy.a_running_task(document_id="contract")
+    finished = Finished()
+    async with a_settler(through_proxy, finished, lease_seconds=0.1) as settler:
+        await proxy.refuse()
+        settler.add(task, Succeeded(None))
+
+        await finished.all(task)
+
+    assert await bench.state(task) is TaskState.RUNNING
+    assert through_proxy.worker.claiming.holds == [], "its lock would be renewed for ever"
+
+
+async def test_a_claim_that_was_lost_is_finished_without_a_settlement(bench: Workbench) -> None:
+    task = await bench.a_running_task()
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.add(task, None)
+
+        await finished.all(task)
+
+    assert await bench.state(task) is TaskState.RUNNING
+
+
+async def test_the_lane_goes_on_with_its_next_task_without_a_hint(bench: Workbench) -> None:
+    first = await bench.a_running_task(document_id="contract")
+    second = await bench.a_task(document_id="contract")
+    await bench.hush()
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.add(first, Succeeded(None))
+
+        await finished.all(first)
+
+    assert [task.id for task in finished.followed_by] == [second.id]
+    assert len(bench.worker.claiming.holds) == 1
+
+
+async def test_an_empty_lane_is_given_back(bench: Workbench) -> None:
+    task = await bench.a_running_task(document_id="contract")
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.add(task, Succeeded(None))
+
+        await finished.all(task)
+
+    assert bench.worker.claiming.holds == []
+    assert await bench.redis("EXISTS", "officeplane:doclock:contract") == 0
+
+
+async def test_while_stopping_no_lane_is_continued_and_the_next_task_is_rung(bench: Workbench) -> None:
+    first = await bench.a_running_task(document_id="contract")
+    second = await bench.a_task(document_id="contract")
+    await bench.hush()
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.may_continue = False
+        settler.add(first, Succeeded(None))
+
+        await finished.all(first)
+
+    assert finished.followed_by == []
+    assert bench.worker.claiming.holds == []
+    assert await bench.rung() == [second.id]
+
+
+async def _postponed(settler: Settler) -> None:
+    """Return once the settler has tried in vain and waits to try again."""
+    while len(settler._ended) < 3 or not settler._some_ended.is_set():
+        await asyncio.sleep(0.01)
