@@ -1,21 +1,30 @@
 """OfficePlane: a task queue for edits of Office documents."""
 
-from typing import TYPE_CHECKING, Any
-
-from officeplane.handlers.context import BlockingContext, Context
-from officeplane.handlers.contract import PermanentFailure, handler
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from officeplane.domain.retry import RetryPolicy
+    from officeplane.handlers.context import BlockingContext, Context
+    from officeplane.handlers.contract import PermanentFailure, handler
     from officeplane.plane import Plane, open_plane
 
-__all__ = ["BlockingContext", "Context", "PermanentFailure", "Plane", "handler", "open_plane"]
+__all__ = ["BlockingContext", "Context", "PermanentFailure", "Plane", "RetryPolicy", "handler", "open_plane"]
+
+_HOMES: Final = {
+    "BlockingContext": "officeplane.handlers.context",
+    "Context": "officeplane.handlers.context",
+    "PermanentFailure": "officeplane.handlers.contract",
+    "Plane": "officeplane.plane",
+    "RetryPolicy": "officeplane.domain.retry",
+    "handler": "officeplane.handlers.contract",
+    "open_plane": "officeplane.plane",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # A module of handlers needs no database driver, and neither does `officeplane --help`.
-    if name in ("Plane", "open_plane"):
-        from officeplane import plane  # noqa: PLC0415
-
-        return getattr(plane, name)
+    # Imported when asked for: handlers need no database driver, `officeplane --help` nothing at all.
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

@@ -24,6 +24,7 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
 from officeplane.services.settlement import Attempt, Settlement
+from officeplane.store.workers import Heartbeat
 from tests.support import eventually
 
 
@@ -89,6 +90,22 @@ class Workbench:
     async def fail(self, task: ClaimedTask, kind: FailureKind = FailureKind.ERROR) -> Settlement:
         """End an attempt badly."""
         return await self.settle(task, Failed(Failure(kind, "it went wrong")))
+
+    async def crash(self, task: ClaimedTask) -> Settlement:
+        """End an attempt with the death of its child process."""
+        return await self.settle(task, Failed(Failure(FailureKind.CRASH, "exit status 9"), killed_its_child=True))
+
+    async def end(self, task: Task, state: str) -> None:
+        """Bring a task without retries, whose turn has come, to a final state."""
+        match state:
+            case "COMPLETED":
+                await self.complete(await self.claim_next(task))
+            case "TIMEOUT":
+                await self.fail(await self.claim_next(task), FailureKind.TIMEOUT)
+            case "CANCELLED":
+                await self.runtime.cancellation.cancel(task.id, None)
+            case _:
+                await self.exhaust(task)
 
     async def hand_back(self, task: ClaimedTask) -> Settlement:
         """Give an attempt back, as a worker that drains does."""
@@ -178,6 +195,11 @@ class Workbench:
             )
 
         await eventually(waits, what="a wait for a lock")
+
+    async def beat(self, *, running: int = 0, concurrency: int = 3, task_types: Iterable[str] | None = None) -> None:
+        """Let this worker say that it is alive."""
+        known = self.runtime.catalogue.runnable if task_types is None else list(task_types)
+        await self.worker.keeping.beat(Heartbeat(self.worker.worker_id, "host", 7, concurrency, running, known))
 
     async def execute(self, sql: str, *args: object) -> list[dict[str, Any]]:
         """Run SQL of the test's own, as an operator with psql would."""

@@ -42,9 +42,14 @@ class Attempt:
         self._timer: asyncio.TimerHandle | None = None
 
     @property
+    def is_running(self) -> bool:
+        """Whether its handler runs, still or already."""
+        return self._running is not None and not self._running.done()
+
+    @property
     def is_stubborn(self) -> bool:
         """Whether its handler still runs although the attempt is over."""
-        return self._is_over and self._running is not None and not self._running.done()
+        return self._is_over and self.is_running
 
     def start(self, work: Coroutine[object, object, Outcome]) -> None:
         """Run the work; its timeout counts from here."""
@@ -112,21 +117,25 @@ class Attempts:
 
     def __init__(self) -> None:
         self._by_task: dict[TaskId, Attempt] = {}
-        self._stubborn: list[Attempt] = []
+        self._let_go: list[Attempt] = []
         self._none_left = asyncio.Event()
         self._none_left.set()
 
     @property
     def stubborn(self) -> int:
         """How many handlers run on although they were told to stop."""
-        self._stubborn = [attempt for attempt in self._stubborn if attempt.is_stubborn]
-        return len(self._stubborn)
+        self._let_go = [attempt for attempt in self._let_go if attempt.is_running]
+        return sum(attempt.is_stubborn for attempt in self._let_go)
 
     def __len__(self) -> int:
         return len(self._by_task)
 
     def add(self, attempt: Attempt) -> None:
-        """Take an attempt into hand."""
+        """Take an attempt into hand; an earlier one of the same task has lost its claim, and stops."""
+        earlier = self._by_task.get(attempt.task.id)
+        if earlier is not None:
+            earlier.stop(StopReason.LOST)
+            self._let_go.append(earlier)
         self._by_task[attempt.task.id] = attempt
         self._none_left.clear()
 
@@ -135,8 +144,7 @@ class Attempts:
         held = self._by_task.get(task.id)
         if held is not None and held.task.claim_id == task.claim_id:
             del self._by_task[task.id]
-            if held.is_stubborn:
-                self._stubborn.append(held)
+            self._let_go.append(held)
         if not self._by_task:
             self._none_left.set()
 

@@ -62,7 +62,7 @@ class Runner:
             return Failed(Failure(FailureKind.PERMANENT, describe(error)))
         except DatabaseUnavailableError:
             return HandedBack()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything, and none of it ends the worker
             _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)

@@ -90,13 +90,15 @@ class Settler:
         self._ended = [ended for ended in group if now - ended.at <= self._lease_seconds] + self._ended
         if self._ended:
             self._some_ended.set()
+        # Their documents too: a lock in hand is renewed, and these are no longer ours.
+        await self._claiming.quit_lanes(_documents(hopeless))
         self._finished([ended.task for ended in hopeless], [])
         await asyncio.sleep(PAUSE_SECONDS)
 
     async def _go_on(self, group: Sequence[Ended], finished_lanes: Collection[DocumentId]) -> None:
         for ended in group:
             self._claiming.forget_suspect(ended.task.id)
-        documents = [DocumentId(ended.task.document_id) for ended in group if ended.task.document_id is not None]
+        documents = _documents(group)
         following: list[ClaimedTask] = []
         if documents:
             try:
@@ -109,3 +111,7 @@ class Settler:
                 # The locks that stay behind are found by the sweeper.
                 _log.warning("lanes.not_continued", documents=len(documents), error=str(error))
         self._finished([ended.task for ended in group], following)
+
+
+def _documents(group: Sequence[Ended]) -> list[DocumentId]:
+    return [ended.task.document_id for ended in group if ended.task.document_id is not None]

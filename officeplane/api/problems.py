@@ -108,7 +108,8 @@ async def _of_http(request: Request, error: Exception) -> Response:
 def _methods_of(request: Request) -> set[str]:
     """Return what can be done at a path; one route knows only its own method."""
     routes = [route for route in request.app.routes if isinstance(route, Route)]
-    return {method for route in routes if route.path_regex.match(request.url.path) for method in route.methods or ()}
+    path = next(route.path for route in routes if route.path_regex.match(request.url.path))
+    return {method for route in routes if route.path == path for method in route.methods or ()}
 
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:

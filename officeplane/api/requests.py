@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 
 from officeplane.api.json_text import MalformedJsonError, parse_json
+from officeplane.api.plane import plane_of
 from officeplane.api.problems import RefusedError
 from officeplane.domain.errors import FieldError, InvalidParameterError
 
@@ -49,7 +50,11 @@ class JsonRequest(Request):
     async def json(self) -> JsonValue:
         raw = await super().body()
         try:
-            parsed = parse_json(raw) if len(raw) <= PARSED_ON_THE_LOOP_MAX else await asyncio.to_thread(parse_json, raw)
+            if len(raw) <= PARSED_ON_THE_LOOP_MAX:
+                parsed = parse_json(raw)
+            else:
+                async with plane_of(self).large_bodies:
+                    parsed = await asyncio.to_thread(parse_json, raw)
         except MalformedJsonError as error:
             raise RefusedError("malformed_json", str(error)) from None
         # FastAPI takes null for no body at all; anything else that is no object is refused as such.

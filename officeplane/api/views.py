@@ -16,6 +16,9 @@ from officeplane.services.explanation import Explanation
 
 def time_text(moment: datetime) -> str:
     """Return the time as RFC 3339 has it, in UTC, with milliseconds."""
+    if moment.tzinfo is None:
+        # The driver's names for infinity are the first and the last time that Python has, without a zone.
+        moment = moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 

@@ -1,4 +1,4 @@
-"""`officeplane serve`: the API and the dashboard over HTTP."""
+"""`officeplane serve`: the API over HTTP."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")] = None,
 ) -> None:
-    """Serve the API and the dashboard; Ctrl-C or SIGTERM answers what was asked first."""
+    """Serve the API; Ctrl-C or SIGTERM answers what was asked first."""
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
     from officeplane.cli.hosting import host_server, listen

@@ -86,6 +86,8 @@ def _after_failure(
         retries_max=task.max_retries,
         crashes=task.crashes + crashed,
         crashes_max=rules.poison_crashes,
+        # A lapse that cleared nobody leaves a suspect; one that convicted it leaves a count.
+        has_crashed_before=task.suspect or task.crashes > 0,
     )
     policy = rules.default if task.retry_json is None else RetryPolicy.model_validate_json(task.retry_json)
     poisoned = crashed and standing.is_poisoned
@@ -102,7 +104,7 @@ def _after_failure(
         case Retry(after_seconds):
             return verdict._replace(delay_seconds=after_seconds)
         case GiveUp():
-            timed_out = failure.kind is FailureKind.TIMEOUT
+            timed_out = failure.kind is FailureKind.TIMEOUT and not poisoned
             return verdict._replace(state=TaskState.TIMEOUT if timed_out else TaskState.FAILED)
 
 

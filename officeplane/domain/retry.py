@@ -69,6 +69,7 @@ class Standing:
     retries_max: int
     crashes: int
     crashes_max: int
+    has_crashed_before: bool
 
     @property
     def is_poisoned(self) -> bool:
@@ -80,6 +81,6 @@ def next_step(failure: Failure, standing: Standing, policy: RetryPolicy, chance:
     """Return what follows a failed attempt."""
     if standing.is_poisoned or not policy.allows(failure.kind) or standing.attempts_charged > standing.retries_max:
         return GiveUp()
-    if failure.kind is FailureKind.CRASH and standing.crashes <= 1:
+    if failure.kind is FailureKind.CRASH and not standing.has_crashed_before:
         return Retry(0.0)
     return Retry(policy.delay_seconds(max(standing.attempts_charged, 1), chance))

@@ -22,7 +22,9 @@ class RolledUp:
     ended: list[TaskId] = field(default_factory=list[TaskId])
 
 
-async def roll_up(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> RolledUp:
+async def roll_up(
+    executor: Executor, parent_ids: Collection[TaskId], *, children_ran: bool, counted_by: str
+) -> RolledUp:
     """Start next children and end finished batches, from these parents up to their roots."""
     result = RolledUp()
     level = set(parent_ids)
@@ -30,7 +32,13 @@ async def roll_up(executor: Executor, parent_ids: Collection[TaskId], *, counted
         starts: list[TaskId] = []
         endings: list[Ending] = []
         above: set[TaskId] = set()
-        for family in await trees.families(executor, level):
+        families = await trees.families(executor, level)
+        if children_ran:
+            # A claim skips a parent's row that is locked at that moment.
+            late = [family.siblings.parent_id for family in families if not family.has_begun]
+            if late:
+                await trees.begin(executor, late)
+        for family in families:
             match advance(family.siblings):
                 case StartChild(child_id):
                     starts.append(child_id)

@@ -38,7 +38,7 @@ class Cancellation:
             lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
             rolled = RolledUp()
             if task_id in plan.ended and node.parent_id is not None:
-                rolled = await roll_up(connection, [node.parent_id], counted_by=self._counted_by)
+                rolled = await roll_up(connection, [node.parent_id], children_ran=False, counted_by=self._counted_by)
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)

@@ -73,6 +73,8 @@ class Feed:
     async def _read_once(self) -> None:
         if self._until is None:
             self._since = self._until = await events.horizon(self._ledger)
+            # A follower that looked before this would not hear of what came in between.
+            self._tell()
         found, self._until = await events.after(self._ledger, self._until, rows=ROWS_PER_READ)
         if not found:
             await asyncio.sleep(READ_SECONDS)
@@ -81,6 +83,9 @@ class Feed:
         if len(self._recent) > 2 * KEPT_EVENTS:
             self._since = self._recent[-KEPT_EVENTS - 1].position
             del self._recent[:-KEPT_EVENTS]
+        self._tell()
+
+    def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
 

@@ -7,12 +7,14 @@ else has ended the attempt, and nothing of it is written. That is no error.
 
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import structlog
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.outcome import Outcome, RetryRules, Verdict, judge, unstorable
@@ -64,11 +66,19 @@ class Settlements:
         await reach("before_settle")
         judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
         settled = await self._settled(judged, only_lapsed=only_lapsed)
-        return [settled.get(attempt.task.id) or self._fenced(attempt) for attempt in attempts]
+        await self._note_fenced([attempt.task for attempt in attempts if attempt.task.id not in settled])
+        return [settled.get(attempt.task.id) or Fenced(attempt.task.id) for attempt in attempts]
 
-    def _fenced(self, attempt: Attempt) -> Fenced:
-        _log.info("attempt.fenced", task_id=attempt.task.id, attempt=attempt.task.attempt)
-        return Fenced(attempt.task.id)
+    async def _note_fenced(self, tasks: Sequence[ClaimedTask]) -> None:
+        if not tasks:
+            return
+        for task in tasks:
+            _log.info("attempt.fenced", task_id=task.id, attempt=task.attempt)
+        # What could be settled is; a count must not have it settled again.
+        with suppress(DatabaseUnavailableError):
+            await settlements.count_fenced(
+                self._ledger, [task.task_type for task in tasks], counted_by=self._counted_by
+            )
 
     async def _settled(
         self, judged: Sequence[tuple[ClaimedTask, Verdict]], *, only_lapsed: bool
@@ -101,7 +111,7 @@ class Settlements:
                 settled = await self._guarded(executor, verdicts, only_lapsed=only_lapsed)
                 await reach("between_settle_and_roll_up")
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
-                rolled = await roll_up(executor, ended, counted_by=self._counted_by)
+                rolled = await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
                 await reach("before_commit")
                 return settled, rolled
 

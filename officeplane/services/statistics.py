@@ -24,7 +24,8 @@ class Stats:
     workers: list[WorkerInfo]
 
 
-@dataclass(frozen=True, slots=True)
+# Registries keep their collectors in a set, so this one is compared by identity.
+@dataclass(frozen=True, slots=True, eq=False)
 class _Snapshot:
     """What one scrape has read; a collector that gives it out and does no I/O."""
 
@@ -64,6 +65,9 @@ class _Snapshot:
         completed = CounterMetricFamily("officeplane_tasks_completed", "Tasks that completed.", labels=["type"])
         failed = CounterMetricFamily("officeplane_tasks_failed", "Tasks that gave up.", labels=["type", "reason"])
         retried = CounterMetricFamily("officeplane_tasks_retried", "Attempts to be retried.", labels=["type", "reason"])
+        fenced = CounterMetricFamily(
+            "officeplane_fenced_commits", "Attempts that were lost before they could be settled.", labels=["type"]
+        )
         cancelled = CounterMetricFamily("officeplane_tasks_cancelled", "Tasks that were cancelled.", labels=["type"])
         for counter in self.counters:
             match counter.outcome:
@@ -75,9 +79,11 @@ class _Snapshot:
                     retried.add_metric([counter.task_type, counter.reason], counter.count)
                 case "cancelled":
                     cancelled.add_metric([counter.task_type], counter.count)
+                case "fenced":
+                    fenced.add_metric([counter.task_type], counter.count)
                 case _:
                     pass
-        yield from (completed, failed, retried, cancelled)
+        yield from (completed, failed, retried, cancelled, fenced)
 
 
 class Statistics:

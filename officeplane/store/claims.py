@@ -57,9 +57,7 @@ async def poll(
     executor: Executor, *, limit: int, after_lane: str, lanes: int, task_types: Sequence[str], may_take_suspect: bool
 ) -> Polled:
     """Return hints straight from the ledger, most urgent first."""
-    rows = await executor.fetch(
-        _SQL["poll"], limit, after_lane, lanes, BOOST_PER_MINUTE, task_types, may_take_suspect
-    )
+    rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, BOOST_PER_MINUTE, task_types, may_take_suspect)
     return Polled([_hint(row) for row in rows if row["id"] is not None], rows[0]["last_lane"] or "")
 
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 import asyncpg
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from officeplane.domain.errors import DatabaseUnavailableError
 
@@ -29,8 +30,8 @@ class Executor(Protocol):
 
 CONNECT_SECONDS: Final = 5.0
 ACQUIRE_SECONDS: Final = 5.0
-COMMAND_SECONDS: Final = 30.0
-CONFLICT_TRIES: Final = 5
+COMMAND_SECONDS: Final = 10.0
+CONFLICT_TRIES: Final = 8
 
 # The server is gone, going, full, read-only or out of connections: it may come back.
 _UNAVAILABLE: Final = (
@@ -111,15 +112,26 @@ class Ledger:
 
 
 async def repeated(work: Callable[[], Awaitable[Result]]) -> Result:
-    """Do the work again, whole, when it deadlocked or could not wait for a lock."""
-    for remaining in reversed(range(CONFLICT_TRIES)):
-        try:
-            return await work()
-        except CONFLICTS:
-            if not remaining:
-                raise
-            await asyncio.sleep(0.01 * (CONFLICT_TRIES - remaining))
-    raise AssertionError
+    """Do the work, and again, whole, when it deadlocked or could not wait for a lock."""
+    try:
+        return await work()
+    except CONFLICTS:
+        pass
+    try:
+        return await _again(work)
+    except CONFLICTS as error:
+        message = f"Postgres is too busy with the same rows: {type(error).__name__}"
+        raise DatabaseUnavailableError(message) from error
+
+
+@retry(
+    retry=retry_if_exception_type(CONFLICTS),
+    stop=stop_after_attempt(CONFLICT_TRIES - 1),
+    wait=wait_random_exponential(multiplier=0.01, max=0.2),
+    reraise=True,
+)
+async def _again(work: Callable[[], Awaitable[Result]]) -> Result:
+    return await work()
 
 
 @asynccontextmanager
@@ -128,7 +140,8 @@ async def open_ledger(database_url: str, *, connections: int = 8) -> AsyncGenera
     with translated():
         pool = await asyncpg.create_pool(
             database_url,
-            min_size=1,
+            # None is kept up for its own sake: during an outage the pool would log each try.
+            min_size=0,
             max_size=connections,
             timeout=CONNECT_SECONDS,
             command_timeout=COMMAND_SECONDS,
@@ -141,7 +154,9 @@ async def open_ledger(database_url: str, *, connections: int = 8) -> AsyncGenera
             },
         )
     try:
-        yield Ledger(pool)
+        ledger = Ledger(pool)
+        await ledger.fetch("SELECT 1")
+        yield ledger
     finally:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):

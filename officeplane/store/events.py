@@ -40,7 +40,7 @@ async def horizon(executor: Executor) -> EventPosition:
 
 async def is_held(executor: Executor, position: EventPosition) -> bool:
     """Tell whether everything after a position is still there."""
-    (row,) = await executor.fetch(_SQL["is_held"], str(position.xid))
+    (row,) = await executor.fetch(_SQL["is_held"], str(position.xid), position.row)
     return bool(row["held"])
 
 

@@ -56,6 +56,11 @@ async def settle(
     return [_settled(row) for row in rows]
 
 
+async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted_by: str) -> None:
+    """Count attempts that were lost before they could be settled."""
+    await executor.fetch(_SQL["count_fenced"], counted_by, task_types)
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A claim that nobody but its owner has touched."""

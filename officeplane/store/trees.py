@@ -33,6 +33,7 @@ class Family:
     """A parent with what its children add up to."""
 
     siblings: Siblings
+    has_begun: bool
     grandparent_id: TaskId | None
     culprit: TaskId | None
 
@@ -97,11 +98,17 @@ async def families(executor: Executor, parent_ids: Collection[TaskId]) -> list[F
                 row["gave_up"],
                 None if row["next_pending"] is None else TaskId(str(row["next_pending"])),
             ),
+            not row["not_begun"],
             None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
             None if row["culprit"] is None else TaskId(str(row["culprit"])),
         )
         for row in rows
     ]
+
+
+async def begin(executor: Executor, parent_ids: Collection[TaskId]) -> None:
+    """Let batches begin whose first child was claimed while their row was locked."""
+    await executor.fetch(_SQL["begin"], list(parent_ids))
 
 
 async def start(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:

@@ -13,9 +13,12 @@ from starlette.types import Message
 from officeplane.api.event_stream import EventStream
 from officeplane.api.plane import Plane
 from officeplane.api.routes.events import STREAMS_MAX
+from officeplane.config import Settings
 from officeplane.domain.event import Event, EventPosition
 from officeplane.domain.ids import TaskId
+from officeplane.store.migrate import migrate
 from tests.api.plane import UNKNOWN_ID, Api, Json, client_of, code_of, fields_of, plane_in, running, served
+from tests.conftest import NewDatabase
 from tests.support import eventually
 
 
@@ -167,6 +170,17 @@ async def test_an_id_that_is_not_held_resets_the_stream_which_then_goes_on(api: 
 
     assert (reset.name, reset.data["type"]) == ("stream.reset", "stream.reset")
     assert told[-1].id
+
+
+async def test_a_first_reader_of_a_fresh_installation_is_told_of_no_gap(
+    new_database: NewDatabase, redis_url: str
+) -> None:
+    settings = Settings(database_url=await new_database(), redis_url=redis_url, key_prefix="api-fresh-tests")
+    await migrate(settings.database_url)
+    async with running(settings) as app, client_of(app) as client, served(app) as url, stream(url) as events:
+        await client.post("/api/tasks", json={"taskType": "noop"})
+
+        assert (await events.event()).name == "task.queued"
 
 
 async def test_an_id_that_has_expired_resets_the_stream(api: Api) -> None:

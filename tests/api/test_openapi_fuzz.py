@@ -1,6 +1,6 @@
 """Schemathesis over the OpenAPI document: 100 cases an operation, right ones and wrong ones.
 
-`OFFICEPLANE_FUZZ_SEED=17` tries others than those of every day.
+`FUZZ_SEED=17` tries others than those of every day.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from tests.api.plane import plane_in, running, served
 from tests.conftest import NewDatabase
 
 CASES: Final = 100
-SEED: Final = os.environ.get("OFFICEPLANE_FUZZ_SEED", "2025")
+SEED: Final = os.environ.get("FUZZ_SEED", "2025")
 WITHIN_SECONDS: Final = 240
 
 # A schema cannot say which task types there are, nor what fits the payload of each,

@@ -92,6 +92,24 @@ async def test_a_task_that_is_to_run_later_is_pending_until_then(api: Api) -> No
     assert (task["state"], task["runAt"], task["queuedAt"]) == ("PENDING", "2100-01-31T12:00:00.000Z", None)
 
 
+@pytest.mark.parametrize(
+    "run_at",
+    [
+        "0001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59.999999Z",
+        "9999-12-31T23:59:59.999999-12:00",
+    ],
+)
+async def test_a_time_at_the_end_of_the_calendar_is_refused_or_can_be_shown(api: Api, run_at: str) -> None:
+    submitted = await api.post("/api/tasks", {"taskType": "noop", "documentId": "doc:calendar", "runAt": run_at})
+
+    listed = await api.get("/api/tasks", documentId="doc:calendar")
+
+    assert submitted.status_code == 201 or code_of(submitted) == (422, "invalid_request")
+    assert listed.status_code == 200
+
+
 async def test_a_batch_lists_its_children_in_order_and_counts_them(api: Api) -> None:
     batch = await api.submit(
         documentId="doc-batch",

@@ -20,6 +20,9 @@ from tests.chaos.orders import DOCUMENTS
 from tests.chaos.supervisor import Installation, Member
 from tests.fault_proxy import Direction, FaultProxy
 
+_TERMINATE: Final = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'officeplane' AND pid % 3 = $1"
+)
 LISTS: Final = ("critical", "high", "tasks", "low")
 
 
@@ -62,12 +65,12 @@ class Fault:
 
 
 async def kill_worker(scene: Scene, victim: int, _seconds: float) -> int | None:
-    """kill -9 of a worker."""
+    """Kill -9 of a worker."""
     return scene.worker(victim).process.kill()
 
 
 async def kill_leader(scene: Scene, _victim: int, _seconds: float) -> int | None:
-    """kill -9 of whichever worker leads the chores."""
+    """Kill -9 of whichever worker leads the chores."""
     with suppress(OSError, TimeoutError, asyncpg.PostgresError):
         connection = await asyncpg.connect(scene.installation.stack.database_url, timeout=1)
         try:
@@ -81,29 +84,27 @@ async def kill_leader(scene: Scene, _victim: int, _seconds: float) -> int | None
 
 
 async def kill_api(scene: Scene, victim: int, _seconds: float) -> int | None:
-    """kill -9 of an API process."""
+    """Kill -9 of an API process."""
     return scene.api(victim).process.kill()
 
 
-async def freeze_worker(scene: Scene, victim: int, seconds: float) -> int | None:
+async def freeze_worker(scene: Scene, victim: int, seconds: float) -> None:
     """SIGSTOP a worker, often beyond its lease, then let it go on."""
     process = scene.worker(victim).process
     process.freeze()
     await asyncio.sleep(seconds)
     process.thaw()
-    return None
 
 
-async def freeze_api(scene: Scene, victim: int, seconds: float) -> int | None:
+async def freeze_api(scene: Scene, victim: int, seconds: float) -> None:
     """SIGSTOP an API process, then let it go on."""
     process = scene.api(victim).process
     process.freeze()
     await asyncio.sleep(seconds)
     process.thaw()
-    return None
 
 
-async def roll(scene: Scene, _victim: int, _seconds: float) -> int | None:
+async def roll(scene: Scene, _victim: int, _seconds: float) -> None:
     """SIGTERM to one worker after the other, as a deployment does."""
     for member in scene.installation.workers:
         before = member.process.ask_to_stop()
@@ -111,42 +112,37 @@ async def roll(scene: Scene, _victim: int, _seconds: float) -> int | None:
             await asyncio.sleep(0.1)
             if scene.healing or member.process.pid not in (before, None):
                 break
-    return None
 
 
-async def drain_worker(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def drain_worker(scene: Scene, victim: int, _seconds: float) -> None:
     """SIGTERM to one worker."""
     scene.worker(victim).process.ask_to_stop()
-    return None
 
 
-async def drain_api(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def drain_api(scene: Scene, victim: int, _seconds: float) -> None:
     """SIGTERM to one API process."""
     scene.api(victim).process.ask_to_stop()
-    return None
 
 
-async def kill_valkey(scene: Scene, _victim: int, seconds: float) -> int | None:
-    """kill -9 of Valkey, which comes back with what it had on disk."""
+async def kill_valkey(scene: Scene, _victim: int, seconds: float) -> None:
+    """Kill -9 of Valkey, which comes back with what it had on disk."""
     async with scene.valkey_is_struck:
         await scene.installation.stack.valkey.kill()
         await asyncio.sleep(seconds)
         await scene.installation.stack.valkey.start()
-    return None
 
 
-async def empty_valkey(scene: Scene, _victim: int, seconds: float) -> int | None:
-    """kill -9 of Valkey, which comes back with nothing."""
+async def empty_valkey(scene: Scene, _victim: int, seconds: float) -> None:
+    """Kill -9 of Valkey, which comes back with nothing."""
     valkey = scene.installation.stack.valkey
     async with scene.valkey_is_struck:
         await valkey.kill()
         shutil.rmtree(valkey.folder / "appendonlydir", ignore_errors=True)
         await asyncio.sleep(seconds)
         await valkey.start()
-    return None
 
 
-async def freeze_valkey(scene: Scene, _victim: int, seconds: float) -> int | None:
+async def freeze_valkey(scene: Scene, _victim: int, seconds: float) -> None:
     """SIGSTOP Valkey, then let it go on."""
     async with scene.valkey_is_struck:
         pid = scene.installation.stack.valkey.pid
@@ -155,19 +151,17 @@ async def freeze_valkey(scene: Scene, _victim: int, seconds: float) -> int | Non
             await asyncio.sleep(seconds)
         finally:
             os.kill(pid, signal.SIGCONT)
-    return None
 
 
-async def kill_postgres(scene: Scene, _victim: int, seconds: float) -> int | None:
-    """kill -9 of the postmaster, and a start that recovers from it."""
+async def kill_postgres(scene: Scene, _victim: int, seconds: float) -> None:
+    """Kill -9 of the postmaster, and a start that recovers from it."""
     async with scene.postgres_is_struck:
         await scene.installation.stack.postgres.kill()
         await asyncio.sleep(seconds)
         await scene.installation.stack.postgres.start()
-    return None
 
 
-async def freeze_postgres(scene: Scene, _victim: int, seconds: float) -> int | None:
+async def freeze_postgres(scene: Scene, _victim: int, seconds: float) -> None:
     """SIGSTOP Postgres, every process of it, then let it go on."""
     postgres = scene.installation.stack.postgres
     async with scene.postgres_is_struck:
@@ -177,45 +171,40 @@ async def freeze_postgres(scene: Scene, _victim: int, seconds: float) -> int | N
             await asyncio.sleep(seconds)
         finally:
             _signal_all(pids, signal.SIGCONT)
-    return None
 
 
-async def terminate_backends(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def terminate_backends(scene: Scene, victim: int, _seconds: float) -> None:
     """pg_terminate_backend for some of the product's connections."""
     with suppress(OSError, TimeoutError, asyncpg.PostgresError):
         connection = await asyncpg.connect(scene.installation.stack.database_url, timeout=1)
         try:
-            await connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                f" WHERE application_name = 'officeplane' AND pid % 3 = {victim % 3}"  # noqa: S608 - a number of ours
-            )
+            await connection.execute(_TERMINATE, victim % 3)
         finally:
             connection.terminate()
-    return None
 
 
-async def flush_all(scene: Scene, _victim: int, _seconds: float) -> int | None:
+async def flush_all(scene: Scene, _victim: int, _seconds: float) -> None:
     """FLUSHALL."""
-    return await _command(scene, "FLUSHALL")
+    await _command(scene, "FLUSHALL")
 
 
-async def flush_scripts(scene: Scene, _victim: int, _seconds: float) -> int | None:
+async def flush_scripts(scene: Scene, _victim: int, _seconds: float) -> None:
     """SCRIPT FLUSH."""
-    return await _command(scene, "SCRIPT", "FLUSH")
+    await _command(scene, "SCRIPT", "FLUSH")
 
 
-async def kill_clients(scene: Scene, _victim: int, _seconds: float) -> int | None:
+async def kill_clients(scene: Scene, _victim: int, _seconds: float) -> None:
     """CLIENT KILL of every connection."""
     await _command(scene, "CLIENT", "KILL", "TYPE", "normal")
-    return await _command(scene, "CLIENT", "KILL", "TYPE", "pubsub")
+    await _command(scene, "CLIENT", "KILL", "TYPE", "pubsub")
 
 
-async def pause_clients(scene: Scene, _victim: int, seconds: float) -> int | None:
+async def pause_clients(scene: Scene, _victim: int, seconds: float) -> None:
     """CLIENT PAUSE: everything is accepted and nothing answered."""
-    return await _command(scene, "CLIENT", "PAUSE", str(int(seconds * 1000)))
+    await _command(scene, "CLIENT", "PAUSE", str(int(seconds * 1000)))
 
 
-async def repeat_ids(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def repeat_ids(scene: Scene, victim: int, _seconds: float) -> None:
     """Push ids of all kinds of tasks again, several times, onto lists they may not belong to."""
     with suppress(OSError, TimeoutError, asyncpg.PostgresError):
         connection = await asyncpg.connect(scene.installation.stack.database_url, timeout=1)
@@ -226,36 +215,34 @@ async def repeat_ids(scene: Scene, victim: int, _seconds: float) -> int | None:
         for name in LISTS[victim % 3 :]:
             for row in rows:
                 await _command(scene, "LPUSH", f"officeplane:{name}", row["id"], row["id"])
-    return None
 
 
-async def push_garbage(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def push_garbage(scene: Scene, victim: int, _seconds: float) -> None:
     """Push what was never an id, and ids that were never ours."""
     dice = random.Random(victim)
     garbage = [dice.randbytes(20), b"", b"{}", b"x" * 100_000, str(uuid7()).encode(), str(uuid7()).upper().encode()]
-    return await _command(scene, "RPUSH", f"officeplane:{LISTS[victim % 4]}", *garbage)
+    await _command(scene, "RPUSH", f"officeplane:{LISTS[victim % 4]}", *garbage)
 
 
-async def replace_list(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def replace_list(scene: Scene, victim: int, _seconds: float) -> None:
     """SET a string where a list should be, losing what was on it."""
-    return await _command(scene, "SET", f"officeplane:{LISTS[victim % 4]}", "not a list")
+    await _command(scene, "SET", f"officeplane:{LISTS[victim % 4]}", "not a list")
 
 
-async def lose_lists(scene: Scene, _victim: int, _seconds: float) -> int | None:
+async def lose_lists(scene: Scene, _victim: int, _seconds: float) -> None:
     """DEL every list: the hints are lost, the locks stay."""
-    return await _command(scene, "DEL", *(f"officeplane:{name}" for name in LISTS))
+    await _command(scene, "DEL", *(f"officeplane:{name}" for name in LISTS))
 
 
-async def leave_locks(scene: Scene, victim: int, _seconds: float) -> int | None:
+async def leave_locks(scene: Scene, victim: int, _seconds: float) -> None:
     """Put a lock of nobody's on some documents, for as long as the product's own locks last."""
     dice = random.Random(victim)
     for document in dice.sample(DOCUMENTS, 6):
         value = f"worker:ghost:0:00000000:{uuid7()}"
         await _command(scene, "SET", f"officeplane:doclock:{document}", value, "PX", "6000", "NX")
-    return None
 
 
-async def hide_redis(scene: Scene, victim: int, seconds: float) -> int | None:
+async def hide_redis(scene: Scene, victim: int, seconds: float) -> None:
     """Redis is visible to one worker only."""
     hidden = [member.redis for index, member in enumerate(scene.installation.workers) if index != victim % 3]
     for proxy in hidden:
@@ -263,19 +250,17 @@ async def hide_redis(scene: Scene, victim: int, seconds: float) -> int | None:
     await asyncio.sleep(seconds)
     for proxy in hidden:
         await proxy.heal()
-    return None
 
 
 def on_link(trouble: Callable[[FaultProxy], Awaitable[None]], *, redis_side: bool) -> Inflict:
     """Return the fault that makes trouble on one process's link for a while."""
 
-    async def inflict(scene: Scene, victim: int, seconds: float) -> int | None:
+    async def inflict(scene: Scene, victim: int, seconds: float) -> None:
         member = scene.member(victim)
         proxy = member.redis if redis_side else member.postgres
         await trouble(proxy)
         await asyncio.sleep(seconds)
         await proxy.heal()
-        return None
 
     return inflict
 
@@ -303,7 +288,7 @@ async def slow_down(proxy: FaultProxy) -> None:
 def half_open(direction: Direction, *, redis_side: bool) -> Inflict:
     """Return the fault in which one side talks into the void until the connection is found dead."""
 
-    async def inflict(scene: Scene, victim: int, seconds: float) -> int | None:
+    async def inflict(scene: Scene, victim: int, seconds: float) -> None:
         member = scene.member(victim)
         proxy = member.redis if redis_side else member.postgres
         proxy.drop(direction)
@@ -311,7 +296,6 @@ def half_open(direction: Direction, *, redis_side: bool) -> Inflict:
         # Bytes that vanished do not come back in TCP; the connection is lost with them.
         proxy.cut()
         await proxy.heal()
-        return None
 
     return inflict
 
@@ -331,7 +315,7 @@ async def heal(scene: Scene) -> None:
 
 
 async def _command(scene: Scene, *words: Any) -> None:
-    client = redis.asyncio.from_url(scene.installation.stack.redis_url, socket_timeout=1, socket_connect_timeout=1)
+    client: Any = redis.asyncio.from_url(scene.installation.stack.redis_url, socket_timeout=1, socket_connect_timeout=1)
     try:
         with suppress(RedisError, OSError, TimeoutError):
             await client.execute_command(*words)
@@ -349,7 +333,7 @@ FAULTS: Final = (
     Fault("kill worker", 9, (0, 0), kill_worker),
     Fault("kill leader", 3, (0, 0), kill_leader),
     Fault("kill API", 4, (0, 0), kill_api),
-    Fault("freeze worker", 9, (1, 6), freeze_worker),
+    Fault("freeze worker", 9, (1, 4.5), freeze_worker),
     Fault("freeze API", 3, (0.5, 3), freeze_api),
     Fault("rolling SIGTERM", 1, (0, 0), roll),
     Fault("SIGTERM worker", 4, (0, 0), drain_worker),

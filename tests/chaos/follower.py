@@ -17,7 +17,8 @@ class Follower:
 
     def __init__(self, urls: Sequence[str], seed: int) -> None:
         self.heard: set[str] = set()
-        self.resets = 0
+        self.odd: list[str] = []
+        """Answers that no follower should ever get."""
         self._urls = urls
         self._dice = random.Random(seed)
         self._last: str | None = None
@@ -35,6 +36,8 @@ class Follower:
         heads = {} if self._last is None else {"Last-Event-ID": self._last}
         async with http.stream("GET", f"{self._dice.choice(self._urls)}/api/events", headers=heads) as answer:
             if answer.status_code != 200:
+                if answer.status_code != 503:
+                    self.odd.append(str(answer.status_code))
                 return
             fields: dict[str, str] = {}
             async for line in answer.aiter_lines():
@@ -47,7 +50,8 @@ class Follower:
                     fields = {}
 
     def _hear(self, fields: dict[str, str]) -> None:
-        self.resets += fields.get("event") == "stream.reset"
+        if fields.get("event") == "stream.reset":
+            self.odd.append("a reset, although nothing was pruned")
         position = fields.get("id")
         if position is not None:
             self._last = position

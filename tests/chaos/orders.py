@@ -22,7 +22,7 @@ _NATURES: Final = {
     "busy": 14.0,
     "flaky": 7.0,
     "child": 6.0,
-    "slow": 3.0,
+    "slow": 2.0,
     "hopeless": 2.0,
     "overlong": 0.7,
     "killer_of_children": 0.5,

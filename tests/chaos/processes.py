@@ -25,6 +25,7 @@ class Death:
     name: str
     pid: int
     at: float
+    lived: float
     status: int
     wanted: bool
 
@@ -50,6 +51,7 @@ class ProductProcess:
         self._watchdog = watchdog
         self._process: subprocess.Popen[bytes] | None = None
         self._told_to_end = False
+        self._started_at = 0.0
 
     @property
     def pid(self) -> int | None:
@@ -69,6 +71,7 @@ class ProductProcess:
                 start_new_session=True,
             )
         self._told_to_end = False
+        self._started_at = time.time()
         self.pids.append(self._process.pid)
         self._watchdog.guard(self._process.pid, Stage.PROGRAMS, signal.SIGKILL)
 
@@ -121,7 +124,9 @@ class ProductProcess:
         if self._process is None:
             return
         status = self._process.wait()
-        self.deaths.append(Death(self.name, self._process.pid, time.time(), status, self._told_to_end))
+        now = time.time()
+        lived = now - self._started_at
+        self.deaths.append(Death(self.name, self._process.pid, now, lived, status, self._told_to_end))
         self._watchdog.release(self._process.pid)
         # Handlers' children leave by themselves when their worker is gone; what is left in its group does not.
         with suppress(ProcessLookupError):

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import asyncpg
 
@@ -16,7 +17,7 @@ from officeplane.store.migrate import migrate
 from tests.chaos.marks import MARKS_VARIABLE
 from tests.chaos.processes import ProductProcess
 from tests.chaos.terms import API_FAILPOINTS, API_PROCESSES, WORKER_FAILPOINTS, WORKER_PROCESSES, Terms
-from tests.fault_proxy import FaultProxy, fault_proxy
+from tests.fault_proxy import FaultProxy
 
 FORGET_SECONDS: Final = 0.25
 
@@ -61,11 +62,10 @@ async def installation(
         await _prepare(stack)
         marks = folder / "marks.txt"
         marks.touch()
-        members: list[Member] = []
-        for index in range(API_PROCESSES):
-            members.append(await _member(leaving, stack, f"api-{index}", folder, (seed, marks, terms, mutant)))
-        for index in range(WORKER_PROCESSES):
-            members.append(await _member(leaving, stack, f"worker-{index}", folder, (seed, marks, terms, mutant)))
+        names = [f"api-{index}" for index in range(API_PROCESSES)]
+        names += [f"worker-{index}" for index in range(WORKER_PROCESSES)]
+        told = (seed, marks, terms, mutant)
+        members = [await _member(leaving, stack, name, folder, told) for name in names]
         proxies = [proxy for member in members for proxy in (member.postgres, member.redis)]
         await leaving.enter_async_context(_in_background(_forget(proxies)))
         for member in members:
@@ -88,8 +88,8 @@ async def _member(
     leaving: AsyncExitStack, stack: EmbeddedStack, name: str, folder: Path, told: tuple[int, Path, Terms, str | None]
 ) -> Member:
     seed, marks, terms, mutant = told
-    postgres = await leaving.enter_async_context(fault_proxy(stack.database_url))
-    redis = await leaving.enter_async_context(fault_proxy(stack.redis_url))
+    postgres = await _link(leaving, stack.database_url)
+    redis = await _link(leaving, stack.redis_url)
     is_api = name.startswith("api")
     port = free_port() if is_api else 0
 
@@ -107,8 +107,20 @@ async def _member(
             "PYTHONFAULTHANDLER": "1",
         }
 
-    process = ProductProcess(name, _command("serve" if is_api else "worker", mutant), environment, folder, stack.watchdog)
+    process = ProductProcess(
+        name, _command("serve" if is_api else "worker", mutant), environment, folder, stack.watchdog
+    )
     return Member(process, postgres, redis, port)
+
+
+async def _link(leaving: AsyncExitStack, url: str) -> FaultProxy:
+    parts = urlsplit(url)
+    proxy = FaultProxy("127.0.0.1", parts.port or 0)
+    # A port from which no connection goes out: else somebody could sit on it while the link is refused.
+    proxy.port = free_port()
+    await proxy.heal()
+    leaving.push_async_callback(proxy.aclose)
+    return proxy
 
 
 def _command(verb: str, mutant: str | None) -> Sequence[str]:
@@ -134,4 +146,3 @@ async def _in_background(work: Coroutine[None, None, None]) -> AsyncGenerator[No
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-

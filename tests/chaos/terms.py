@@ -18,7 +18,7 @@ class Terms:
     lock_ttl_seconds: float = 6.0
     retry_initial_seconds: float = 0.2
     retry_multiplier: float = 3.0
-    drain_seconds: float = 3.0
+    drain_seconds: float = 1.0
     concurrency: int = 4
     poison_crashes: int = 2
 
@@ -42,24 +42,23 @@ class Terms:
 
 
 # Rare pauses where two actors can meet, and rare crashes where one can leave work half done.
-WORKER_FAILPOINTS: Final = ",".join(
-    (
-        "after_pop=pause:0.2@0.01",
-        "after_lock=pause:0.2@0.01",
-        "after_claim=crash@0.0005",
-        "handler_end=crash@0.0003",
-        "before_settle=pause:0.2@0.01",
-        "between_settle_and_roll_up=pause:0.2@0.03",
-        "before_commit=pause:0.3@0.05",
-        "after_settle=crash@0.0005",
-        "before_release=crash@0.0005",
-        "reap_read=pause:0.6@0.4",
-        "reap_settled=crash@0.02",
-        "sweep_marked=crash@0.005",
-        "promote_marked=crash@0.002",
-        "orphan_released=crash@0.05",
-    )
+_WORKERS: Final = (
+    "after_pop=pause:0.2@0.01",
+    "after_lock=pause:0.2@0.01",
+    "after_claim=crash@0.0005",
+    "handler_end=crash@0.0003",
+    "before_settle=pause:0.2@0.01",
+    "between_settle_and_roll_up=pause:0.2@0.03",
+    "before_commit=pause:0.3@0.15",
+    "after_settle=crash@0.0005",
+    "before_release=crash@0.0005",
+    "reap_read=pause:1@0.5",
+    "reap_settled=crash@0.02",
+    "sweep_marked=crash@0.005",
+    "promote_marked=crash@0.002",
+    "orphan_released=crash@0.05",
 )
+WORKER_FAILPOINTS: Final = ",".join(_WORKERS)
 API_FAILPOINTS: Final = (
     "after_insert=crash@0.001,after_ring=crash@0.0005,after_cancel=crash@0.01,after_reopen=crash@0.01"
 )

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 import redis.asyncio
@@ -85,16 +85,16 @@ class Watcher:
             database.terminate()
             await client.aclose()
 
-    async def _look(
-        self, database: "asyncpg.Connection[asyncpg.Record]", client: "redis.asyncio.Redis"
-    ) -> None:
+    async def _look(self, database: "asyncpg.Connection[asyncpg.Record]", client: "redis.asyncio.Redis") -> None:
         rows = await database.fetch(_HELD)
         at = time.time()
         documents = sorted({row["document_id"] for row in rows if row["document_id"] is not None})
         locks: dict[str, str | None] | None = {}
         if documents:
             try:
-                values = await client.mget([f"{self._key_prefix}:doclock:{document}" for document in documents])
+                values: list[Any] = await client.mget(
+                    [f"{self._key_prefix}:doclock:{document}" for document in documents]
+                )
                 locks = dict(zip(documents, values, strict=True))
             except (RedisError, OSError, TimeoutError):
                 locks = None

@@ -1,4 +1,4 @@
-"""The clients: they ask for work, repeat whatever was not answered for certain, and interfere with what they asked for."""
+"""The clients: they ask for work, repeat what was not answered for certain, and interfere with what they asked for."""
 
 import asyncio
 import random
@@ -16,12 +16,12 @@ from tests.chaos.orders import Order, Orders
 CLIENTS: Final = 8
 ANSWER_SECONDS: Final = 3.0
 PERSISTENCE_SECONDS: Final = 40.0
-UNFINISHED_MAX: Final = 350
+UNFINISHED_MAX: Final = 150
 # Typed answers that ask to come again; everything else that is not a verdict is odd.
 _DOUBTFUL: Final = frozenset({"database_unavailable", "idempotency_in_progress", "overloaded"})
 _JSON: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
 _CHOICES: Final = {
-    "single": 62.0, "batch": 12.0, "bulk": 4.0, "replay": 5.0, "cancel": 7.0, "retry": 6.0, "observe": 4.0,
+    "single": 58.0, "batch": 13.0, "bulk": 4.0, "replay": 4.0, "cancel": 10.0, "retry": 7.0, "observe": 4.0,
 }  # fmt: skip
 
 
@@ -57,7 +57,8 @@ class Workload:
                 if self.unfinished > UNFINISHED_MAX:
                     await asyncio.sleep(0.1)
                     continue
-                self.acknowledged += await client.do_something()
+                acknowledged = await client.do_something()
+                self.acknowledged += acknowledged
                 await asyncio.sleep(client.pause())
 
 
@@ -72,6 +73,7 @@ class _Client:
         self._dice = random.Random(name)
         self._orders = Orders(name)
         self._acknowledged: deque[tuple[Order, str]] = deque(maxlen=30)
+        self._children: deque[str] = deque(maxlen=16)
 
     def pause(self) -> float:
         return self._dice.uniform(0, 0.12)
@@ -90,10 +92,13 @@ class _Client:
                 await self._submit(order)
             case "cancel" if self._acknowledged:
                 # Mostly what was asked for a moment ago, or it would have ended by now.
-                _, task_id = self._acknowledged[-1] if self._dice.random() < 0.7 else self._dice.choice(self._acknowledged)
-                await self._deed("cancel", task_id)
+                recent = self._acknowledged[-1] if self._dice.random() < 0.7 else self._dice.choice(self._acknowledged)
+                is_inside = self._children and self._dice.random() < 0.4
+                await self._deed("cancel", self._dice.choice(self._children) if is_inside else recent[1])
             case "retry" if self._workload.gave_up:
-                await self._deed("retry", self._dice.choice(self._workload.gave_up))
+                # What failed a moment ago may have siblings that still run.
+                latest = list(self._workload.gave_up)[: self._dice.choice((3, 40))]
+                await self._deed("retry", self._dice.choice(latest))
             case "observe" if self._acknowledged:
                 await self._observe(self._dice.choice(self._acknowledged)[1])
             case _:
@@ -105,7 +110,11 @@ class _Client:
         answer = await self._persist(number, "/api/tasks", order.body)
         if answer is None or answer.status_code not in (200, 201):
             return 0
-        task_id = str(_object(answer)["id"])
+        found = _object(answer)
+        task_id = str(found["id"])
+        below = found["children"]
+        if isinstance(below, list):
+            self._children.extend(str(child["id"]) for child in below if isinstance(child, dict))
         is_new = all(known.key != order.key for known, _ in self._acknowledged)
         self._acknowledged.append((order, task_id))
         return (1 + _descendants(order)) if is_new else 0
@@ -156,7 +165,8 @@ class _Client:
         if answer.status_code not in (200, 201, 202, 409):
             self._history.odd(number, f"{answer.status_code} {code}: {answer.text[:200]}")
             return answer.status_code < 500
-        tasks = [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict) and "id" in one]
+        several = found if isinstance(found, list) else [found]
+        tasks = [one for one in several if isinstance(one, dict) and "id" in one]
         self._history.answer(
             number,
             answer.status_code,

@@ -25,3 +25,12 @@ async def report(payload: Report, context: Context) -> None:
     """Report progress and stay there for a while."""
     await context.progress(0.5, "halfway")
     await asyncio.sleep(payload.seconds)
+
+
+@handler("cli.linger")
+async def linger(payload: BaseModel, context: Context) -> None:
+    """Run until told to stop, and then for a moment longer."""
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await asyncio.sleep(0.5)

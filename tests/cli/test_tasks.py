@@ -240,7 +240,7 @@ async def test_a_waiting_task_is_cancelled_once(tasks: Tasks) -> None:
 
 
 async def test_a_running_task_is_asked_to_stop(tasks: Tasks) -> None:
-    task_id = await tasks.submit("sleep", payload={"seconds": 60})
+    task_id = await tasks.submit("cli.linger")
     await eventually(lambda: _is_running(tasks, task_id))
 
     cancelled = await tasks("cancel", task_id)

@@ -4,9 +4,7 @@ from hypothesis import strategies as st
 
 from officeplane.domain.event import END_OF_ROW, EventPosition, parse_position
 
-POSITIONS = st.builds(
-    EventPosition, st.integers(0, 10**19 - 1), st.integers(0, 10**18 - 1), st.integers(0, END_OF_ROW)
-)
+POSITIONS = st.builds(EventPosition, st.integers(0, 10**19 - 1), st.integers(0, 10**18 - 1), st.integers(0, END_OF_ROW))
 
 
 @given(POSITIONS)

@@ -23,7 +23,7 @@ OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
 
 
 def an_attempt(
-    *, charged: int = 0, crashes: int = 0, max_retries: int = 3, retry: RetryPolicy | None = None
+    *, charged: int = 0, crashes: int = 0, suspect: bool = False, max_retries: int = 3, retry: RetryPolicy | None = None
 ) -> ClaimedTask:
     return ClaimedTask(
         id=TaskId("0192f000-0000-7000-8000-000000000001"),
@@ -35,7 +35,7 @@ def an_attempt(
         attempt=charged + 1,
         attempts_charged=charged,
         crashes=crashes,
-        suspect=False,
+        suspect=suspect,
         max_retries=max_retries,
         timeout_seconds=600,
         retry_json=None if retry is None else retry.model_dump_json(by_alias=True),
@@ -124,6 +124,12 @@ def test_the_first_retry_after_a_lapse_is_due_at_once() -> None:
     assert judge(an_attempt(), Lapsed(handler_started=True, is_guilty=True), RULES, 0.9).delay_seconds == 0
 
 
+def test_the_retry_after_a_second_lapse_follows_the_policy_also_when_nobody_was_found_guilty() -> None:
+    attempt = an_attempt(charged=1, suspect=True)
+
+    assert judge(attempt, Lapsed(handler_started=True, is_guilty=False), RULES, 0.0).delay_seconds == 25
+
+
 def test_a_lapse_before_the_handler_started_never_uses_up_the_retries() -> None:
     verdict = judge(an_attempt(max_retries=0), Lapsed(handler_started=False, is_guilty=False), RULES, 0.0)
 
@@ -141,6 +147,14 @@ def test_a_second_death_is_a_poison_pill_whatever_is_left_of_the_retries(outcome
     assert (first.state, first.crashed, first.poisoned) == (TaskState.RETRYING, True, False)
     assert (second.state, second.crashed, second.poisoned) == (TaskState.FAILED, True, True)
     assert "poison pill" in error_of(second.error_json)["message"]
+
+
+def test_a_second_death_is_a_poison_pill_even_when_it_came_with_a_timeout() -> None:
+    outcome = Failed(Failure(FailureKind.TIMEOUT, "it took too long"), killed_its_child=True)
+
+    verdict = judge(an_attempt(charged=1, crashes=1), outcome, RULES, 0.0)
+
+    assert (verdict.state, verdict.poisoned) == (TaskState.FAILED, True)
 
 
 def test_a_death_that_the_task_is_not_guilty_of_poisons_nobody() -> None:

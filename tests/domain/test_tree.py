@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,7 +38,8 @@ def test_cancelling_a_task_that_waits_ends_it() -> None:
 
     plan = cancelling(tree, TaskId("c1"))
 
-    assert (plan.ended, plan.asked) == ({"c1"}, frozenset())
+    assert set(plan.ended) == {"c1"}
+    assert set(plan.asked) == set()
 
 
 def test_cancelling_a_task_that_runs_asks_it() -> None:
@@ -47,7 +47,8 @@ def test_cancelling_a_task_that_runs_asks_it() -> None:
 
     plan = cancelling(tree, TaskId("c0"))
 
-    assert (plan.ended, plan.asked) == (frozenset(), {"c0"})
+    assert set(plan.ended) == set()
+    assert set(plan.asked) == {"c0"}
 
 
 def test_cancelling_a_batch_asks_it_too_while_something_in_it_runs() -> None:
@@ -55,7 +56,8 @@ def test_cancelling_a_batch_asks_it_too_while_something_in_it_runs() -> None:
 
     plan = cancelling(tree, TaskId("parent"))
 
-    assert (plan.ended, plan.asked) == ({"c2"}, {"parent", "c1"})
+    assert set(plan.ended) == {"c2"}
+    assert set(plan.asked) == {"parent", "c1"}
 
 
 def test_a_batch_between_two_attempts_ends_at_once() -> None:
@@ -63,7 +65,8 @@ def test_a_batch_between_two_attempts_ends_at_once() -> None:
 
     plan = cancelling(tree, TaskId("parent"))
 
-    assert (plan.ended, plan.asked) == ({"parent", "c0", "c1"}, frozenset())
+    assert set(plan.ended) == {"parent", "c0", "c1"}
+    assert set(plan.asked) == set()
 
 
 def test_retrying_a_lone_task_queues_it() -> None:
@@ -156,8 +159,6 @@ def _move(world: World, data: st.DataObject) -> None:
 
 def _is_over(world: World) -> bool:
     return all(node.state is COMPLETED for node in world.nodes.values())
-
-
 
 
 @given(shape=BATCHES, data=st.data())

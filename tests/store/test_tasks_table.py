@@ -39,7 +39,9 @@ REFUSED = {
 }
 
 
-async def a_row(connection: Connection, state: TaskState = TaskState.QUEUED, document_id: str | None = None) -> uuid.UUID:
+async def a_row(
+    connection: Connection, state: TaskState = TaskState.QUEUED, document_id: str | None = None
+) -> uuid.UUID:
     """Put a task into the table, in a state, and return its id."""
     task_id = uuid.uuid4()
     await connection.execute(

@@ -56,9 +56,7 @@ async def test_a_batch_goes_on_with_the_children_left_when_its_turn_comes(bench:
 async def test_a_child_cancelled_before_its_batch_had_its_turn_waits_for_the_batch_when_it_is_retried(
     bench: Workbench,
 ) -> None:
-    _, first, _, x, _ = await bench.a_batch(
-        A_CHILD, {"children": [A_CHILD, A_CHILD], "on_child_failure": "continue"}
-    )
+    _, first, _, x, _ = await bench.a_batch(A_CHILD, {"children": [A_CHILD, A_CHILD], "on_child_failure": "continue"})
     await cancel(bench, x)
 
     await retry(bench, x)

@@ -12,8 +12,10 @@ from tests.workers.marks import Marks
 
 
 @pytest.fixture
-def marks(tmp_path: Path) -> Marks:
-    return Marks(tmp_path)
+def marks(tmp_path: Path) -> Iterator[Marks]:
+    made = Marks(tmp_path)
+    yield made
+    made.open_all_gates()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Never
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from officeplane import BlockingContext, Context, PermanentFailure, handler
 from tests.workers.marks import Marks
@@ -53,7 +53,9 @@ class Times(BaseModel):
 class Said(BaseModel):
     """Anything."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    said: JsonValue = None
 
 
 @handler("test.mark", payload=Marked)

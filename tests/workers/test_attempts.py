@@ -236,6 +236,20 @@ async def test_a_late_end_does_not_let_go_of_the_task_that_was_claimed_again() -
     assert [attempt.task for attempt in attempts.among([first.id])] == [second]
 
 
+async def test_an_attempt_stops_when_its_worker_lost_it_and_has_claimed_the_task_again() -> None:
+    attempts, ends, handler = Attempts(), Ends(), Handler()
+    first = Attempt(a_claimed_task(), ends)
+    attempts.add(first)
+    first.start(handler.stubborn())
+    await handler.began.wait()
+
+    attempts.add(Attempt(dataclasses.replace(a_claimed_task(), id=first.task.id), Ends()))
+
+    assert await ends.first() is None
+    assert attempts.stubborn == 1
+    handler.let_go.set()
+
+
 async def test_handlers_that_run_on_after_their_attempt_are_counted() -> None:
     attempts, ends, handler = Attempts(), Ends(), Handler()
     attempt = Attempt(a_claimed_task(), ends)

@@ -116,15 +116,28 @@ async def test_hints_that_reach_a_stopping_worker_go_back_to_their_list(
         assert await bench.redis("LRANGE", "officeplane:high", "0", "-1") == [task.id]
 
 
-async def test_a_take_that_failed_is_followed_by_a_look_at_the_ledger_at_once(
+async def test_a_take_that_fails_is_followed_by_a_look_at_the_ledger_at_once(
     bench: Workbench, hands: Workbench, redis_proxy: FaultProxy
 ) -> None:
     async with a_loop(hands) as loop:
         await redis_proxy.passed(b"BRPOP")
-        await redis_proxy.refuse()
+        redis_proxy.hold()
         task = await bench.a_task()
 
-        await loop.has_started(task.id, within=2)
+        await redis_proxy.refuse()
+
+        await loop.has_started(task.id, within=1)
+
+
+async def test_a_take_that_is_overdue_is_followed_by_a_look_at_the_ledger_at_once(
+    bench: Workbench, hands: Workbench, redis_proxy: FaultProxy
+) -> None:
+    async with a_loop(hands) as loop:
+        await redis_proxy.passed(b"BRPOP")
+        redis_proxy.hold()
+        task = await bench.a_task()
+
+        await loop.has_started(task.id, within=2.5)
 
 
 async def test_without_redis_the_ledger_is_asked_again_at_once_while_there_is_more(

@@ -111,23 +111,26 @@ async def test_what_ended_while_postgres_was_away_is_settled_afterwards_and_once
 async def test_a_commit_whose_answer_was_lost_is_not_made_twice(
     bench: Workbench, proxy: FaultProxy, through_proxy: Workbench
 ) -> None:
-    task = await through_proxy.a_running_task()
+    earlier, task = await through_proxy.a_running_task(), await through_proxy.a_running_task()
     finished = Finished()
     async with a_settler(through_proxy, finished) as settler:
-        proxy.drop(Direction.REPLIES)
+        # The statement is known on its connection now, so that the next reply is the one to its commit.
+        settler.add(earlier, Succeeded(None))
+        await finished.all(earlier)
+        proxy.cut_after(Direction.REPLIES, 1)
         settler.add(task, Succeeded('{"answer": 42}'))
 
         async def is_completed() -> bool:
             return await bench.state(task) is TaskState.COMPLETED
 
         await eventually(is_completed)
-        proxy.cut()
+        assert task.id not in finished.tasks
         await proxy.heal()
         await finished.all(task)
 
     assert await settlements_of(bench, task) == 1
-    assert list((await bench.counters()).values()) == [1]
-    assert finished.tasks == [task.id]
+    assert list((await bench.counters()).values()) == [2]
+    assert finished.tasks == [earlier.id, task.id]
 
 
 async def test_an_attempt_whose_lease_is_over_before_postgres_is_back_is_left_to_the_reaper(

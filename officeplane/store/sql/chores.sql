@@ -23,35 +23,35 @@ WITH cutoff AS MATERIALIZED (
      WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND (run_at <= moment.now OR NOT yields)
      ORDER BY document_id, tasks.rank, seq
 ), quiet_lanes AS (
-    SELECT h.id, h.document_id, tier_of(h.rank - moment.boost) AS tier FROM heads h, moment
+    SELECT h.id FROM heads h, moment
      WHERE h.run_at <= moment.now
        AND h.rung_at < ($1::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
      ORDER BY h.rank LIMIT $2::integer
 ), quiet AS (
-    SELECT t.id, tier_of(t.rank - moment.boost) AS tier FROM tasks t, moment, cutoff
+    SELECT t.id FROM tasks t, moment, cutoff
      WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
        AND t.rung_at < cutoff.latest
        AND t.rung_at < ($1::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
      ORDER BY t.rung_at LIMIT $2::integer
 ), aged AS (
-    SELECT a.id, tier_of(a.rank - moment.boost) AS tier
+    SELECT a.id
       FROM moment, (VALUES (1, 10), (2, 30), (3, 60)) AS f(tier, floor),
-           LATERAL (SELECT id, rank FROM tasks
+           LATERAL (SELECT id FROM tasks
                      WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
                        AND tasks.rank < f.floor + moment.boost
                      ORDER BY tasks.rank LIMIT $2::integer) a
 ), chosen AS (
-    SELECT id, tier FROM quiet_lanes UNION SELECT id, tier FROM quiet UNION SELECT id, tier FROM aged
+    SELECT id FROM quiet_lanes UNION SELECT id FROM quiet UNION SELECT id FROM aged
 ), locked AS MATERIALIZED (
-    SELECT l.tid, chosen.tier FROM chosen,
+    SELECT l.tid FROM chosen,
            LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = chosen.id FOR NO KEY UPDATE SKIP LOCKED) l
      WHERE l.state IN {claimable}
 )
-UPDATE tasks SET rung_at = clock_timestamp(), rung_tier = locked.tier
-  FROM locked WHERE tasks.ctid = locked.tid
-RETURNING tasks.id, tasks.document_id, tasks.rung_tier
+UPDATE tasks SET rung_at = clock_timestamp(), rung_tier = tier_of(rank - moment.boost)
+  FROM moment WHERE ctid = ANY(ARRAY(SELECT tid FROM locked))
+RETURNING id, document_id, rung_tier
 
 -- name: waiting_lanes
 -- Lanes with a runnable head and nobody in them. No row: every lane is worked on or empty.
@@ -112,9 +112,9 @@ WITH RECURSIVE window_ AS MATERIALIZED (
 ), tree AS (
     SELECT id FROM old
     UNION ALL
-    SELECT t.id FROM tree, tasks t WHERE t.parent_id = tree.id
+    SELECT t.id FROM tree, LATERAL (SELECT id FROM tasks WHERE parent_id = tree.id OFFSET 0) t
 ), removed AS (
-    DELETE FROM tasks WHERE id IN (SELECT id FROM tree) RETURNING id
+    DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) RETURNING id
 )
 SELECT (SELECT max(seq) FROM window_) AS until, (SELECT count(*) FROM removed) AS removed
 

@@ -13,8 +13,9 @@ SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid
 
 -- name: is_held
 -- Whether everything after a position is still there. Always one row; a position
--- from before the oldest event kept, or from another database, is not held.
-SELECT coalesce($1::text::xid8 >= (SELECT min(xid) FROM events), false)
+-- from before the oldest event kept, or from another database, is not held. A
+-- transaction has several rows, and pruning may stop between two of them.
+SELECT coalesce(($1::text::xid8, $2::bigint) >= (SELECT xid, id FROM events ORDER BY xid, id LIMIT 1), false)
        AND $1::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) AS held
 
 -- name: prune

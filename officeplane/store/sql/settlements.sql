@@ -55,6 +55,12 @@ WITH held AS MATERIALIZED (
 )
 SELECT id, state, rung_tier, lane_waits FROM settled
 
+-- name: count_fenced
+-- Counts attempts that were lost before they could be settled. No row: never.
+INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+SELECT $1::text, task_type, 'fenced', '', count(*) FROM unnest($2::text[]) AS task_type GROUP BY 2 ORDER BY 2
+ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+
 -- name: standing
 -- How claims stand after a settlement that gave no row for them. No row: pruned.
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a

@@ -86,7 +86,7 @@ SELECT {columns} FROM tasks
    AND ($4::text IS NULL OR task_type = $4::text)
    AND ($5::smallint IS NULL OR priority BETWEEN $5::smallint AND $6::smallint)
    AND ($7::uuid IS NULL OR parent_id = $7::uuid)
-   AND ($8::text IS NULL OR tags @> ARRAY[$8::text])
+   AND ($8::text IS NULL OR (tags @> ARRAY[$8::text] AND tags <> '{}'))
  ORDER BY seq DESC LIMIT $9::integer
 
 -- name: children

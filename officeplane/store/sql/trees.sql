@@ -11,7 +11,9 @@ SELECT id FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 SELECT id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
 
 -- name: lock_nodes
--- Locks a root with everything below it and tells how it stands. No row: pruned.
+-- Locks a root with everything below it and tells how it stands. It does not wait for
+-- a child that is being claimed or promoted: this transaction has its number by now,
+-- and its events would be told before those it waited for. No row: pruned.
 WITH RECURSIVE tree AS (
     SELECT id FROM tasks WHERE id = $1::uuid
     UNION ALL
@@ -19,12 +21,12 @@ WITH RECURSIVE tree AS (
 )
 SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers,
        cancel_requested_at IS NOT NULL AS cancel_requested, document_id
-  FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) ORDER BY id FOR NO KEY UPDATE
+  FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) ORDER BY id FOR NO KEY UPDATE NOWAIT
 
 -- name: siblings
 -- What the children of unfinished parents add up to. No row: the parent is final.
 SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_requested, p.blockers = 0 AS has_turn,
-       p.parent_id, c.busy, c.gave_up, c.next_pending, c.culprit
+       p.parent_id, p.state IN {not_begun} AS not_begun, c.busy, c.gave_up, c.next_pending, c.culprit
   FROM tasks p,
        LATERAL (SELECT count(*) FILTER (WHERE state IN {unfinished} AND blockers = 0) AS busy,
                        count(*) FILTER (WHERE state IN {reopenable}) AS gave_up,
@@ -33,6 +35,18 @@ SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_req
                        (array_agg(id ORDER BY position) FILTER (WHERE state IN {reopenable}))[1] AS culprit
                   FROM tasks WHERE parent_id = p.id) c
  WHERE p.id = ANY($1::uuid[]) AND p.state IN {unfinished}
+
+-- name: begin
+-- Lets batches begin whose first child was claimed while their row was locked. No row: they have begun.
+WITH begun AS (
+    UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
+     WHERE id = ANY($1::uuid[]) AND state IN {not_begun}
+    RETURNING id, document_id
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.running', array_agg(id), array_agg(document_id) FROM begun HAVING count(*) > 0
+)
+SELECT id FROM begun
 
 -- name: start
 -- Takes one blocker from PENDING tasks; those with none left and due become QUEUED. A

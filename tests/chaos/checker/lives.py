@@ -1,0 +1,79 @@
+"""Lives: the events of each task as a sequence of steps, divided into generations and attempts."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from tests.chaos.evidence import Evidence, FailureRow, TaskRow
+
+FINAL: Final = frozenset({"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"})
+CLAIMABLE: Final = frozenset({"QUEUED", "RETRYING"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A task enters a state. `attempt` is that which runs, or ran last; 0 before the first."""
+
+    state: str
+    id: int
+    at: float
+    committed: float
+    generation: int
+    attempt: int
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One task and all its steps."""
+
+    task: TaskRow
+    steps: tuple[Step, ...]
+    failures: tuple[FailureRow, ...]
+
+    @property
+    def generations(self) -> int:
+        """How often it began: once, and once more for each explicit retry."""
+        return self.steps[-1].generation if self.steps else 1
+
+    def entered(self, *states: str) -> list[Step]:
+        """The steps into these states."""
+        return [step for step in self.steps if step.state in states]
+
+    def claim_of(self, attempt: int) -> Step | None:
+        """The step with which an attempt began."""
+        return next((step for step in self.steps if step.state == "RUNNING" and step.attempt == attempt), None)
+
+    def generation_of(self, attempt: int) -> int:
+        """The generation an attempt belongs to."""
+        claim = self.claim_of(attempt)
+        return 0 if claim is None else claim.generation
+
+    def failures_in(self, generation: int) -> list[FailureRow]:
+        """The failed attempts of a generation."""
+        return [failure for failure in self.failures if self.generation_of(failure.attempt) == generation]
+
+
+Lives = dict[str, Life]
+
+
+def lives_of(evidence: Evidence) -> Lives:
+    """Return the life of every task that has a row."""
+    steps: defaultdict[str, list[Step]] = defaultdict(list)
+    for event in sorted(evidence.events, key=lambda event: event.id):
+        noun, _, state = event.kind.partition(".")
+        task = evidence.tasks.get(event.task_id)
+        if noun != "task" or task is None:
+            continue
+        before = steps[task.id][-1] if steps[task.id] else None
+        entered = state.upper()
+        generation = 1 if before is None else before.generation + (before.state in FINAL)
+        attempt = 0 if before is None else before.attempt
+        attempt += entered == "RUNNING" and task.runnable
+        steps[task.id].append(Step(entered, event.id, event.at, event.committed, generation, attempt, event.position))
+    failures: defaultdict[str, list[FailureRow]] = defaultdict(list)
+    for failure in sorted(evidence.failures, key=lambda failure: failure.attempt):
+        failures[failure.task_id].append(failure)
+    return {
+        task_id: Life(task, tuple(steps[task_id]), tuple(failures[task_id])) for task_id, task in evidence.tasks.items()
+    }

@@ -1,0 +1,32 @@
+"""I18: with Redis in health, who works on a document has its lock, under a value that never comes back.
+
+Judged in the calm after the last healing only: a lock that was lost in a storm
+is taken again when it is renewed, and what was entered without Redis is left
+without it.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tests.chaos.checker.lives import Lives
+from tests.chaos.checker.violation import Violation
+from tests.chaos.evidence import Evidence
+
+# A process notices within about a second that Redis is back, and stays five in a lane that it entered before.
+CALM_AFTER_SECONDS: Final = 8.0
+
+
+def check_locks(evidence: Evidence, _lives: Lives) -> Iterator[Violation]:
+    """Yield attempts on documents whose lock is not their own."""
+    if evidence.healed_at is None:
+        return
+    judged: set[tuple[str, int]] = set()
+    for seen in evidence.sightings:
+        key = (seen.task_id, seen.attempt)
+        if not seen.lock_seen or key in judged or seen.claimed_at < evidence.healed_at + CALM_AFTER_SECONDS:
+            continue
+        wanted = f"{seen.worker_id}:{seen.hold_id}"
+        if seen.lock_value != wanted:
+            judged.add(key)
+            found = f"under the lock {seen.lock_value} instead of {wanted}"
+            yield Violation("I18", f"attempt {seen.attempt} of {seen.task_id} ran on {seen.document_id} {found}")

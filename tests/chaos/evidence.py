@@ -1,0 +1,103 @@
+"""Evidence: everything that is left of a run, in plain values. The checker reads this and nothing else."""
+
+from dataclasses import dataclass, field
+
+from tests.chaos.history import Operation
+from tests.chaos.marks import Mark
+from tests.chaos.nemesis import Struck
+from tests.chaos.processes import Death
+from tests.chaos.terms import Terms
+from tests.chaos.watcher import Sighting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """A task as the table has it at the end."""
+
+    id: str
+    seq: int
+    task_type: str
+    document_id: str | None
+    title: str | None
+    state: str
+    rank: float
+    runnable: bool
+    yields: bool
+    blockers: int = 0
+    max_retries: int = 3
+    generation: int = 1
+    attempt: int = 0
+    attempts_charged: int = 0
+    poison_pill: bool = False
+    has_lease: bool = False
+    cancel_requested: bool = False
+    result_token: str | None = None
+    result_attempt: int | None = None
+    result_echo: str | None = None
+    wanted_echo: str | None = None
+    error_kind: str | None = None
+    parent_id: str | None = None
+    position: int | None = None
+    on_child_failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event of one task: written at `at`, seen by others from `committed` on; seconds of the server's clock."""
+
+    position: str
+    id: int
+    kind: str
+    task_id: str
+    at: float
+    committed: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """One failed attempt."""
+
+    task_id: str
+    attempt: int
+    worker_id: str | None
+    kind: str
+    message: str
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left in Redis and of sessions when all is over and every lock's time has run out."""
+
+    hints: int = 0
+    locks: tuple[str, ...] = ()
+    parked: tuple[str, ...] = ()
+    without_ttl: tuple[str, ...] = ()
+    sessions: int = 0
+    sessions_in_transaction: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """All of it."""
+
+    terms: Terms
+    tasks: dict[str, TaskRow]
+    events: list[EventRow]
+    failures: list[FailureRow] = field(default_factory=list[FailureRow])
+    counters: dict[str, int] = field(default_factory=dict[str, int])
+    keys: dict[str, str] = field(default_factory=dict[str, str])
+    history: list[Operation] = field(default_factory=list[Operation])
+    marks: list[Mark] = field(default_factory=list[Mark])
+    sightings: list[Sighting] = field(default_factory=list[Sighting])
+    struck: list[Struck] = field(default_factory=list[Struck])
+    deaths: list[Death] = field(default_factory=list[Death])
+    heard: set[str] | None = None
+    """The positions of events that a follower was told of; None if nobody followed."""
+    odd_of_stream: list[str] = field(default_factory=list[str])
+    remains: Remains = field(default_factory=Remains)
+    healed_at: float | None = None
+    ready_after: float | None = None
+    """Seconds from the last healing until every API was ready; None if one never was."""
+    quiet_seconds: float = 0.0
+    """How long nothing had happened when the end was no longer waited for."""

@@ -1,0 +1,94 @@
+"""Gathering: from the servers, at the end of a run, to evidence."""
+
+import asyncio
+from typing import Any, Final
+
+import asyncpg
+import redis.asyncio
+
+from tests.chaos.evidence import EventRow, FailureRow, Remains, TaskRow
+
+_TASKS: Final = """
+    SELECT id::text, seq, task_type, document_id, title, state, rank, runnable, yields, blockers, max_retries,
+           generation, attempt, attempts_charged, poison_pill, lease_until IS NOT NULL AS has_lease,
+           cancel_requested_at IS NOT NULL AS cancel_requested,
+           result ->> 'token' AS result_token, (result ->> 'attempt')::integer AS result_attempt,
+           result ->> 'echo' AS result_echo,
+           CASE WHEN payload -> 'echo' ? '$ref' THEN payload #>> '{echo,$ref}' END AS wanted_echo,
+           error ->> 'kind' AS error_kind, parent_id::text, position, on_child_failure
+      FROM tasks
+"""
+_EVENTS: Final = """
+    SELECT e.xid || '-' || e.id || '-' || (one.index - 1) AS position, e.id, e.kind, one.task_id::text,
+           extract(epoch FROM e.at)::float8 AS at,
+           extract(epoch FROM coalesce(pg_xact_commit_timestamp(e.xid::xid), e.at))::float8 AS committed
+      FROM events e, unnest(e.task_ids) WITH ORDINALITY AS one(task_id, index)
+     ORDER BY e.id, one.index
+"""
+_FAILURES: Final = """
+    SELECT task_id::text, attempt, worker_id, kind, message,
+           extract(epoch FROM started_at)::float8 + duration_seconds AS ended FROM task_failures
+"""
+_SESSIONS: Final = """
+    SELECT count(*) AS sessions, count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS in_transaction
+      FROM pg_stat_activity WHERE application_name = 'officeplane'
+"""
+
+
+async def gather_tables(
+    database_url: str,
+) -> tuple[dict[str, TaskRow], list[EventRow], list[FailureRow], dict[str, int], dict[str, str]]:
+    """Return tasks, events, failures, counters by outcome, and the task of each idempotency key."""
+    connection = await asyncpg.connect(database_url, timeout=10)
+    try:
+        tasks = {row["id"]: TaskRow(**dict(row)) for row in await connection.fetch(_TASKS)}
+        events = [EventRow(*row.values()) for row in await connection.fetch(_EVENTS)]
+        failures = [FailureRow(*row.values()) for row in await connection.fetch(_FAILURES)]
+        counted = await connection.fetch("SELECT outcome, sum(count)::bigint AS n FROM task_counters GROUP BY 1")
+        keys = await connection.fetch("SELECT key, task_id::text FROM idempotency_keys")
+    finally:
+        await connection.close()
+    return (
+        tasks,
+        events,
+        failures,
+        {row["outcome"]: row["n"] for row in counted},
+        {r["key"]: r["task_id"] for r in keys},
+    )
+
+
+async def gather_remains(database_url: str, redis_url: str, patience_seconds: float) -> Remains:
+    """Return what is left once it is nothing, or what is still left when the patience is over."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + patience_seconds
+    while True:
+        remains = await _look(database_url, redis_url)
+        is_clean = not (remains.hints or remains.locks or remains.parked or remains.sessions_in_transaction)
+        if is_clean or loop.time() > deadline:
+            return remains
+        await asyncio.sleep(0.3)
+
+
+async def _look(database_url: str, redis_url: str) -> Remains:
+    connection = await asyncpg.connect(database_url, timeout=10)
+    try:
+        sessions = await connection.fetchrow(_SESSIONS)
+    finally:
+        await connection.close()
+    assert sessions is not None
+    client: Any = redis.asyncio.from_url(redis_url, decode_responses=True, encoding_errors="replace")
+    try:
+        keys: list[str] = sorted([key async for key in client.scan_iter("officeplane:*")])
+        types = {key: await client.type(key) for key in keys}
+        hints = sum([await client.llen(key) for key, kind in types.items() if kind == "list" and "aside" not in key])
+        unbounded = [key for key, kind in types.items() if kind != "list" and await client.ttl(key) == -1]
+    finally:
+        await client.aclose()
+    return Remains(
+        hints=hints,
+        locks=tuple(key for key in keys if ":doclock:" in key),
+        parked=tuple(key for key in keys if ":parked:" in key),
+        without_ttl=tuple(unbounded),
+        sessions=sessions["sessions"],
+        sessions_in_transaction=sessions["in_transaction"],
+    )

@@ -1,0 +1,18 @@
+"""What may go wrong when work is taken."""
+
+from tests.chaos.mutants.texts import change
+
+
+def claim_without_guard() -> None:
+    """A task without a document is claimed whatever unfinished state it is in."""
+    change(
+        "claims",
+        "claim_tasks",
+        "state IN ('QUEUED', 'RETRYING') AND runnable AND document_id IS NULL",
+        "state IN ('QUEUED', 'RETRYING', 'RUNNING') AND runnable AND document_id IS NULL",
+    )
+
+
+def lane_order_off() -> None:
+    """The last of a lane is claimed first."""
+    change("claims", "claim_lanes", "ORDER BY rank, seq LIMIT 1) head", "ORDER BY rank DESC, seq DESC LIMIT 1) head")

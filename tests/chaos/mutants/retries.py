@@ -1,0 +1,32 @@
+"""What may go wrong when an attempt failed."""
+
+from officeplane.domain.outcome import HandedBack, Outcome, RetryRules, Verdict, judge
+from officeplane.domain.retry import RetryPolicy, Standing
+from officeplane.domain.task import ClaimedTask
+from officeplane.services import settlement
+from tests.chaos.mutants.texts import monkey_patch
+
+
+def backoff_off_by_one() -> None:
+    """The delays are those of one retry earlier."""
+    right = RetryPolicy.delay_seconds
+
+    def wrong(policy: RetryPolicy, retry: int, chance: float) -> float:
+        return right(policy, retry - 1, chance)
+
+    monkey_patch(RetryPolicy, "delay_seconds", wrong)
+
+
+def hand_back_charged() -> None:
+    """An attempt that was stopped for no fault of its own is charged."""
+
+    def judged(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
+        verdict = judge(task, outcome, rules, chance)
+        return verdict._replace(charged=True) if isinstance(outcome, HandedBack) else verdict
+
+    monkey_patch(settlement, "judge", judged)
+
+
+def poison_ignored() -> None:
+    """A task may take down as many processes as it has attempts."""
+    monkey_patch(Standing, "is_poisoned", property(lambda _: False))

@@ -1,0 +1,30 @@
+"""What may go wrong when an attempt ends."""
+
+from tests.chaos.mutants.texts import change
+
+_GUARD = (
+    "held.current_state IN ('RUNNING', 'VALIDATING') AND held.current_claim = held.claim_id\n"
+    "       AND (NOT $10::boolean OR held.lease_until <= clock_timestamp())"
+)
+
+
+def settle_without_claim() -> None:
+    """Whoever settles a running task may, whether the attempt is his or not."""
+    change("settlements", "settle", " AND held.current_claim = held.claim_id\n       AND (NOT", "\n       AND (NOT")
+
+
+def reap_without_guard() -> None:
+    """The reaper ends whatever it had read, although it may have been renewed or ended since."""
+    guarded = "held.current_state IN ('RUNNING', 'VALIDATING') AND held.current_claim = held.claim_id"
+    anything = "$10::boolean AND held.current_state NOT IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED')"
+    change("settlements", "settle", _GUARD, f"({guarded} OR {anything})")
+
+
+def cancel_flag_ignored() -> None:
+    """Who was asked to stop ends as if nobody had asked."""
+    change(
+        "settlements",
+        "settle",
+        "CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target",
+        "o.wanted AS target",
+    )

@@ -1,0 +1,18 @@
+"""What may go wrong on the way in."""
+
+from dataclasses import replace
+
+from officeplane.domain.request import TaskRequest
+from officeplane.handlers.catalogue import Catalogue
+from officeplane.services import submission
+from officeplane.services.intake import Intake, take_in
+from tests.chaos.mutants.texts import monkey_patch
+
+
+def key_ignored() -> None:
+    """A request is stored again for each time it is made."""
+
+    def taken_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
+        return replace(take_in(request, catalogue), key=None)
+
+    monkey_patch(submission, "take_in", taken_in)

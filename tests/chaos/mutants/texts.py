@@ -1,0 +1,18 @@
+"""How mutants change the product: queries, which all modules share as they were loaded, and names."""
+
+from officeplane.store.queries import load
+
+
+def change(noun: str, query: str, old: str, new: str) -> None:
+    """Replace a part of a query; raise when the query no longer has it."""
+    queries = load(noun)
+    text = queries[query]
+    if text.count(old) != 1:
+        raise AssertionError(f"the mutant is stale: {noun}.{query} does not have {old!r} once")
+    queries[query] = text.replace(old, new)
+
+
+def monkey_patch(owner: object, name: str, value: object) -> None:
+    """Put something else under a name that must exist."""
+    assert hasattr(owner, name), f"the mutant is stale: {owner} has no {name}"
+    setattr(owner, name, value)

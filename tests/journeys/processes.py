@@ -1,0 +1,264 @@
+"""The product's own processes: started with short times, watched, stopped, frozen and killed by tests.
+
+Each writes its log as JSON lines; tests wait for what it says instead of for time to pass.
+Only what was started here is ever ended.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from tests.support import eventually
+
+PROGRAM: Final = Path(sys.executable).with_name("officeplane")
+ROOT: Final = Path(__file__).parents[2]
+HANDLERS: Final = "tests.workers.handlers"
+LEASE_SECONDS: Final = 2.0
+STOP_SECONDS: Final = 15.0
+SHORT_TIMES: Final = {
+    "LEASE_SECONDS": str(LEASE_SECONDS),
+    "HEARTBEAT_SECONDS": "0.4",
+    "SWEEP_SECONDS": "0.5",
+    "POLL_SECONDS": "0.3",
+    "LOCK_TTL_SECONDS": "5",
+    "RETRY_INITIAL_SECONDS": "0.2",
+    "RETRY_MULTIPLIER": "2",
+    "DRAIN_SECONDS": "10",
+}
+
+
+class Process:
+    """One process of the product."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
+        self.name = name
+        self._process = process
+        self._log = log
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.returncode is None
+
+    def said(self, event: str) -> list[dict[str, Any]]:
+        """Return every remark of this name in its log."""
+        remarks = [_parsed(line) for line in self._log.read_text().splitlines()]
+        return [remark for remark in remarks if remark.get("event") == event]
+
+    async def says(self, event: str, *, within: float = 15) -> dict[str, Any]:
+        """Return its first remark of this name as soon as it is there."""
+
+        def heard() -> list[dict[str, Any]]:
+            assert self.is_running, f"{self.name} ended: {self._log.read_text()[-2000:]}"
+            return self.said(event)
+
+        return (await eventually(heard, within=within, what=f"{event!r} of {self.name}"))[0]
+
+    async def kill(self) -> None:
+        """End it as a crash would."""
+        self.signal(signal.SIGKILL)
+        await self._process.wait()
+
+    def freeze(self) -> None:
+        """Stop it in its tracks."""
+        self.signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self.signal(signal.SIGCONT)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it still runs."""
+        if self.is_running:
+            self._process.send_signal(number)
+
+    async def ended(self, *, within: float = STOP_SECONDS) -> int:
+        """Return its exit code once it has ended."""
+        async with asyncio.timeout(within):
+            return await self._process.wait()
+
+    async def stop(self, *, within: float = STOP_SECONDS) -> int:
+        """Ask it to stop and return its exit code."""
+        self.signal(signal.SIGTERM)
+        return await self.ended(within=within)
+
+
+class Processes:
+    """Starts processes on one installation."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = {f"OFFICEPLANE_{name}": value for name, value in {**SHORT_TIMES, **environment}.items()}
+        self._started: list[Process] = []
+
+    async def worker(self, *, concurrency: int = 3, **environment: str) -> Process:
+        """Start a worker and return it when it works."""
+        process = await self.start("worker", "--concurrency", str(concurrency), **environment)
+        await process.says("worker.started")
+        return process
+
+    async def workers(self, count: int, *, concurrency: int = 3, **environment: str) -> list[Process]:
+        """Start several workers and return them when they work."""
+        started = [
+            await self.start("worker", "--concurrency", str(concurrency), **environment) for _ in range(count)
+        ]
+        for process in started:
+            await process.says("worker.started")
+        return started
+
+    async def serve(self, **environment: str) -> "Server":
+        """Start an API server and return it when it answers."""
+        process = await self.start("serve", "--port", "0", **environment)
+        url = str((await process.says("serve.listening"))["url"])
+        server = Server(process, url)
+
+        async def answers() -> bool:
+            try:
+                return (await server.get("/api/health/live")).status_code == 200
+            except httpx.TransportError:
+                return False
+
+        await eventually(answers, what="the API")
+        return server
+
+    async def start(self, *arguments: str, **environment: str) -> Process:
+        """Start `officeplane` with these arguments; further settings are named without their prefix."""
+        given = {f"OFFICEPLANE_{name}": value for name, value in environment.items()}
+        name = f"{arguments[0]}-{len(self._started)}"
+        log = self._folder / f"{name}.log"
+        with log.open("w") as stream:
+            process = await asyncio.create_subprocess_exec(
+                PROGRAM,
+                *arguments,
+                cwd=ROOT,
+                env={**os.environ, **self._environment, "OFFICEPLANE_LOG_FORMAT": "json", **given},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+            )
+        started = Process(name, process, log)
+        self._started.append(started)
+        return started
+
+    async def end_all(self) -> None:
+        """Kill whatever still runs."""
+        for process in self._started:
+            await process.kill()
+
+
+class Server:
+    """An API server, and a client of it."""
+
+    def __init__(self, process: Process, url: str) -> None:
+        self.process = process
+        self.url = url
+        self._client = httpx.AsyncClient(base_url=url, timeout=40)
+
+    async def get(self, path: str) -> httpx.Response:
+        return await self._client.get(path)
+
+    async def post(self, path: str, body: object = None) -> httpx.Response:
+        return await self._client.post(path, json=body) if body is not None else await self._client.post(path)
+
+    async def submit(self, task_type: str, **fields: Any) -> dict[str, Any]:
+        """Submit a task and return it; fields are named as in the API."""
+        return _accepted(await self.post("/api/tasks", {"taskType": task_type, **fields}))
+
+    async def submit_batch(self, *children: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+        """Submit a batch and return its parent."""
+        return _accepted(await self.post("/api/tasks", {"children": list(children), **fields}))
+
+    async def submit_many(self, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Submit many tasks at once, and return them in the order given."""
+        answer = await self.post("/api/tasks/bulk", bodies)
+        assert answer.status_code == 201, answer.text
+        return list(answer.json())
+
+    async def task(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a task as it is now."""
+        answer = await self.get(f"/api/tasks/{task['id']}")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def final(self, task: Mapping[str, Any], *, within: int = 15) -> dict[str, Any]:
+        """Return a task once it is final, or fail."""
+        answer = await self.get(f"/api/tasks/{task['id']}?wait={within}")
+        assert answer.status_code == 200, answer.text
+        ended = dict(answer.json())
+        assert ended["finishedAt"] is not None, ended
+        return ended
+
+    async def all_final(self, tasks: list[dict[str, Any]], *, within: float = 30) -> list[dict[str, Any]]:
+        """Return these tasks once all of them are final."""
+        deadline = time.monotonic() + within
+        return [await self.final(task, within=max(1, round(deadline - time.monotonic()))) for task in tasks]
+
+    async def comes_to(self, task: Mapping[str, Any], state: str, *, within: float = 15) -> dict[str, Any]:
+        """Return a task once it is in this state."""
+
+        async def is_there() -> dict[str, Any]:
+            now = await self.task(task)
+            assert now["state"] == state
+            return now
+
+        return await eventually(is_there, within=within, what=f"{state} of {task['id']}")
+
+    async def cancel(self, task: Mapping[str, Any]) -> httpx.Response:
+        return await self.post(f"/api/tasks/{task['id']}/cancel")
+
+    async def retry(self, task: Mapping[str, Any]) -> httpx.Response:
+        return await self.post(f"/api/tasks/{task['id']}/retry")
+
+    async def explain(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        """Return why a task waits."""
+        return dict((await self.get(f"/api/tasks/{task['id']}/explain")).json())
+
+    async def live_workers(self) -> int:
+        """Return how many workers are seen."""
+        return int((await self.get("/api/health/ready")).json()["workers"])
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
+@asynccontextmanager
+async def processes(
+    folder: Path, *, database_url: str, redis_url: str, key_prefix: str
+) -> AsyncGenerator[Processes, None]:
+    """Start processes on an installation; all of them are gone at the end."""
+    environment = {
+        "DATABASE_URL": database_url,
+        "REDIS_URL": redis_url,
+        "KEY_PREFIX": key_prefix,
+        "HANDLERS": HANDLERS,
+    }
+    made = Processes(folder, environment)
+    try:
+        yield made
+    finally:
+        await made.end_all()
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        remark = json.loads(line)
+    except ValueError:
+        return {"event": "", "line": line}
+    return remark if isinstance(remark, dict) else {"event": "", "line": line}
+
+
+def _accepted(answer: httpx.Response) -> dict[str, Any]:
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())

@@ -1,0 +1,111 @@
+"""Without Redis, with half of it, and with it gone and back: exclusion, order and every task are kept."""
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dispatch.own_server import OwnServer, own_server
+from tests.fault_proxy import fault_proxy
+from tests.journeys.conftest import Install, Installation
+from tests.journeys.lanes import assert_in_order, assert_one_at_a_time, tasks_on_documents
+from tests.support import eventually
+from tests.workers.marks import Marks
+
+NOWHERE = "redis://127.0.0.1:9/0"
+
+
+@pytest.fixture
+async def redis(tmp_path: Path) -> AsyncIterator[OwnServer]:
+    """A Redis to kill; it runs."""
+    async with own_server(tmp_path) as server:
+        await server.start()
+        yield server
+
+
+async def dispatch_of(plane: Installation) -> dict[str, Any]:
+    """Return what the API says of its servers."""
+    return dict((await plane.api.get("/api/health/ready")).json())
+
+
+async def test_a_plane_that_never_saw_redis_works(install: Install, marks: Marks) -> None:
+    async with install(at_redis=NOWHERE) as plane:
+        await plane.processes.workers(2)
+        asked_at = time.monotonic()
+
+        tasks = await plane.api.submit_many(tasks_on_documents(marks, 60, 6, seconds=0.002))
+
+        assert time.monotonic() - asked_at < 1
+        ended = await plane.api.all_final(tasks)
+        assert {task["state"] for task in ended} == {"COMPLETED"}
+        assert_one_at_a_time(marks)
+        assert_in_order(marks)
+        assert len({mark.pid for mark in marks.all()}) == 2
+        health = await dispatch_of(plane)
+        assert (health["redis"], health["dispatch"], health["workers"]) == ("down", "polling", 2)
+
+        cancelled = await plane.api.submit(
+            "test.mark", payload={"folder": str(marks.folder), "name": "held", "gated": True}
+        )
+        await marks.seen("begin", "held")
+        await plane.api.cancel(cancelled)
+        assert (await plane.api.final(cancelled, within=3))["state"] == "CANCELLED"
+
+
+async def test_redis_killed_while_it_is_needed_and_back_empty_costs_no_task(
+    install: Install, marks: Marks, redis: OwnServer
+) -> None:
+    async with install(at_redis=redis.url) as plane:
+        await plane.processes.workers(2)
+        bodies = tasks_on_documents(marks, 150, 10, seconds=0.02)
+        tasks = await plane.api.submit_many(bodies[:100])
+        await marks.seen("begin", "d5:15")
+
+        redis.kill()
+        killed_at = time.monotonic()
+        for body in bodies[100:110]:
+            asked_at = time.monotonic()
+            answer = await plane.api.post("/api/tasks", body)
+            assert answer.status_code == 201
+            assert time.monotonic() - asked_at < 0.5
+            tasks.append(answer.json())
+        count = len([mark for mark in marks.all() if mark.what == "begin"])
+        await eventually(lambda: len([mark for mark in marks.all() if mark.what == "begin"]) > count, within=3)
+        print(f"first start {time.monotonic() - killed_at:.2f} s after Redis was killed")
+        await redis.start()
+        tasks += await plane.api.submit_many(bodies[110:])
+
+        ended = await plane.api.all_final(tasks)
+        assert {task["state"] for task in ended} == {"COMPLETED"}
+        assert_one_at_a_time(marks)
+        assert_in_order(marks)
+
+        async def is_back() -> bool:
+            return (await dispatch_of(plane))["dispatch"] == "redis"
+
+        await eventually(is_back, within=3)
+
+
+async def test_a_worker_that_lost_sight_of_redis_and_one_that_sees_it_share_the_work(
+    install: Install, marks: Marks, redis: OwnServer
+) -> None:
+    async with install(at_redis=redis.url) as plane, fault_proxy(redis.url) as proxy:
+        await plane.processes.worker()
+        await plane.processes.worker(REDIS_URL=proxy.url(redis.url))
+        bodies = tasks_on_documents(marks, 200, 10, seconds=0.01)
+        tasks = await plane.api.submit_many(bodies[:50])
+        await marks.seen("begin", "d0:10")
+
+        await proxy.refuse()
+        tasks += await plane.api.submit_many(bodies[50:150])
+        await marks.seen("begin", "d0:100")
+        await proxy.heal()
+        tasks += await plane.api.submit_many(bodies[150:])
+
+        ended = await plane.api.all_final(tasks)
+        assert {task["state"] for task in ended} == {"COMPLETED"}
+        assert_one_at_a_time(marks)
+        assert_in_order(marks)
+        assert len({mark.pid for mark in marks.all()}) == 2

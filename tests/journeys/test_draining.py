@@ -1,0 +1,91 @@
+"""Draining: a worker that is told to stop loses nothing, charges nothing, and exits with 0."""
+
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import Installation
+from tests.workers.marks import Marks
+
+
+def payload(marks: Marks, name: str = "it") -> dict[str, Any]:
+    """Return the payload of a task that waits at its gate."""
+    return {"folder": str(marks.folder), "name": name, "gated": True}
+
+
+async def test_a_worker_with_work_in_hand_finishes_it_and_takes_no_more(deserted: Installation, marks: Marks) -> None:
+    worker = await deserted.processes.worker(concurrency=3)
+    types = ["test.mark", "test.mark_def", "test.mark"]
+    tasks = [await deserted.api.submit(kind, documentId=f"d{n}", payload=payload(marks, f"d{n}")) for n, kind in enumerate(types)]
+    for number in range(3):
+        await marks.seen("begin", f"d{number}")
+
+    worker.signal(signal.SIGTERM)
+    await worker.says("worker.draining")
+    behind = await deserted.api.submit("noop", documentId="d0")
+    other = await deserted.api.submit("noop")
+    marks.open_all_gates()
+
+    assert await worker.ended() == 0
+    assert {task["state"] for task in await deserted.api.all_final(tasks)} == {"COMPLETED"}
+    assert [(await deserted.api.task(task))["state"] for task in (behind, other)] == ["QUEUED", "QUEUED"]
+    assert await deserted.api.live_workers() == 0
+    asked_at = time.monotonic()
+    await deserted.processes.worker()
+    assert {task["state"] for task in await deserted.api.all_final([behind, other])} == {"COMPLETED"}
+    assert time.monotonic() - asked_at < 4
+
+
+async def test_what_is_not_finished_in_time_is_handed_back_uncharged(deserted: Installation, marks: Marks) -> None:
+    worker = await deserted.processes.worker(concurrency=3, DRAIN_SECONDS="0.5")
+    types = ["test.mark", "test.mark_def", "test.stubborn"]
+    tasks = [await deserted.api.submit(kind, documentId=kind, payload=payload(marks, kind)) for kind in types]
+    for kind in types:
+        await marks.seen("begin", kind)
+
+    asked_at = time.monotonic()
+    assert await worker.stop() == 0
+
+    assert time.monotonic() - asked_at < 0.5 + 2
+    for task in tasks:
+        now = await deserted.api.task(task)
+        assert (now["state"], now["attempt"], now["attemptsCharged"]) == ("QUEUED", 1, 0)
+        assert now["failures"] == []
+    marks.open_all_gates()
+    await deserted.processes.worker()
+    ended = await deserted.api.all_final(tasks)
+    assert {(task["state"], task["attempt"], task["attemptsCharged"]) for task in ended} == {("COMPLETED", 2, 0)}
+
+
+@pytest.mark.parametrize("task_type", ["test.mark", "test.mark_def", "test.stubborn", "test.busy"])
+async def test_a_second_signal_ends_a_worker_within_two_seconds(
+    deserted: Installation, marks: Marks, task_type: str
+) -> None:
+    worker = await deserted.processes.worker(HEARTBEAT_SECONDS="5", LEASE_SECONDS="30", DRAIN_SECONDS="25")
+    given = payload(marks) | ({"seconds": 60} if task_type == "test.busy" else {})
+    task = await deserted.api.submit(task_type, payload=given)
+    await marks.seen("begin", "it")
+
+    worker.signal(signal.SIGTERM)
+    worker.signal(signal.SIGTERM) if task_type == "test.busy" else await worker.says("worker.draining")
+    asked_at = time.monotonic()
+    worker.signal(signal.SIGTERM)
+
+    assert await worker.ended() == 0
+    took = time.monotonic() - asked_at
+    print(f"{task_type}: gone in {took:.2f} s")
+    assert took < 2
+    if task_type != "test.busy":
+        now = await deserted.api.task(task)
+        assert (now["state"], now["attemptsCharged"]) == ("QUEUED", 0)
+
+
+async def test_an_idle_worker_stops_at_once(deserted: Installation) -> None:
+    worker = await deserted.processes.worker(HEARTBEAT_SECONDS="5", LEASE_SECONDS="30", DRAIN_SECONDS="25")
+    asked_at = time.monotonic()
+
+    assert await worker.stop() == 0
+
+    assert time.monotonic() - asked_at < 2

@@ -1,0 +1,49 @@
+"""Idle workers leave the servers alone."""
+
+import asyncio
+
+from tests.fault_proxy import FaultProxy, fault_proxy
+from tests.journeys.conftest import Installation
+from tests.support import eventually
+
+WINDOW_SECONDS = 4.0
+SYNC = b"S\x00\x00\x00\x04"
+DEFAULT_TIMES = {
+    "LEASE_SECONDS": "30",
+    "HEARTBEAT_SECONDS": "5",
+    "SWEEP_SECONDS": "2",
+    "POLL_SECONDS": "1",
+    "LOCK_TTL_SECONDS": "600",
+}
+
+
+def statements(proxy: FaultProxy) -> int:
+    """Return how many statements went to Postgres: each ends with one of these messages."""
+    return proxy.count(SYNC)
+
+
+def commands(proxy: FaultProxy) -> int:
+    """Return how many commands went to Redis: each begins with its number of words."""
+    return sum(proxy.count(b"*%d\r\n$" % words) for words in range(1, 20))
+
+
+async def test_an_idle_worker_asks_little_of_the_servers(deserted: Installation) -> None:
+    async with fault_proxy(deserted.database_url) as database, fault_proxy(deserted.redis_url) as redis:
+        urls = {"DATABASE_URL": database.url(deserted.database_url), "REDIS_URL": redis.url(deserted.redis_url)}
+        await deserted.processes.worker(**urls, **DEFAULT_TIMES)
+        task = await deserted.api.submit("noop")
+        await deserted.api.final(task)
+
+        async def leads() -> bool:
+            return await deserted.api.live_workers() == 1
+
+        await eventually(leads)
+        database.forget()
+        redis.forget()
+
+        await asyncio.sleep(WINDOW_SECONDS)  # the window in which is counted
+
+        asked = statements(database) / WINDOW_SECONDS, commands(redis) / WINDOW_SECONDS
+        print(f"{asked[0]:.1f} statements and {asked[1]:.1f} commands a second")
+        assert asked[0] < 8, "it leads all the chores"
+        assert asked[1] < 8

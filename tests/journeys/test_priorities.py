@@ -1,0 +1,67 @@
+"""Priorities, and who can do what: one worker with one slot, so that there is an order to see."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import Install, Installation
+from tests.support import eventually
+from tests.workers.marks import Marks
+
+
+@pytest.fixture(scope="module")
+async def lone(install: Install) -> AsyncIterator[Installation]:
+    """An installation with one slot, whose worker knows the built-in types and the tests'."""
+    async with install() as made:
+        await made.processes.worker(concurrency=1)
+        yield made
+
+
+def a_task(marks: Marks, name: str, **fields: Any) -> dict[str, Any]:
+    """Return the fields of a task that leaves marks under its name."""
+    return {"payload": {"folder": str(marks.folder), "name": name, "gated": name == "first"}, **fields}
+
+
+@pytest.mark.parametrize("document", [None, "urgent"])
+async def test_the_more_urgent_is_done_first_and_equals_in_the_order_accepted(
+    lone: Installation, marks: Marks, document: str | None
+) -> None:
+    first = await lone.api.submit("test.mark", **a_task(marks, "first", documentId=document))
+    await marks.seen("begin", "first")
+    given: list[tuple[str, Any]] = [
+        ("background", "BACKGROUND"),
+        ("low", "LOW"),
+        ("normal-1", "NORMAL"),
+        ("normal-2", 50),
+        ("high", {"scale": 10, "value": 8}),
+        ("critical", "CRITICAL"),
+    ]
+
+    waiting = [
+        await lone.api.submit("test.mark", **a_task(marks, name, documentId=document, priority=priority))
+        for name, priority in given
+    ]
+    marks.open_gate("first")
+
+    await lone.api.all_final([first, *waiting])
+    order = [mark.name for mark in marks.all() if mark.what == "begin"]
+    assert order == ["first", "critical", "high", "normal-1", "normal-2", "low", "background"]
+
+
+async def test_a_task_of_a_type_that_no_worker_knows_stays_queued_and_says_so(
+    deserted: Installation, marks: Marks
+) -> None:
+    await deserted.processes.worker(HANDLERS="")
+    task = await deserted.api.submit("test.mark", **a_task(marks, "it", documentId="unknown"))
+    known = await deserted.api.submit("noop", documentId="known")
+    await deserted.api.final(known)
+
+    async def says_no_worker() -> bool:
+        reasons = (await deserted.api.explain(task))["reasons"]
+        return [(reason["code"], reason["workers"]) for reason in reasons] == [("no_worker", 1)]
+
+    await eventually(says_no_worker, what="no_worker")
+    assert (await deserted.api.task(task))["state"] == "QUEUED"
+    await deserted.processes.worker()
+    assert (await deserted.api.final(task))["state"] == "COMPLETED"

@@ -1,0 +1,66 @@
+"""Reading: one task with all that belongs to it, or a page of them."""
+
+from typing import Any
+
+import pytest
+
+from officeplane.domain.errors import TaskNotFoundError
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.task import Task
+from officeplane.store.tasks import TaskFilter
+from tests.workbench import Workbench
+
+
+async def page(bench: Workbench, *, before: int | None = None, limit: int = 50, **wanted: Any) -> list[str]:
+    found = await bench.runtime.reading.page(TaskFilter(**wanted), before, limit)
+    return [details.task.id for details in found]
+
+
+def ids(*tasks: Task) -> list[str]:
+    return [task.id for task in tasks]
+
+
+async def test_a_task_that_is_not_there_is_not_found(bench: Workbench) -> None:
+    with pytest.raises(TaskNotFoundError):
+        await bench.details(TaskId("01890000-0000-7000-8000-000000000000"))
+
+
+async def test_a_parent_is_shown_with_its_children_in_order(bench: Workbench) -> None:
+    parent, *children = await bench.a_batch(
+        {"task_type": "noop", "key": "a"}, {"task_type": "sleep", "payload": {"seconds": 0}}
+    )
+
+    details = await bench.details(parent.id)
+
+    assert details.children is not None
+    assert [(child.id, child.task_type, child.state, child.key) for child in details.children] == [
+        (children[0].id, "noop", "QUEUED", "a"),
+        (children[1].id, "sleep", "PENDING", None),
+    ]
+    assert (await bench.details(children[0].id)).children is None
+
+
+async def test_pages_go_from_the_newest_to_the_oldest_without_a_gap(bench: Workbench) -> None:
+    tasks = await bench.submit_many([{"task_type": "noop"}] * 7)
+    newest_first = ids(*reversed(tasks))
+
+    assert await page(bench, limit=3) == newest_first[:3]
+    assert await page(bench, limit=3, before=tasks[4].seq) == newest_first[3:6]
+    assert await page(bench, limit=3, before=tasks[0].seq) == []
+
+
+async def test_each_filter_shows_what_fits(bench: Workbench) -> None:
+    plain = await bench.a_task()
+    sleep = await bench.a_task("sleep", payload={"seconds": 0}, document_id="d", tags=["a", "b"], priority="HIGH")
+    parent, child = await bench.a_batch({"task_type": "noop"})
+    await bench.runtime.cancellation.cancel(plain.id, None)
+
+    assert await page(bench, states=(TaskState.CANCELLED,)) == ids(plain)
+    assert await page(bench, states=(TaskState.CANCELLED, TaskState.RUNNING)) == ids(plain)
+    assert await page(bench, document_id="d") == ids(sleep)
+    assert await page(bench, task_type="batch_edit") == ids(parent)
+    assert await page(bench, priorities=(10, 29)) == ids(sleep)
+    assert await page(bench, parent_id=parent.id) == ids(child)
+    assert await page(bench, tag="b") == ids(sleep)
+    assert await page(bench, tag="b", document_id="e") == []

@@ -1,0 +1,184 @@
+"""A whole worker: what its handlers do to it, and how it stops."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.task import ClaimedTask, Task
+from tests.support import eventually
+from tests.workbench import Workbench
+from tests.workers.hosting import a_worker
+from tests.workers.marks import Marks
+
+
+def payload(marks: Marks, **more: Any) -> dict[str, Any]:
+    """Return the payload of a task that leaves marks."""
+    return {"folder": str(marks.folder), **more}
+
+
+def is_in(bench: Workbench, task: Task | ClaimedTask, state: TaskState) -> Callable[[], Awaitable[bool]]:
+    """Return the question whether a task is in a state now."""
+
+    async def ask() -> bool:
+        return await bench.state(task) is state
+
+    return ask
+
+
+@pytest.mark.parametrize("what", ["system_exit", "keyboard_interrupt", "base_exception", "cancelled", "broken"])
+async def test_nothing_that_a_handler_raises_ends_its_worker(bench: Workbench, what: str) -> None:
+    task = await bench.a_task("test.raise", payload={"what": what}, max_retries=0)
+    async with a_worker(bench) as worker:
+        await eventually(is_in(bench, task, TaskState.FAILED))
+        after = await bench.a_task()
+        await eventually(is_in(bench, after, TaskState.COMPLETED))
+
+        assert not worker.running.done()
+
+    assert [failure.kind for failure in (await bench.details(task.id)).failures] == ["error"]
+
+
+async def test_a_stubborn_handler_is_cancelled_within_two_seconds_and_its_late_result_is_nothing(
+    bench: Workbench, marks: Marks
+) -> None:
+    task = await bench.a_task("test.stubborn", payload=payload(marks), document_id="contract")
+    following = await bench.a_task(document_id="contract")
+    async with a_worker(bench):
+        await marks.seen("begin", "it")
+        await bench.runtime.cancellation.cancel(task.id, None)
+
+        await eventually(is_in(bench, task, TaskState.CANCELLED), within=2)
+        await eventually(is_in(bench, following, TaskState.COMPLETED))
+        marks.open_gate("it")
+        await marks.seen("late", "it")
+        after = await bench.a_task()
+        await eventually(is_in(bench, after, TaskState.COMPLETED))
+
+    assert await bench.state(task) is TaskState.CANCELLED
+    assert (await bench.details(task.id)).task.result is None
+
+
+async def test_a_stubborn_handler_that_timed_out_does_not_hold_up_the_next_attempt(
+    bench: Workbench, marks: Marks
+) -> None:
+    task = await bench.a_task("test.stubborn", payload=payload(marks), timeout_seconds=0.3, max_retries=1)
+    async with a_worker(bench, concurrency=1):
+        await marks.seen("begin", "it", 2, within=4)
+        marks.open_gate("it")
+
+        await eventually(is_in(bench, task, TaskState.COMPLETED))
+
+    details = await bench.details(task.id)
+    assert [failure.kind for failure in details.failures] == ["timeout"]
+    assert details.task.result == {"late": True}
+
+
+async def test_a_drain_lets_what_runs_finish(bench: Workbench, marks: Marks) -> None:
+    task = await bench.a_task("test.mark", payload=payload(marks, gated=True))
+    waiting = await bench.a_task("test.mark", payload=payload(marks, name="later"))
+    async with a_worker(bench, concurrency=1) as worker:
+        await marks.seen("begin", "it")
+
+        worker.signals.heard()
+        marks.open_gate("it")
+        await worker.running
+
+    assert await bench.states(task, waiting) == ["COMPLETED", "QUEUED"]
+    assert marks.of("later") == []
+
+
+@pytest.mark.parametrize("task_type", ["test.mark", "test.mark_def", "test.stubborn"])
+async def test_a_drain_that_takes_too_long_hands_what_runs_back_uncharged(
+    bench: Workbench, marks: Marks, task_type: str
+) -> None:
+    task = await bench.a_task(task_type, payload=payload(marks, gated=True), document_id="contract")
+    async with a_worker(bench, drain_seconds=0.2) as worker:
+        await marks.seen("begin", "it")
+
+        worker.signals.heard()
+        await worker.running
+        assert worker.pool.has_stubborn_handlers == (task_type == "test.stubborn")
+
+    handed_back = (await bench.details(task.id)).task
+    assert handed_back.state is TaskState.QUEUED
+    assert (handed_back.attempt, handed_back.attempts_charged) == (1, 0)
+    assert set(await bench.rung()) == {task.id}
+    assert await bench.redis("EXISTS", "officeplane:doclock:contract") == 0
+    marks.open_gate("it")
+
+
+@pytest.mark.parametrize("task_type", ["test.mark", "test.mark_def", "test.stubborn"])
+async def test_a_second_signal_hands_back_what_runs_within_two_seconds(
+    bench: Workbench, marks: Marks, task_type: str
+) -> None:
+    task = await bench.a_task(task_type, payload=payload(marks, gated=True))
+    async with a_worker(bench, drain_seconds=30, heartbeat_seconds=5) as worker:
+        await marks.seen("begin", "it")
+        worker.signals.heard()
+        asked_at = time.monotonic()
+
+        worker.signals.heard()
+        await worker.running
+
+        assert time.monotonic() - asked_at < 2
+    handed_back = (await bench.details(task.id)).task
+    assert (handed_back.state, handed_back.attempts_charged) == (TaskState.QUEUED, 0)
+    marks.open_gate("it")
+
+
+async def test_what_was_cancelled_is_not_handed_back(bench: Workbench, marks: Marks) -> None:
+    task = await bench.a_task("test.stubborn", payload=payload(marks))
+    async with a_worker(bench, drain_seconds=30) as worker:
+        await marks.seen("begin", "it")
+        await bench.runtime.cancellation.cancel(task.id, None)
+        worker.signals.heard()
+        worker.signals.heard()
+        await worker.running
+
+    assert await bench.state(task) is TaskState.CANCELLED
+    marks.open_gate("it")
+
+
+async def test_a_worker_that_stopped_is_no_longer_seen_and_leads_nothing(bench: Workbench) -> None:
+    async with a_worker(bench) as worker:
+
+        async def leads() -> bool:
+            rows = await bench.execute("SELECT chore FROM chore_leaders WHERE worker_id = $1", worker.id)
+            return len(rows) == 4
+
+        await eventually(leads)
+
+    assert await bench.execute("SELECT FROM workers") == []
+    assert await bench.execute("SELECT FROM chore_leaders") == []
+
+
+async def test_without_redis_the_sweeper_is_left_to_those_who_see_it(bench: Workbench) -> None:
+    async def led_by(worker_id: str) -> set[str]:
+        rows = await bench.execute("SELECT chore FROM chore_leaders WHERE worker_id = $1", worker_id)
+        return {row["chore"] for row in rows}
+
+    async with a_worker(bench, redis_url="") as blind:
+        await eventually(lambda: led_by(blind.id))
+        assert await led_by(blind.id) == {"promoter", "pruner", "reaper"}
+
+        async with a_worker(bench) as seeing:
+            await eventually(lambda: led_by(seeing.id))
+            assert await led_by(seeing.id) == {"sweeper"}
+
+
+async def test_the_next_attempt_finds_what_the_last_one_saved(bench: Workbench, marks: Marks) -> None:
+    task = await bench.a_task("test.report", payload=payload(marks))
+    async with a_worker(bench):
+
+        async def is_halfway() -> bool:
+            return (await bench.details(task.id)).task.progress == {"fraction": 0.5, "message": "halfway"}
+
+        await eventually(is_halfway)
+        marks.open_gate("it")
+
+        await eventually(is_in(bench, task, TaskState.COMPLETED))
+
+    assert (await bench.details(task.id)).task.result == {"found": {"attempt": 1}}
