@@ -58,11 +58,22 @@ class Plane:
 
     async def submit_many(self, tasks: Iterable[Mapping[str, Any]]) -> list[Task]:
         """Store all of these tasks or none, in the order given, and ring for them."""
-        requests = [_request(options) for options in tasks]
+        requests: list[TaskRequest] = []
+        for index, options in enumerate(tasks):
+            try:
+                requests.append(_request(options))
+            except InvalidRequestError as error:
+                raise error.within(str(index)) from None
         return [stored.task for stored in await self._runtime.submission.submit_many(requests)]
 
     async def ring(self, task: Task) -> None:
         """Ring for a task that was submitted in a transaction of yours, after your commit."""
+        while task.is_batch:
+            # A batch is rung by its first leaf.
+            children = (await self._runtime.reading.task(task.id)).children
+            if not children:
+                return
+            task = await self.task(children[0].id)
         await self._runtime.submission.ring([task])
 
     async def task(self, task_id: str) -> Task:
@@ -96,7 +107,7 @@ async def open_plane(
 
 def _request(options: Mapping[str, Any]) -> TaskRequest:
     try:
-        return TaskRequest.model_validate(options, by_alias=False, by_name=True)
+        return TaskRequest.from_python(options)
     except ValidationError as error:
         wrong = [
             FieldError(".".join(map(str, found["loc"])), found["msg"])

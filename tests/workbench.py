@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 import asyncpg
-import redis.asyncio
 
 from officeplane.config import Settings
+from officeplane.dispatch import Availability, Connection, Keyspace
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.pools import Reply
 from officeplane.domain.failure import Failure, FailureKind
@@ -54,12 +54,12 @@ class Workbench:
 
     async def submit_many(self, given: Iterable[Mapping[str, Any]]) -> list[Task]:
         """Submit a bulk and return its tasks without those below them."""
-        requests = [TaskRequest.model_validate(options, by_alias=False, by_name=True) for options in given]
+        requests = [TaskRequest.from_python(options) for options in given]
         return [stored.task for stored in await self.runtime.submission.submit_many(requests)]
 
     async def submit(self, options: Mapping[str, Any]) -> tuple[Task, ...]:
         """Submit one request and return every task it became."""
-        request = TaskRequest.model_validate(options, by_alias=False, by_name=True)
+        request = TaskRequest.from_python(options)
         return (await self.runtime.submission.submit(request)).tasks
 
     async def claim(self, *tasks: Task) -> list[ClaimedTask]:
@@ -181,7 +181,9 @@ class Workbench:
 
     async def counters(self) -> dict[tuple[str, str, str], int]:
         """Return how often attempts ended, by type, outcome and reason."""
-        rows = await self.execute("SELECT task_type, outcome, reason, sum(count) AS n FROM task_counters GROUP BY 1, 2, 3")
+        rows = await self.execute(
+            "SELECT task_type, outcome, reason, sum(count) AS n FROM task_counters GROUP BY 1, 2, 3"
+        )
         return {(row["task_type"], row["outcome"], row["reason"]): int(row["n"]) for row in rows}
 
     async def somebody_waits_for_a_lock(self) -> None:
@@ -229,6 +231,6 @@ async def empty(database_url: str, redis_url: str) -> None:
         )
     finally:
         await connection.close()
-    client = redis.asyncio.from_url(redis_url)
-    await client.flushdb()
-    await client.aclose()
+    redis = Connection(redis_url, Keyspace("officeplane"), Availability())
+    await redis.ask([packed("FLUSHDB")])
+    await redis.aclose()

@@ -64,6 +64,7 @@ class Children:
     def __init__(self, handler_modules: Sequence[str]) -> None:
         self._handler_modules = handler_modules
         self._idle: list[_Child] = []
+        self._starting: list[asyncio.Task[_Child]] = []
 
     async def run(self, task: ClaimedTask, payload_json: str, reports: Reports) -> Outcome:
         """Run a task in a child; when cancelled, the child is killed first."""
@@ -86,17 +87,28 @@ class Children:
         return outcome
 
     async def close(self) -> None:
-        """End the idle children; those at work end with their attempts."""
+        """End the idle children, and those that nobody waits for; those at work end with their attempts."""
+        for starting in self._starting:
+            starting.cancel()
+        started = await asyncio.gather(*self._starting, return_exceptions=True)
+        self._idle += [child for child in started if isinstance(child, _Child)]
         while self._idle:
             await self._idle.pop().end()
 
     async def _ready(self) -> _Child:
         while self._idle:
             child = self._idle.pop()
-            if child.process.returncode is None:
+            if not child.reader.at_eof():
                 return child
             await child.end()
-        return await self._spawn()
+        starting = self._starting.pop() if self._starting else asyncio.create_task(self._spawn())
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # Its handler has not begun, so there is nothing to kill, and the next attempt
+            # finds it up: else one with little time would never live to see its process.
+            self._starting.append(starting)
+            raise
 
     async def _spawn(self) -> _Child:
         ours, theirs = socket.socketpair()

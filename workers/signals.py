@@ -1,9 +1,20 @@
-"""Signals set flags; the pool decides what they mean."""
+"""Signals set flags; the pool decides what they mean.
+
+They are heard between two steps of whatever runs, not by the loop: neither a
+handler that holds the loop up nor a server that does not answer can keep a
+worker from stopping at once when it is told so.
+"""
 
 import asyncio
+import os
 import signal
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+LAST_SECONDS: Final = 1.7
 
 
 class StopSignals:
@@ -22,13 +33,24 @@ class StopSignals:
 
 @contextmanager
 def stop_signals() -> Generator[StopSignals, None, None]:
-    """Listen for SIGTERM and SIGINT for as long as the block lasts."""
+    """Listen for SIGTERM and SIGINT for as long as the block lasts; the second leaves it little time to end."""
     signals = StopSignals()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, signals.heard)
+    leaving = threading.Timer(LAST_SECONDS, os._exit, (0,))
+    leaving.daemon = True
+    is_draining = False
+
+    def hear(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_draining
+        if is_draining and leaving.ident is None:
+            leaving.start()
+        is_draining = True
+        loop.call_soon_threadsafe(signals.heard)
+
+    before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield signals
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
+        leaving.cancel()
+        for number, handler in before.items():
+            signal.signal(number, handler)

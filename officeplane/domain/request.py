@@ -4,17 +4,20 @@ The same model serves HTTP bodies (camelCase names) and the Python API
 (snake_case names); whoever validates says which of the two it accepts.
 """
 
-from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, Self, cast
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
 
-from officeplane.domain.batch import OnChildFailure
+from officeplane.domain.batch import CHILDREN_MAX, OnChildFailure
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
 from officeplane.domain.retry import RetryPolicy
 
+_IN_PYTHON: Final = "python"
 DEFAULT_MAX_RETRIES: Final = 3
 DEFAULT_TIMEOUT_SECONDS: Final = 600.0
 
@@ -40,14 +43,40 @@ def priority_value(given: PriorityField) -> int:
     return PRIORITY_NAMES[given] if isinstance(given, str) else given
 
 
+_RFC_3339: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE)
+_EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = datetime(9998, 12, 31, tzinfo=UTC)
+
+
 def _time_text(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            return datetime.fromisoformat(value)
-        except ValueError:
-            message = "not an RFC 3339 time, such as 2030-01-31T12:00:00Z"
-            raise ValueError(message) from None
+    if not isinstance(value, str):
+        return value
+    message = "not an RFC 3339 time, such as 2030-01-31T12:00:00Z"
+    if _RFC_3339.fullmatch(value) is None:
+        raise ValueError(message)
+    try:
+        return datetime.fromisoformat(value.upper())
+    except ValueError:
+        raise ValueError(message) from None
+
+
+def _within_reach(value: datetime) -> datetime:
+    if not _EARLIEST <= value <= _LATEST:
+        message = "not between 1970 and 9998"
+        raise ValueError(message)
     return value
+
+
+def _one_name_each(value: object, info: ValidationInfo) -> object:
+    # A policy can be built by its Python names, so in a body these have to be refused by hand.
+    if not isinstance(value, dict) or info.context is _IN_PYTHON:
+        return cast("object", value)
+    names = cast("dict[object, object]", value)
+    for name in names:
+        if isinstance(name, str) and "_" in name:
+            message = f"{name!r} is not a field of a retry policy"
+            raise ValueError(message)
+    return names
 
 
 def _storable(value: str) -> str:
@@ -75,16 +104,21 @@ class TaskRequest(BaseModel):
     priority: PriorityField | None = None
     max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
     timeout_seconds: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] | None = None
-    run_at: Annotated[AwareDatetime, BeforeValidator(_time_text)] | None = None
-    retry: RetryPolicy | None = None
+    run_at: Annotated[AwareDatetime, BeforeValidator(_time_text), AfterValidator(_within_reach)] | None = None
+    retry: Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)] = None
     on_retry: Literal["block", "yield"] = "block"
     idempotency_key: PrintableKey | None = None
-    children: Annotated[list["TaskRequest"], Field(min_length=1)] | None = None
+    children: Annotated[list["TaskRequest"], Field(min_length=1, max_length=CHILDREN_MAX)] | None = None
     key: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
     on_child_failure: OnChildFailure | None = None
     atomic: bool = False
     tags: Annotated[list[Tag], Field(max_length=50)] | None = None
     created_by: Annotated[Text, Field(max_length=200)] | None = None
+
+    @classmethod
+    def from_python(cls, options: Mapping[str, Any]) -> Self:
+        """Return the request that options with Python's names make."""
+        return cls.model_validate(options, by_alias=False, by_name=True, context=_IN_PYTHON)
 
     @property
     def priority_value(self) -> int | None:

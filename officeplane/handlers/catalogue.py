@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Final
 
 from officeplane import handlers as builtin
-from officeplane.domain.errors import UnknownTaskTypeError
+from officeplane.domain.errors import FieldError, UnknownTaskTypeError
 from officeplane.handlers.contract import MARK, TaskType
 
 ENTRY_POINT_GROUP: Final = "officeplane.handlers"
@@ -47,7 +47,7 @@ class Catalogue:
         except KeyError:
             known = ", ".join(sorted(self._types))
             message = f"There is no task type {name!r}; known are: {known}."
-            raise UnknownTaskTypeError(message) from None
+            raise UnknownTaskTypeError(message, [FieldError("taskType", message)]) from None
 
 
 def load_catalogue(modules: Iterable[ModuleType | str] = ()) -> Catalogue:

@@ -2,6 +2,7 @@
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
+from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.tree import Cancelling, cancelling
@@ -22,6 +23,7 @@ class Cancellation:
 
     async def cancel(self, task_id: TaskId, reason: str | None) -> None:
         """Cancel a task with everything below it; what runs is asked to stop and ends soon."""
+        reason = None if reason is None else storable(reason)
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)

@@ -7,7 +7,7 @@ Nothing is queued per follower, so one that reads nothing costs nothing.
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Final, TypeAlias
 
 import structlog
@@ -39,16 +39,17 @@ class Feed:
         self._until: EventPosition | None = None
         self._news = asyncio.Event()
 
-    async def follow(self, position: EventPosition | None) -> AsyncIterator[Followed]:
+    async def follow(self, position: EventPosition | None) -> AsyncGenerator[Followed, None]:
         """Yield events after a position, or from now on; a `Reset` when some of them are gone."""
         self._followers += 1
         self._followed.set()
         try:
-            if position is not None and not await events.is_held(self._ledger, position):
-                yield Reset()
-                position = None
-            if position is None:
+            is_lost = position is not None and not await events.is_held(self._ledger, position)
+            if position is None or is_lost:
                 position = await events.horizon(self._ledger)
+            if is_lost:
+                # Whoever reads this looks at the tasks next; what happens meanwhile is told after it.
+                yield Reset()
             while True:
                 found, position = await self._after(position)
                 for event in found:

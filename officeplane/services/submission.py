@@ -122,7 +122,11 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
         new = await tasks.remember_keys(executor, used)
     except LockNotAvailableError:
         raise IdempotencyInProgressError from None
-    earlier = used | await tasks.recall_keys(executor, used.keys() - new)
+    recalled = await tasks.recall_keys(executor, used.keys() - new)
+    if used.keys() - new - recalled.keys():
+        # It was there a statement ago and has expired since: free for whoever tries again.
+        raise IdempotencyInProgressError
+    earlier = used | recalled
     for intake in intakes:
         if intake.key is not None and earlier[intake.key].request_hash != intake.request_hash:
             message = f"The idempotency key {intake.key!r} was used before, with another body."

@@ -30,6 +30,7 @@ class Executor(Protocol):
 
 CONNECT_SECONDS: Final = 5.0
 ACQUIRE_SECONDS: Final = 5.0
+RELEASE_SECONDS: Final = 1.0
 COMMAND_SECONDS: Final = 10.0
 CONFLICT_TRIES: Final = 8
 
@@ -89,7 +90,7 @@ class Ledger:
 
         async def once() -> list[Row]:
             with translated():
-                async with self._pool.acquire(timeout=ACQUIRE_SECONDS) as connection:
+                async with self._connection() as connection:
                     return await connection.fetch(query, *args)
 
         return await repeated(once)
@@ -98,7 +99,7 @@ class Ledger:
     async def transaction(self) -> AsyncGenerator[Connection, None]:
         """Give a connection inside a transaction, committed when the block ends well."""
         with translated():
-            async with self._pool.acquire(timeout=ACQUIRE_SECONDS) as connection, connection.transaction():
+            async with self._connection() as connection, connection.transaction():
                 yield connection
 
     async def in_transaction(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
@@ -109,6 +110,17 @@ class Ledger:
                 return await work(connection)
 
         return await repeated(once)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncGenerator[Connection, None]:
+        connection = await self._pool.acquire(timeout=ACQUIRE_SECONDS)
+        try:
+            yield connection
+        finally:
+            # A statement that was cut short is cancelled on the server first, which a server
+            # that went silent does not hear: unless told otherwise the pool waits for it as
+            # long as for a connection.
+            await self._pool.release(connection, timeout=RELEASE_SECONDS)
 
 
 async def repeated(work: Callable[[], Awaitable[Result]]) -> Result:

@@ -40,6 +40,9 @@ async def horizon(executor: Executor) -> EventPosition:
 
 async def is_held(executor: Executor, position: EventPosition) -> bool:
     """Tell whether everything after a position is still there."""
+    if position.row == LAST_OF_TRANSACTION:
+        # A horizon, read a moment ago; there may have been no event yet to compare it with.
+        return True
     (row,) = await executor.fetch(_SQL["is_held"], str(position.xid), position.row)
     return bool(row["held"])
 

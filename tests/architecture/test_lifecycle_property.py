@@ -102,6 +102,7 @@ def _batches(children: st.SearchStrategy[Request]) -> st.SearchStrategy[Request]
 
 
 REQUESTS = st.recursive(LEAVES, _batches, max_leaves=4)
+BATCHES_OF_BATCHES = _batches(_batches(LEAVES) | LEAVES)
 FAILURES = st.builds(Failed, st.builds(Failure, KINDS, st.just("it went wrong")), killed_its_child=st.booleans())
 OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(st.just(Succeeded(None)), st.just(HandedBack()), FAILURES, FAILURES)
 
@@ -121,7 +122,7 @@ class Life:
     seen: int = 0
 
     async def submit(self) -> None:
-        options = self.data.draw(LEAVES | REQUESTS, label="task")
+        options = self.data.draw(REQUESTS | BATCHES_OF_BATCHES, label="task")
         for task in await self.bench.submit(options):
             self.tasks[task.id] = task
 
@@ -201,7 +202,7 @@ class Life:
             *(["settle"] * 20 if self.held else []),
             *(["renew"] if self.held else []),
             *(["settle_too_late"] * 2 if self.lost else []),
-            *(["claim"] * 4 + ["cancel", "crash"] + ["retry"] * 2 if self.tasks else []),
+            *(["claim"] * 4 + ["crash"] + ["cancel"] * 2 + ["retry"] * 2 if self.tasks else []),
             *["submit"] * 2,
             "let_time_pass",
             "promote",
@@ -296,7 +297,7 @@ async def noted(new_database: NewDatabase, redis_url: str) -> AsyncIterator[Work
         yield workbench
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(420)
 @settings(
     max_examples=80,
     deadline=None,

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.chaos.faults import FAULTS
 from tests.chaos.mutants import MUTANTS
 from tests.chaos.report import lines, record
 from tests.chaos.run import Plan, run_chaos
@@ -20,10 +21,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--minutes", type=float, default=1.5, help="how long faults fall")
     parser.add_argument("--mutant", choices=sorted(MUTANTS), help="break the product in this way first")
+    names = sorted(fault.name for fault in FAULTS)
+    parser.add_argument("--faults", nargs="+", choices=names, metavar="NAME", default=[], help=f"only {names}")
     parser.add_argument("--json", type=Path, help="append the report to this file, an object a line")
     parser.add_argument("--keep", action="store_true", help="keep logs and data even if nothing was violated")
     asked = parser.parse_args()
-    plan = Plan(asked.seed, asked.minutes * 60, asked.mutant)
+    plan = Plan(asked.seed, asked.minutes * 60, asked.mutant, tuple(asked.faults))
     folder = Path(tempfile.mkdtemp(prefix="officeplane-chaos-"))
     print(f"seed {plan.seed}; logs and data are in {folder}", flush=True)
     outcome = asyncio.run(run_chaos(plan, folder, say=lambda text: print(f"  {text}", flush=True)))

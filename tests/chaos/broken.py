@@ -10,7 +10,7 @@ def main() -> None:
     """Break what is named, then run the rest of the arguments as `officeplane` would."""
     name, dashes, *arguments = sys.argv[1:]
     assert dashes == "--", "python -m tests.chaos.broken MUTANT -- COMMAND ..."
-    MUTANTS[name]()
+    MUTANTS[name].apply()
     sys.argv[1:] = arguments
     run()
 

@@ -96,6 +96,8 @@ class Evidence:
     """The positions of events that a follower was told of; None if nobody followed."""
     odd_of_stream: list[str] = field(default_factory=list[str])
     remains: Remains = field(default_factory=Remains)
+    redis_lost_at: list[float] = field(default_factory=list[float])
+    """When some process found that Redis did not answer in time."""
     healed_at: float | None = None
     ready_after: float | None = None
     """Seconds from the last healing until every API was ready; None if one never was."""

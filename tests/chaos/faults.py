@@ -23,6 +23,7 @@ from tests.fault_proxy import Direction, FaultProxy
 _TERMINATE: Final = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'officeplane' AND pid % 3 = $1"
 )
+_SOME_TASKS: Final = "SELECT id::text FROM tasks ORDER BY state IN ('RUNNING', 'QUEUED') DESC, seq DESC LIMIT 40"
 LISTS: Final = ("critical", "high", "tasks", "low")
 
 
@@ -209,7 +210,7 @@ async def repeat_ids(scene: Scene, victim: int, _seconds: float) -> None:
     with suppress(OSError, TimeoutError, asyncpg.PostgresError):
         connection = await asyncpg.connect(scene.installation.stack.database_url, timeout=1)
         try:
-            rows = await connection.fetch("SELECT id::text FROM tasks ORDER BY seq DESC LIMIT 40")
+            rows = await connection.fetch(_SOME_TASKS)
         finally:
             connection.terminate()
         for name in LISTS[victim % 3 :]:
@@ -345,7 +346,7 @@ FAULTS: Final = (
     Fault("SCRIPT FLUSH", 2, (0, 0), flush_scripts, touches_redis=True),
     Fault("CLIENT KILL", 3, (0, 0), kill_clients, touches_redis=True),
     Fault("CLIENT PAUSE", 2, (0.5, 3), pause_clients, touches_redis=True),
-    Fault("repeated ids", 3, (0, 0), repeat_ids, touches_redis=True),
+    Fault("repeated ids", 5, (0, 0), repeat_ids, touches_redis=True),
     Fault("garbage ids", 2, (0, 0), push_garbage, touches_redis=True),
     Fault("list replaced", 2, (0, 0), replace_list, touches_redis=True),
     Fault("lists lost", 3, (0, 0), lose_lists, touches_redis=True),

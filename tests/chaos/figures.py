@@ -98,7 +98,7 @@ def _after_lost_hints(blows: Iterable[Struck], lives: Lives) -> Iterator[float]:
             continue
         for life in _without_document(lives):
             for step, claim in _queued_and_claimed(life):
-                if step < blow.since < claim:
+                if step < blow.since and claim > blow.until:
                     yield claim - blow.until
 
 

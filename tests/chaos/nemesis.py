@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,13 +37,14 @@ class Struck:
     pid: int | None = None
 
 
-def schedule(seed: int, seconds: float) -> list[Blow]:
-    """Return the blows of a run: every kind about as often as its weight says."""
+def schedule(seed: int, seconds: float, names: Collection[str] = ()) -> list[Blow]:
+    """Return the blows of a run: every kind, or those named, about as often as its weight says."""
+    kinds = [fault for fault in FAULTS if not names or fault.name in names]
     dice = random.Random(seed)
     blows: list[Blow] = []
     at = 1.0
     while at < seconds:
-        fault = dice.choices(FAULTS, [fault.weight for fault in FAULTS])[0]
+        fault = dice.choices(kinds, [fault.weight for fault in kinds])[0]
         blows.append(Blow(at, fault, dice.randrange(60), dice.uniform(*fault.seconds)))
         at += dice.uniform(*PAUSE_SECONDS)
     return blows

@@ -58,8 +58,9 @@ class Orders:
         token = self._token()
         nature = dice.choices(list(_NATURES), list(_NATURES.values()))[0]
         body = self._leaf(token, nature)
-        # What is slow sits on any document, or the hottest would never be done.
-        document = dice.choice(DOCUMENTS) if nature in ("slow", "overlong") else self._document()
+        # What is slow sits anywhere, or the hottest would never be done.
+        anywhere = dice.choice((None, *dice.sample(DOCUMENTS, 3)))
+        document = anywhere if nature in ("slow", "overlong") else self._document()
         if document is not None:
             body["documentId"] = document
         run_at: float | None = None
@@ -145,7 +146,7 @@ class Orders:
         return body
 
     def _document(self) -> str | None:
-        if self._dice.random() < 0.15:
+        if self._dice.random() < 0.25:
             return None
         return self._dice.choices(DOCUMENTS, _ZIPF)[0]
 

@@ -16,7 +16,7 @@ from tests.chaos.checker.lives import lives_of
 from tests.chaos.checker.locks import CALM_AFTER_SECONDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.faults import Scene
-from tests.chaos.figures import Figure, complaints, figures
+from tests.chaos.figures import Figure, complaints, figures, log_lines
 from tests.chaos.follower import Follower
 from tests.chaos.gathering import gather_remains, gather_tables
 from tests.chaos.history import HistoryWriter, read_history
@@ -42,6 +42,8 @@ class Plan:
     seed: int
     nemesis_seconds: float
     mutant: str | None = None
+    faults: tuple[str, ...] = ()
+    """The kinds of faults that fall; all of them unless named."""
     terms: Terms = field(default_factory=Terms)
 
 
@@ -71,6 +73,7 @@ async def run_chaos(plan: Plan, folder: Path, say: Callable[[str], None] = lambd
     evidence.history = read_history(history)
     evidence.marks = read_marks(scene_of_action.marks)
     logs = [member.process.log for member in members]
+    evidence.redis_lost_at = [at for path in logs for name, at, _ in log_lines(path) if name == "redis.lost"]
     found = figures(evidence, lives_of(evidence), logs)
     return Outcome(plan, evidence, check(evidence), found, complaints(logs), time.monotonic() - began)
 
@@ -79,7 +82,7 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
     urls = [api.url for api in place.apis]
     watcher = Watcher(place.stack.database_url, place.stack.redis_url)
     follower = Follower(urls, plan.seed)
-    nemesis = Nemesis(Scene(place), schedule(plan.seed, plan.nemesis_seconds))
+    nemesis = Nemesis(Scene(place), schedule(plan.seed, plan.nemesis_seconds, plan.faults))
     async with AsyncExitStack() as leaving:
         writer = leaving.enter_context(HistoryWriter(history))
         workload = Workload(urls, writer, plan.seed)

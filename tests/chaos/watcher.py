@@ -64,7 +64,7 @@ class Watcher:
         while True:
             try:
                 await self._look_until_it_breaks(tell)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError):
                 await asyncio.sleep(0.2)
 
     async def _look_until_it_breaks(self, tell: Callable[[int, list[str]], None]) -> None:

@@ -6,8 +6,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
 import pytest
 
+from officeplane.dispatch import Availability, Connection, Keyspace
+from officeplane.dispatch.commands import packed
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.journeys.processes import Process, Processes, Server, processes
@@ -36,9 +39,7 @@ Install = Callable[..., AbstractAsyncContextManager[Installation]]
 
 
 @pytest.fixture(scope="session")
-def install(
-    new_database: NewDatabase, redis_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Install:
+def install(new_database: NewDatabase, redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
     """Makes an installation with an API server and nobody who works; other servers can be named."""
 
     @asynccontextmanager
@@ -62,18 +63,41 @@ async def plane(install: Install) -> AsyncIterator[Working]:
     """One installation with two workers of four slots, for all journeys that harm nobody."""
     async with install() as made:
         workers = await made.processes.workers(2, concurrency=4)
-        yield Working(
-            made.database_url, made.redis_url, made.key_prefix, made.processes, made.api, tuple(workers)
-        )
+        yield Working(made.database_url, made.redis_url, made.key_prefix, made.processes, made.api, tuple(workers))
         assert [await worker.stop() for worker in workers] == [0, 0]
         assert await made.api.process.stop() == 0
 
 
-@pytest.fixture
-async def deserted(install: Install) -> AsyncIterator[Installation]:
-    """An installation of the test's own, at which nobody works yet."""
+@pytest.fixture(scope="session")
+async def lasting(install: Install) -> AsyncIterator[Installation]:
+    """What `deserted` is made of."""
     async with install() as made:
         yield made
+
+
+@pytest.fixture
+async def deserted(lasting: Installation) -> AsyncIterator[Installation]:
+    """An installation with nothing in it, at which nobody works yet; only its API server has seen other tests."""
+    await _emptied(lasting)
+    yield lasting
+    await lasting.processes.end_all(but=lasting.api.process)
+
+
+async def _emptied(plane: Installation) -> None:
+    connection = await asyncpg.connect(plane.database_url)
+    try:
+        await connection.execute(
+            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders"
+        )
+    finally:
+        await connection.close()
+    doorbell = Connection(plane.redis_url, Keyspace(plane.key_prefix), Availability())
+    try:
+        (known,) = await doorbell.ask([packed("KEYS", f"{plane.key_prefix}:*")])
+        assert isinstance(known, list)
+        await doorbell.ask([packed("DEL", str(key)) for key in known])
+    finally:
+        await doorbell.aclose()
 
 
 @pytest.fixture

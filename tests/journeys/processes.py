@@ -5,7 +5,6 @@ Only what was started here is ever ended.
 """
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+from pydantic import TypeAdapter, ValidationError
 
 from tests.support import eventually
 
@@ -24,6 +24,7 @@ ROOT: Final = Path(__file__).parents[2]
 HANDLERS: Final = "tests.workers.handlers"
 LEASE_SECONDS: Final = 2.0
 STOP_SECONDS: Final = 15.0
+REMARK: Final = TypeAdapter(dict[str, Any])
 SHORT_TIMES: Final = {
     "LEASE_SECONDS": str(LEASE_SECONDS),
     "HEARTBEAT_SECONDS": "0.4",
@@ -111,9 +112,7 @@ class Processes:
 
     async def workers(self, count: int, *, concurrency: int = 3, **environment: str) -> list[Process]:
         """Start several workers and return them when they work."""
-        started = [
-            await self.start("worker", "--concurrency", str(concurrency), **environment) for _ in range(count)
-        ]
+        started = [await self.start("worker", "--concurrency", str(concurrency), **environment) for _ in range(count)]
         for process in started:
             await process.says("worker.started")
         return started
@@ -152,10 +151,11 @@ class Processes:
         self._started.append(started)
         return started
 
-    async def end_all(self) -> None:
-        """Kill whatever still runs."""
+    async def end_all(self, *, but: Process | None = None) -> None:
+        """Kill whatever still runs, except perhaps one."""
         for process in self._started:
-            await process.kill()
+            if process is not but:
+                await process.kill()
 
 
 class Server:
@@ -253,10 +253,9 @@ async def processes(
 
 def _parsed(line: str) -> dict[str, Any]:
     try:
-        remark = json.loads(line)
-    except ValueError:
-        return {"event": "", "line": line}
-    return remark if isinstance(remark, dict) else {"event": "", "line": line}
+        return REMARK.validate_json(line)
+    except ValidationError:
+        return {}  # a traceback, or a library's own words
 
 
 def _accepted(answer: httpx.Response) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def commands(proxy: FaultProxy) -> int:
 async def test_an_idle_worker_asks_little_of_the_servers(deserted: Installation) -> None:
     async with fault_proxy(deserted.database_url) as database, fault_proxy(deserted.redis_url) as redis:
         urls = {"DATABASE_URL": database.url(deserted.database_url), "REDIS_URL": redis.url(deserted.redis_url)}
-        await deserted.processes.worker(**urls, **DEFAULT_TIMES)
+        await deserted.processes.worker(concurrency=3, **urls, **DEFAULT_TIMES)
         task = await deserted.api.submit("noop")
         await deserted.api.final(task)
 
@@ -44,6 +44,5 @@ async def test_an_idle_worker_asks_little_of_the_servers(deserted: Installation)
         await asyncio.sleep(WINDOW_SECONDS)  # the window in which is counted
 
         asked = statements(database) / WINDOW_SECONDS, commands(redis) / WINDOW_SECONDS
-        print(f"{asked[0]:.1f} statements and {asked[1]:.1f} commands a second")
-        assert asked[0] < 8, "it leads all the chores"
-        assert asked[1] < 8
+        assert asked[0] < 5, "although it leads all the chores"
+        assert asked[1] < 5

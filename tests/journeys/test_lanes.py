@@ -1,7 +1,5 @@
 """Lanes: tasks of one document one at a time and in order, those of different documents side by side."""
 
-import time
-
 from tests.journeys.conftest import Installation
 from tests.journeys.lanes import assert_in_order, assert_one_at_a_time, of_documents, tasks_on_documents
 from tests.workers.marks import Marks
@@ -11,12 +9,9 @@ async def test_three_workers_do_300_tasks_of_20_documents_in_order_and_none_at_o
     deserted: Installation, marks: Marks
 ) -> None:
     await deserted.processes.workers(3, concurrency=4)
-    began_at = time.monotonic()
-
     tasks = await deserted.api.submit_many(tasks_on_documents(marks, 300, 20, seconds=0.002))
     ended = await deserted.api.all_final(tasks)
 
-    print(f"300 tasks in {time.monotonic() - began_at:.2f} s")
     assert {task["state"] for task in ended} == {"COMPLETED"}
     assert {task["attempt"] for task in ended} == {1}
     assert_one_at_a_time(marks)

@@ -28,9 +28,10 @@ def another_bench(bench: Workbench) -> AnotherBench:
 
     @asynccontextmanager
     async def open_another(**settings: Any) -> AsyncGenerator[Workbench, None]:
-        given = bench.runtime.settings
-        urls = {"database_url": given.database_url, "redis_url": given.redis_url}
-        async with open_workbench(**{**urls, "handlers": HANDLERS, **settings}) as workbench:
+        theirs = bench.runtime.settings
+        given: dict[str, Any] = {"database_url": theirs.database_url, "redis_url": theirs.redis_url}
+        given |= {"handlers": HANDLERS, **settings}
+        async with open_workbench(**given) as workbench:
             yield workbench
 
     return open_another

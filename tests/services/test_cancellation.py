@@ -41,6 +41,14 @@ async def test_a_queued_task_is_cancelled_at_once(bench: Workbench) -> None:
     assert await bench.claim(task) == []
 
 
+async def test_a_reason_that_cannot_be_stored_is_stored_as_well_as_it_can_be(bench: Workbench) -> None:
+    task = await bench.a_task()
+
+    await cancel(bench, task, "a\x00b\ud800c")
+
+    assert (await bench.details(task.id)).task.cancel_reason == "a\ufffdb?c"
+
+
 async def test_a_scheduled_task_is_cancelled_at_once(bench: Workbench) -> None:
     task = await bench.a_task(run_at="2999-01-01T00:00:00Z")
 

@@ -170,6 +170,21 @@ async def test_who_resumes_where_nothing_is_held_is_told_so_and_goes_on_from_now
         assert [event.kind for event in await following] == ["task.queued"]
 
 
+async def test_who_begins_before_anything_has_happened_misses_nothing(bench: Workbench) -> None:
+    """The position was read before the first event ever, and is followed from after it."""
+    now = await events.horizon(bench.runtime.ledger)
+    task = await bench.a_task()
+    await bench.execute("TRUNCATE events")
+    async with aclosing(bench.runtime.feed.follow(now)) as stream:
+        following = asyncio.ensure_future(anext(stream))
+        await bench.complete(await bench.claim_next(task))
+
+        event = await asyncio.wait_for(following, 5)
+
+    assert isinstance(event, Event)
+    assert event.kind == "task.running"
+
+
 async def test_who_resumes_after_the_events_were_pruned_is_told_so(bench: Workbench) -> None:
     await bench.a_task()
     (old,) = await all_so_far(bench)
@@ -188,7 +203,9 @@ async def test_who_resumes_within_a_transaction_of_which_some_was_pruned_is_told
     child, inner, root = (await all_so_far(bench))[-3:]
     assert child.position.xid == inner.position.xid == root.position.xid
     await bench.execute(
-        "DELETE FROM events WHERE (xid, id) <= ($1::text::xid8, $2::bigint)", str(inner.position.xid), inner.position.row
+        "DELETE FROM events WHERE (xid, id) <= ($1::text::xid8, $2::bigint)",
+        str(inner.position.xid),
+        inner.position.row,
     )
 
     async with aclosing(bench.runtime.feed.follow(child.position)) as stream:
@@ -233,4 +250,6 @@ async def test_the_feed_sleeps_while_nobody_follows_and_wakes_for_the_next(bench
             assert facts(await waiting) == [("task.queued", task.id)]
 
 
-_ONE_EVENT = "INSERT INTO events (kind, task_ids, document_ids) VALUES ('task.x', ARRAY[gen_random_uuid()], ARRAY[NULL])"
+_ONE_EVENT = (
+    "INSERT INTO events (kind, task_ids, document_ids) VALUES ('task.x', ARRAY[gen_random_uuid()], ARRAY[NULL])"
+)

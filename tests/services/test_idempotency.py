@@ -8,13 +8,14 @@ import pytest
 from officeplane.domain.errors import IdempotencyInProgressError, IdempotencyMismatchError
 from officeplane.domain.request import TaskRequest
 from officeplane.services.submission import Submitted
+from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
 
 def a_request(key: str | None = "k", **options: Any) -> TaskRequest:
     given = {"task_type": "noop", "idempotency_key": key, **options}
-    return TaskRequest.model_validate(given, by_alias=False, by_name=True)
+    return TaskRequest.from_python(given)
 
 
 async def submit(bench: Workbench, request: TaskRequest) -> Submitted:
@@ -123,6 +124,29 @@ async def test_a_repeat_takes_the_place_of_a_first_that_was_rolled_back(bench: W
 
     assert not (await repeat).replayed
     assert await count(bench) == 1
+
+
+async def test_a_key_that_expires_while_it_is_looked_up_is_to_be_tried_again(
+    bench: Workbench, another_bench: AnotherBench, postgres_proxy: FaultProxy, database_url: str
+) -> None:
+    """The key is still there when it is to be kept, and gone when it is asked what it was used for."""
+    await submit(bench, a_request("the-key"))
+    async with another_bench(database_url=postgres_proxy.url(database_url)) as slow:
+        # What is sent next is known to the connection, so that an answer means that it was done.
+        await submit(slow, a_request("another"))
+        await submit(slow, a_request("another"))
+        postgres_proxy.forget()
+        repeat = asyncio.create_task(submit(slow, a_request("the-key")))
+        await postgres_proxy.passed(b"the-key")
+        postgres_proxy.hold()
+        await postgres_proxy.passed(b"INSERT 0 0", Direction.REPLIES)
+        await bench.execute("DELETE FROM idempotency_keys WHERE key = 'the-key'")
+        await postgres_proxy.heal()
+
+        with pytest.raises(IdempotencyInProgressError):
+            await repeat
+
+        assert not (await submit(slow, a_request("the-key"))).replayed
 
 
 async def test_the_key_of_a_batch_covers_its_children(bench: Workbench) -> None:

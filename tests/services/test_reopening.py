@@ -131,9 +131,7 @@ async def test_a_child_that_is_retried_reopens_its_batch_and_those_dropped_with_
 
 
 async def test_a_deep_child_that_is_retried_reopens_everything_above(bench: Workbench) -> None:
-    root, middle, inner, leaf, cousin, uncle = await bench.a_batch(
-        {"children": [{"children": [HARD]}, NOOP]}, NOOP
-    )
+    root, middle, inner, leaf, cousin, uncle = await bench.a_batch({"children": [{"children": [HARD]}, NOOP]}, NOOP)
     await bench.exhaust(leaf)
     assert await bench.states(root, middle, inner, cousin, uncle) == [
         "FAILED", "FAILED", "FAILED", "CANCELLED", "CANCELLED",

@@ -51,7 +51,9 @@ async def test_each_state_has_its_days(bench: Workbench, state: str, days: float
     await prune(bench)
 
     assert await exists(bench, old, young) == [False, True]
-    assert (await bench.execute("SELECT DISTINCT task_id::text FROM task_failures WHERE task_id = $1::uuid", old.id)) == []
+    assert (
+        await bench.execute("SELECT DISTINCT task_id::text FROM task_failures WHERE task_id = $1::uuid", old.id)
+    ) == []
 
 
 async def test_the_days_are_settings(bench: Workbench, another_bench: AnotherBench) -> None:

@@ -396,7 +396,7 @@ async def test_two_settlements_of_one_attempt_at_once_write_it_once(bench: Workb
 
 
 async def test_what_ends_together_is_counted_and_told_once_by_kind(bench: Workbench) -> None:
-    kinds = [Succeeded(None), Succeeded(None), ERROR, Failed(Failure(FailureKind.PERMANENT, "no"))]
+    kinds: list[Outcome] = [Succeeded(None), Succeeded(None), ERROR, Failed(Failure(FailureKind.PERMANENT, "no"))]
     tasks = [await bench.a_running_task() for _ in kinds]
     await bench.execute("TRUNCATE events")
 

@@ -18,7 +18,7 @@ UNSTORABLE: Mapping[str, Any] = {"task_type": "test.note", "payload": {"text": "
 
 
 def a_request(**options: Any) -> TaskRequest:
-    return TaskRequest.model_validate({"task_type": "noop", **options}, by_alias=False, by_name=True)
+    return TaskRequest.from_python({"task_type": "noop", **options})
 
 
 async def titles(bench: Workbench) -> list[str]:
@@ -72,7 +72,7 @@ async def test_a_refusal_in_a_bulk_names_the_body(bench: Workbench) -> None:
     with pytest.raises(UnknownTaskTypeError) as refused:
         await bench.runtime.submission.submit_many([a_request(), a_request(task_type="nope")])
 
-    assert [wrong.field for wrong in refused.value.errors] == ["1"]
+    assert [wrong.field for wrong in refused.value.errors] == ["1.taskType"]
 
 
 async def test_an_empty_bulk_is_nothing(bench: Workbench) -> None:

@@ -102,7 +102,7 @@ async def stubborn(payload: Marked, context: Context) -> dict[str, object]:
 async def busy(payload: Marked, context: Context) -> dict[str, object]:
     """Hold up the worker's loop, as an async handler must not."""
     payload.marks.leave("begin", payload.name, context.attempt)
-    time.sleep(payload.seconds)  # noqa: ASYNC251 - that is the mistake under test
+    time.sleep(payload.seconds)  # that is the mistake under test
     payload.marks.leave("end", payload.name, context.attempt)
     return {}
 
@@ -245,7 +245,9 @@ def die_heard(payload: Marked, context: BlockingContext) -> None:
 @handler("test.surroundings")
 def surroundings(payload: BaseModel, context: BlockingContext) -> dict[str, object]:
     """Tell what a child process was given."""
-    open_descriptors = {entry.name: str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.exists()}
+    open_descriptors = {
+        entry.name: str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.exists()
+    }
     return {"environment": dict(os.environ), "descriptors": open_descriptors, "pid": os.getpid()}
 
 

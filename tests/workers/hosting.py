@@ -45,7 +45,8 @@ class HostedWorker:
 async def a_worker(bench: Workbench, **settings: Any) -> AsyncGenerator[HostedWorker, None]:
     """Run a worker beside the workbench; at the end it is hurried out."""
     known = bench.runtime.settings
-    given = Settings(**({"database_url": known.database_url, "redis_url": known.redis_url} | QUICK | settings))
+    urls: dict[str, Any] = {"database_url": known.database_url, "redis_url": known.redis_url}
+    given = Settings.model_validate(urls | QUICK | settings)
     async with open_runtime(given) as runtime:
         services = worker_services(runtime)
         pool, signals = Pool(runtime, services), StopSignals()

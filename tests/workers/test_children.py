@@ -233,6 +233,33 @@ async def test_a_child_inherits_no_descriptor_but_its_line(host: Host, tmp_path:
     assert descriptors["0"] == "/dev/null"
 
 
+async def test_a_handler_with_less_time_than_its_process_takes_to_start_runs_in_the_end(
+    bench: Workbench, marks: Marks
+) -> None:
+    patient = {"strategy": "fixed", "initial_seconds": 0.2}
+    task = await bench.a_task(
+        "test.mark_def", payload=payload(marks), timeout_seconds=0.15, max_retries=20, retry=patient
+    )
+    async with a_worker(bench):
+
+        async def has_completed() -> bool:
+            return await bench.state(task) is TaskState.COMPLETED
+
+        await eventually(has_completed)
+
+
+async def test_children_that_still_start_end_when_they_are_closed(host: Host) -> None:
+    task = await host.bench.a_running_task("test.surroundings")
+    attempt, ended = host.start(task)
+    process = await eventually(_a_starting_child)
+    attempt.stop(StopReason.CANCELLED)
+    await ended
+
+    await host.children.close()
+
+    assert not is_running(process)
+
+
 async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Workbench) -> None:
     task = await bench.a_running_task("test.surroundings")
     children = Children(["no.such.module"])
@@ -262,6 +289,13 @@ async def test_a_task_that_kills_its_process_twice_is_a_poison_pill(bench: Workb
     details = await bench.details(task.id)
     assert details.task.poison_pill
     assert [failure.kind for failure in details.failures] == ["crash", "crash"]
+
+
+def _a_starting_child() -> int | None:
+    """Return the process of a child of ours, if there is one."""
+    mine = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    found = (pid for pid in mine if b"workers.child" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return next(map(int, found), None)
 
 
 async def surroundings(host: Host) -> dict[str, dict[str, str]]:

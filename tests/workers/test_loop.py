@@ -72,9 +72,7 @@ async def database_proxy(database_url: str) -> AsyncIterator[FaultProxy]:
 
 
 @pytest.fixture
-async def hands(
-    bench: Workbench, database_proxy: FaultProxy, redis_proxy: FaultProxy
-) -> AsyncIterator[Workbench]:
+async def hands(bench: Workbench, database_proxy: FaultProxy, redis_proxy: FaultProxy) -> AsyncIterator[Workbench]:
     """A worker's hands, with a proxy before each server."""
     known = bench.runtime.settings
     urls = database_proxy.url(known.database_url), redis_proxy.url(known.redis_url)

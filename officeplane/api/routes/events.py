@@ -1,7 +1,6 @@
 """`/api/events`: what happens to tasks, as it happens."""
 
-from collections.abc import AsyncGenerator
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 
@@ -11,7 +10,7 @@ from officeplane.api.parameters import EventsQuery, LastEventId
 from officeplane.api.plane import plane_of, runtime_of
 from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
-from officeplane.domain.event import Event, EventPosition, Reset, parse_position
+from officeplane.domain.event import Event, EventPosition, parse_position
 from officeplane.store.events import horizon
 
 STREAMS_MAX: Final = 1_000
@@ -61,5 +60,4 @@ async def follow(
     else:
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
-    feed = cast("AsyncGenerator[Event | Reset]", runtime.feed.follow(position))
-    return EventStream(feed, is_wanted, plane)
+    return EventStream(runtime.feed.follow(position), is_wanted, plane)

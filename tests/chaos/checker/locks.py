@@ -2,7 +2,8 @@
 
 Judged in the calm after the last healing only: a lock that was lost in a storm
 is taken again when it is renewed, and what was entered without Redis is left
-without it.
+without it. A process that did not get its answer in time, as on a busy machine,
+is in a storm of its own.
 """
 
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ def check_locks(evidence: Evidence, _lives: Lives) -> Iterator[Violation]:
     for seen in evidence.sightings:
         key = (seen.task_id, seen.attempt)
         if not seen.lock_seen or key in judged or seen.claimed_at < evidence.healed_at + CALM_AFTER_SECONDS:
+            continue
+        if any(lost - 0.5 < seen.claimed_at < lost + CALM_AFTER_SECONDS for lost in evidence.redis_lost_at):
             continue
         wanted = f"{seen.worker_id}:{seen.hold_id}"
         if seen.lock_value != wanted:

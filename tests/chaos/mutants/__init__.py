@@ -8,28 +8,44 @@ chaos finds every one of them.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from tests.chaos.mutants import batches, claims, doorbell, maintenance, retries, settlements, submission
 
-MUTANTS: Final[Mapping[str, Callable[[], None]]] = {
-    breaker.__name__: breaker
-    for breaker in (
-        claims.claim_without_guard,
-        claims.lane_order_off,
-        settlements.settle_without_claim,
-        settlements.reap_without_guard,
-        settlements.cancel_flag_ignored,
-        doorbell.lock_without_nonce,
-        doorbell.lock_not_taken,
-        maintenance.no_sweeper,
-        maintenance.no_reaper,
-        batches.cancel_unconditional,
-        batches.tree_without_lock,
-        batches.children_at_once,
-        retries.backoff_off_by_one,
-        retries.hand_back_charged,
-        retries.poison_ignored,
-        submission.key_ignored,
+
+class Mutant(NamedTuple):
+    """A way to break the product, and the promises one of which must then be seen broken."""
+
+    apply: Callable[[], None]
+    expected: frozenset[str]
+
+    @property
+    def story(self) -> str:
+        """What is broken, in a sentence."""
+        return (self.apply.__doc__ or "").rstrip(".")
+
+
+def _breaks(apply: Callable[[], None], *expected: str) -> tuple[str, Mutant]:
+    return apply.__name__, Mutant(apply, frozenset(expected))
+
+
+MUTANTS: Final[Mapping[str, Mutant]] = dict(
+    (
+        _breaks(claims.claim_without_guard, "I1", "I2"),
+        _breaks(claims.lane_order_off, "I6"),
+        _breaks(settlements.settle_without_claim, "I4"),
+        _breaks(settlements.reap_without_guard, "I1", "I4"),
+        _breaks(settlements.cancel_flag_ignored, "I1"),
+        _breaks(doorbell.lock_without_nonce, "I18"),
+        _breaks(doorbell.lock_not_taken, "I18"),
+        _breaks(maintenance.no_sweeper, "L1"),
+        _breaks(maintenance.no_reaper, "L1"),
+        _breaks(batches.cancel_unconditional, "I2", "I7", "L1"),
+        _breaks(batches.tree_without_lock, "I7", "L1"),
+        _breaks(batches.children_at_once, "I7"),
+        _breaks(retries.backoff_off_by_one, "I15"),
+        _breaks(retries.hand_back_charged, "I12"),
+        _breaks(retries.poison_ignored, "I11", "I12"),
+        _breaks(submission.key_ignored, "I13"),
     )
-}
+)

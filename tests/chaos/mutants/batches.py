@@ -30,7 +30,7 @@ def cancel_unconditional() -> None:
 def tree_without_lock() -> None:
     """A batch is added up while others change it."""
     change("trees", "lock_roots", " FOR NO KEY UPDATE", "")
-    change("trees", "lock_nodes", " FOR NO KEY UPDATE", "")
+    change("trees", "lock_nodes", " FOR NO KEY UPDATE NOWAIT", "")
 
 
 def children_at_once() -> None:

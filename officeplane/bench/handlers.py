@@ -1,0 +1,39 @@
+"""The task types that are measured: one that does nothing, one that takes a known time."""
+
+import asyncio
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from officeplane.bench import marks
+from officeplane.handlers.context import Context
+from officeplane.handlers.contract import handler
+
+NOOP: Final = "bench.noop"
+NAP: Final = "bench.nap"
+NAP_SECONDS: Final = 0.002
+
+
+class Numbered(BaseModel):
+    """Which task it is, and of which lane."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    lane: int = marks.NO_LANE
+
+
+@handler(NOOP, payload=Numbered, title="Leave a mark")
+async def noop(payload: Numbered, _context: Context) -> dict[str, object]:
+    """Return at once."""
+    marks.leave(payload.number, marks.now(), lane=payload.lane)
+    return {"number": payload.number}
+
+
+@handler(NAP, payload=Numbered, title="Sleep for two milliseconds")
+async def nap(payload: Numbered, _context: Context) -> dict[str, object]:
+    """Wait, as for somebody else's answer."""
+    began = marks.now()
+    await asyncio.sleep(NAP_SECONDS)
+    marks.leave(payload.number, began, lane=payload.lane)
+    return {"number": payload.number}

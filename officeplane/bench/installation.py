@@ -1,0 +1,149 @@
+"""A scratch installation: submitted to by the Python API, worked on by real processes, looked at from outside."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import asyncpg
+
+from officeplane.bench import handlers, marks, processor
+from officeplane.bench.handlers import NOOP
+from officeplane.bench.marks import Marks
+from officeplane.bench.programs import Guard, Program, running
+from officeplane.config import Settings
+from officeplane.dispatch.connection import Connection
+from officeplane.plane import Plane
+from officeplane.runtime import open_runtime
+
+Sql: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+PATIENCE_SECONDS: Final = 300.0
+BULK: Final = 1_000
+_LOOK_SECONDS: Final = 0.002
+_READY_SECONDS: Final = 30.0
+
+
+class TooSlowError(Exception):
+    """What was waited for did not happen in minutes: something is wrong rather than slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One database, one key prefix, one file of marks."""
+
+    settings: Settings
+    name: str
+    admin: Sql
+    ledger: Sql
+    redis: Connection
+    marks: Marks
+    folder: Path
+    guard: Guard
+
+    @asynccontextmanager
+    async def plane(self) -> AsyncGenerator[Plane, None]:
+        """Give the Python API, as an application opens it."""
+        async with open_runtime(self.settings, [handlers]) as runtime:
+            yield Plane(runtime)
+
+    @asynccontextmanager
+    async def workers(self, *, concurrency: int, count: int = 1) -> AsyncGenerator[Sequence[Program], None]:
+        """Run worker processes."""
+        async with self._running("worker", "--concurrency", str(concurrency), count=count) as programs:
+            yield programs
+
+    @asynccontextmanager
+    async def server(self) -> AsyncGenerator[int, None]:
+        """Run one API process and give its port."""
+        async with self._running("serve", "--host", "127.0.0.1", "--port", "0") as (program,):
+            deadline = time.monotonic() + _READY_SECONDS
+            while (port := _port(program)) is None:
+                program.check()
+                if time.monotonic() > deadline:
+                    raise TooSlowError("The API did not listen.")
+                await asyncio.sleep(0.02)
+            yield port
+
+    async def fill(self, plane: Plane, numbers: Iterable[int], *, documents: bool = False) -> None:
+        """Submit no-ops of these numbers by the thousand, each on a document of its own if so asked."""
+        await fill(plane, [no_op(number, document=f"d{number}" if documents else None) for number in numbers])
+
+    async def tidy(self) -> None:
+        """Do what autovacuum would have done by now, had the table been filled at its usual pace."""
+        await self.ledger.execute("VACUUM ANALYZE")
+
+    async def completed(self) -> int:
+        """Return how many tasks are completed and committed, without reading them."""
+        return int(
+            await self.ledger.fetchval(
+                "SELECT coalesce(sum(count), 0)::bigint FROM task_counters WHERE outcome = 'completed'"
+            )
+        )
+
+    async def counted(self) -> int:
+        """Return how many tasks are completed, by counting them."""
+        return int(await self.ledger.fetchval("SELECT count(*) FROM tasks WHERE state = 'COMPLETED'"))
+
+    async def run_out(self, programs: Sequence[Program], count: int) -> int:
+        """Wait until that many tasks are completed, and return when that was, in nanoseconds."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        # The file's length costs next to nothing; the ledger is asked once there is a point in it.
+        while len(self.marks) < count:
+            await self._look(programs, deadline, count)
+        while await self.completed() < count:
+            await self._look(programs, deadline, count)
+        return marks.now()
+
+    async def backend_seconds(self) -> float | None:
+        """Return the processor time of Postgres's processes that serve this database, if they run here."""
+        rows = await self.admin.fetch("SELECT pid FROM pg_stat_activity WHERE datname = $1", self.name)
+        return processor.seconds_of_all([row["pid"] for row in rows], "postgres")
+
+    async def transactions(self) -> int:
+        """Return how many transactions this database has seen; the question is asked in another one."""
+        return int(
+            await self.admin.fetchval(
+                "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1", self.name
+            )
+        )
+
+    def _running(self, *arguments: str, count: int = 1) -> AbstractAsyncContextManager[Sequence[Program]]:
+        environment = {
+            "OFFICEPLANE_DATABASE_URL": self.settings.database_url,
+            "OFFICEPLANE_REDIS_URL": self.settings.redis_url,
+            "OFFICEPLANE_KEY_PREFIX": self.settings.key_prefix,
+            "OFFICEPLANE_HANDLERS": handlers.__name__,
+            "OFFICEPLANE_LOG_FORMAT": "json",
+            marks.VARIABLE: str(self.marks.path),
+        }
+        return running(*arguments, count=count, environment=environment, folder=self.folder, guard=self.guard)
+
+    async def _look(self, programs: Sequence[Program], deadline: float, count: int) -> None:
+        for program in programs:
+            program.check()
+        if time.monotonic() > deadline:
+            raise TooSlowError(f"{await self.completed()} of {count} tasks completed in {PATIENCE_SECONDS:g} s.")
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def no_op(number: int, *, document: str | None = None) -> dict[str, Any]:
+    """Return what to submit for a no-op."""
+    body: dict[str, Any] = {"task_type": NOOP, "payload": {"number": number}}
+    return body if document is None else {**body, "document_id": document}
+
+
+async def fill(plane: Plane, bodies: Sequence[dict[str, Any]]) -> None:
+    """Submit tasks by the thousand, in their order."""
+    for start in range(0, len(bodies), BULK):
+        await plane.submit_many(bodies[start : start + BULK])
+
+
+def _port(program: Program) -> int | None:
+    for line in program.log_lines():
+        if line.get("event") == "serve.listening":
+            return int(str(line["url"]).rpartition(":")[2])
+    return None

@@ -1,0 +1,108 @@
+"""The processes that are measured: `officeplane worker` and `officeplane serve`, as users start them."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from officeplane.bench import processor
+
+STOP_SECONDS: Final = 15.0
+_LOOK_SECONDS: Final = 0.02
+_TAIL: Final = 2_000
+
+
+class Guard(Protocol):
+    """Ends a process of ours should we die without having done so."""
+
+    def guard(self, pid: int) -> None: ...
+    def release(self, pid: int) -> None: ...
+
+
+class ProgramEndedError(Exception):
+    """A process that was to be measured ended by itself."""
+
+
+class Program:
+    """One running `officeplane` process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self._process = process
+        self._log = log
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def processor_seconds(self) -> float | None:
+        """The processor time that it has used so far, if known."""
+        return processor.seconds_of(self.pid)
+
+    def check(self) -> None:
+        """Raise if it has ended."""
+        if self._process.poll() is not None:
+            said = self._log.read_text(errors="replace")[-_TAIL:]
+            raise ProgramEndedError(f"A process ended with exit code {self._process.returncode}:\n{said}")
+
+    def log_lines(self) -> list[dict[str, object]]:
+        """Return what it has logged so far."""
+        whole = self._log.read_text(errors="replace").rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
+
+    async def stop(self) -> None:
+        """Ask it to stop, and insist when it does not."""
+        with suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                while self._process.poll() is None:
+                    await asyncio.sleep(_LOOK_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it at once, if it still runs."""
+        self._process.kill()
+        self._process.wait()
+
+
+@asynccontextmanager
+async def running(
+    *arguments: str, count: int = 1, environment: Mapping[str, str], folder: Path, guard: Guard
+) -> AsyncGenerator[Sequence[Program], None]:
+    """Run `officeplane` with these arguments, once or several times; all are gone at the end."""
+    programs: list[Program] = []
+    try:
+        programs.extend(_start(arguments, environment, folder, guard) for _ in range(count))
+        yield programs
+    finally:
+        try:
+            await asyncio.gather(*(program.stop() for program in programs))
+        finally:
+            for program in programs:
+                program.kill()
+                guard.release(program.pid)
+
+
+def _start(arguments: Sequence[str], environment: Mapping[str, str], folder: Path, guard: Guard) -> Program:
+    log = folder / f"{arguments[0]}-{len(list(folder.iterdir()))}.log"
+    # The measured settings are the defaults, whatever the caller's shell has set.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("OFFICEPLANE_")}
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "officeplane.cli.main", *arguments],
+            env={**own, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    guard.guard(process.pid)
+    return Program(process, log)

@@ -1,0 +1,35 @@
+"""The shape of a scenario: a name, what it is compared with, and a function from the ground to a result."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from officeplane.bench.figures import Figure
+from officeplane.bench.ground import Ground
+
+
+class Result(Protocol):
+    """What one measurement found: a dataclass that knows which of its numbers are worth a line."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def figures(self) -> Sequence[Figure]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One thing to measure of this system."""
+
+    name: str
+    title: str
+    measure: Callable[[Ground], Awaitable[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One thing to measure of the bare servers: how many a second, or how many milliseconds."""
+
+    name: str
+    title: str
+    unit: str
+    measure: Callable[[Ground], Awaitable[float]]

@@ -1,0 +1,135 @@
+"""Stories: evidence made by hand, one moment after the other, for testing the checker."""
+
+from dataclasses import replace
+from typing import Any
+
+from tests.chaos.checker.lives import FINAL
+from tests.chaos.evidence import EventRow, Evidence, FailureRow, TaskRow
+from tests.chaos.history import Operation, Verb, Wanted
+from tests.chaos.marks import Mark, Moment
+from tests.chaos.terms import Terms
+from tests.chaos.watcher import Sighting
+
+MOMENT_SECONDS = 0.01
+WORKER = "worker:here:1:abcdef01"
+
+
+class Story:
+    """Tells what happened, in order; the tables follow. Every task is acknowledged under its own name."""
+
+    def __init__(self) -> None:
+        self.evidence = Evidence(terms=Terms(), tasks={}, events=[], heard=set(), ready_after=0.1)
+        self.now = 1_000_000.0
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+    def task(self, name: str, document: str | None = None, **row: Any) -> str:
+        """A task is accepted, and may run unless it is told to be PENDING."""
+        state = row.pop("state", "QUEUED")
+        seq = len(self.evidence.tasks) + 1
+        given: dict[str, Any] = {"task_type": "chaos.work", "rank": 50.0, "runnable": True, "yields": False} | row
+        self.evidence.tasks[name] = TaskRow(id=name, seq=seq, document_id=document, title=name, state=state, **given)
+        self.event(name, state)
+        if given.get("parent_id") is None:
+            self.evidence.keys[name] = name
+            self.operation("submit", status=201, wanted=(Wanted(name),), task_ids=(name,))
+        return name
+
+    def batch(self, name: str, children: int, **row: Any) -> list[str]:
+        """A batch is accepted; give back its children's names."""
+        names = [f"{name}/{position}" for position in range(children)]
+        self.task(name, runnable=False, on_child_failure="abort", **row)
+        self.evidence.history[-1].wanted = (Wanted(name, tuple(Wanted(child) for child in names)),)
+        for position, child in enumerate(names):
+            self.task(child, parent_id=name, position=position, state="PENDING" if position else "QUEUED")
+        return names
+
+    def event(self, name: str, state: str, *, committed_after: float = 0.0) -> None:
+        """A task enters a state, as the ledger tells it."""
+        self.wait(MOMENT_SECONDS)
+        number = len(self.evidence.events) + 1
+        position = f"{700 + number}-{number}-0"
+        self.evidence.events.append(
+            EventRow(position, number, f"task.{state.lower()}", name, self.now, self.now + committed_after)
+        )
+        assert self.evidence.heard is not None
+        self.evidence.heard.add(position)
+        task = self.evidence.tasks[name]
+        if task.state in FINAL:
+            self.change(name, generation=task.generation + 1, attempts_charged=0)
+        self.change(name, state=state)
+
+    def claimed(self, name: str) -> int:
+        """An attempt begins and its handler with it."""
+        attempt = self.evidence.tasks[name].attempt + 1
+        self.change(name, attempt=attempt)
+        self.event(name, "RUNNING")
+        self.mark("start", name, attempt)
+        return attempt
+
+    def completed(self, name: str, **row: Any) -> None:
+        """The handler returns and its result is settled."""
+        attempt = self.evidence.tasks[name].attempt
+        self.mark("end", name, attempt)
+        given: dict[str, Any] = {"result_token": name, "result_attempt": attempt} | row
+        self.change(name, **given)
+        self.event(name, "COMPLETED")
+        self._count("completed")
+
+    def failed(self, name: str, kind: str = "error", *, then: str = "RETRYING", message: str = "it failed") -> None:
+        """The attempt fails, is charged, and is settled like this."""
+        task = self.evidence.tasks[name]
+        self.mark("end", name, task.attempt)
+        self.event(name, then)
+        self.change(name, attempts_charged=task.attempts_charged + 1, error_kind=kind)
+        self.evidence.failures.append(FailureRow(name, task.attempt, WORKER, kind, message, self.now))
+        self._count(then.lower())
+
+    def cancelled(self, name: str, **row: Any) -> None:
+        """The task ends CANCELLED."""
+        self.event(name, "CANCELLED")
+        self.change(name, cancel_requested=True, **row)
+        self._count("cancelled")
+
+    def done(self, name: str) -> None:
+        """The task runs and completes."""
+        self.claimed(name)
+        self.completed(name)
+
+    def mark(self, moment: Moment, name: str, attempt: int) -> None:
+        """A handler writes a mark; here both clocks are one."""
+        self.wait(MOMENT_SECONDS)
+        self.evidence.marks.append(Mark(moment, name, attempt, self.now, 1))
+
+    def seen(self, name: str, **sighting: Any) -> None:
+        """The watcher sees the attempt that runs."""
+        task = self.evidence.tasks[name]
+        given: dict[str, Any] = {
+            "at": self.now,
+            "worker_id": WORKER,
+            "document_id": task.document_id,
+            "hold_id": "hold",
+            "lease_until": self.now + self.evidence.terms.lease_seconds,
+            "claimed_at": self.now,
+            "lock_seen": True,
+            "lock_value": f"{WORKER}:hold",
+        } | sighting
+        self.evidence.sightings.append(Sighting(task_id=name, attempt=task.attempt, **given))
+
+    def operation(self, verb: Verb, **facts: Any) -> None:
+        """A client asks for something and is answered."""
+        operation = Operation(
+            len(self.evidence.history) + 1, verb, self.now, tries=1, answered=self.now + MOMENT_SECONDS
+        )
+        for name, value in facts.items():
+            setattr(operation, name, value)
+        self.evidence.history.append(operation)
+
+    def change(self, name: str, **row: Any) -> None:
+        """Something else is in the table."""
+        self.evidence.tasks[name] = replace(self.evidence.tasks[name], **row)
+
+    def _count(self, outcome: str) -> None:
+        self.evidence.counters[outcome] = self.evidence.counters.get(outcome, 0) + 1
