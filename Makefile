@@ -1,6 +1,6 @@
 # Everything there is to do here. `make help` tells.
 .DEFAULT_GOAL := help
-.PHONY: help up test check fix build lock
+.PHONY: help up test check fix build bench lock
 
 UV ?= uv
 BIN := .venv/bin
@@ -38,6 +38,10 @@ build:  ## Make the wheel and the source distribution in dist/
 	@./bootstrap.sh dev
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build
+
+bench:  ## Measure this system and the limits of its servers (ARGS="--quick --only drain")
+	@./bootstrap.sh
+	@$(BIN)/officeplane bench $(ARGS)
 
 lock:  ## Choose versions anew and write them down with their hashes (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv; name it with UV=/path/to/uv" >&2; exit 1; }

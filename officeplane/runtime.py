@@ -36,6 +36,8 @@ from officeplane.services.waiting import Waiting
 from officeplane.store.connection import Ledger, open_ledger
 
 LEDGER_CONNECTIONS: Final = 8
+API: Final = "api"
+"""In whose name the tasks are counted that end without a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] 
             submission=Submission(ledger, doorbell, catalogue),
             reading=reading,
             waiting=Waiting(ledger, doorbell, reading, settings.poll_seconds),
-            cancellation=Cancellation(ledger, doorbell, counted_by=f"api:{_process_id()}"),
+            cancellation=Cancellation(ledger, doorbell, counted_by=API),
             reopening=Reopening(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
             feed=Feed(ledger),

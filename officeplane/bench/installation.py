@@ -15,7 +15,9 @@ from officeplane.bench.handlers import NOOP
 from officeplane.bench.marks import Marks
 from officeplane.bench.programs import Guard, Program, running
 from officeplane.config import Settings
+from officeplane.dispatch.commands import packed
 from officeplane.dispatch.connection import Connection
+from officeplane.dispatch.keys import Keyspace
 from officeplane.plane import Plane
 from officeplane.runtime import open_runtime
 
@@ -87,6 +89,15 @@ class Installation:
     async def counted(self) -> int:
         """Return how many tasks are completed, by counting them."""
         return int(await self.ledger.fetchval("SELECT count(*) FROM tasks WHERE state = 'COMPLETED'"))
+
+    async def stored(self) -> int:
+        """Return how many tasks there are."""
+        return int(await self.ledger.fetchval("SELECT count(*) FROM tasks"))
+
+    async def rung(self) -> int:
+        """Return how many hints wait in Redis."""
+        lengths = await self.redis.ask([packed("LLEN", name) for name in Keyspace(self.name).hint_lists])
+        return sum(length for length in lengths if isinstance(length, int))
 
     async def run_out(self, programs: Sequence[Program], count: int) -> int:
         """Wait until that many tasks are completed, and return when that was, in nanoseconds."""

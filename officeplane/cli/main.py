@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from officeplane.cli import tasks
+from officeplane.cli.bench import bench
 from officeplane.cli.doctor import doctor
 from officeplane.cli.exits import run_to_end
 from officeplane.cli.migrate import migrate
@@ -26,6 +27,7 @@ app.command()(serve)
 app.command()(worker)
 app.command()(migrate)
 app.command()(doctor)
+app.command()(bench)
 app.add_typer(tasks.app, name="tasks")
 
 

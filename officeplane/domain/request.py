@@ -69,14 +69,15 @@ def _within_reach(value: datetime) -> datetime:
 
 def _one_name_each(value: object, info: ValidationInfo) -> object:
     # A policy can be built by its Python names, so in a body these have to be refused by hand.
-    if not isinstance(value, dict) or info.context is _IN_PYTHON:
-        return cast("object", value)
-    names = cast("dict[object, object]", value)
-    for name in names:
-        if isinstance(name, str) and "_" in name:
+    for name in _names(value):
+        if "_" in name and info.context is not _IN_PYTHON:
             message = f"{name!r} is not a field of a retry policy"
             raise ValueError(message)
-    return names
+    return value
+
+
+def _names(value: object) -> list[str]:
+    return list(cast("dict[str, object]", value)) if isinstance(value, dict) else []
 
 
 def _storable(value: str) -> str:

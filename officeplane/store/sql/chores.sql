@@ -48,10 +48,12 @@ WITH cutoff AS MATERIALIZED (
     SELECT l.tid FROM chosen,
            LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = chosen.id FOR NO KEY UPDATE SKIP LOCKED) l
      WHERE l.state IN {claimable}
+), rung AS (
+    UPDATE tasks SET rung_at = moment.now, rung_tier = tier_of(rank - moment.boost)
+      FROM moment WHERE ctid = ANY(ARRAY(SELECT tid FROM locked))
+    RETURNING id, rung_tier, rank, seq
 )
-UPDATE tasks SET rung_at = clock_timestamp(), rung_tier = tier_of(rank - moment.boost)
-  FROM moment WHERE ctid = ANY(ARRAY(SELECT tid FROM locked))
-RETURNING id, document_id, rung_tier
+SELECT id, rung_tier FROM rung ORDER BY rank, seq
 
 -- name: waiting_lanes
 -- Lanes with a runnable head and nobody in them. No row: every lane is worked on or empty.

@@ -1,0 +1,44 @@
+"""Everything that can be measured, in the order in which it is shown."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from officeplane.bench.limits import claims, hand_over, inserts, locks, pairs
+from officeplane.bench.scenario import Limit, Scenario
+from officeplane.bench.scenarios import backlog, drain, hot_document, idle, lanes, latency, post, submit, submit_many
+
+LIMITS: Final[tuple[Limit, ...]] = (
+    inserts.SINGLE,
+    inserts.GROUPED,
+    claims.CLAIMS,
+    claims.COMPLETIONS,
+    claims.ONE_BY_ONE,
+    pairs.PAIRS,
+    locks.CYCLES,
+    hand_over.CLAIMED,
+    hand_over.COMPLETED,
+)
+
+CLAIM_AND_COMPLETE: Final = "claim_and_complete"
+LOCK_CLAIM_AND_COMPLETE: Final = "lock_claim_and_complete"
+
+SUMS: Final[Mapping[str, tuple[str, ...]]] = {
+    CLAIM_AND_COMPLETE: (claims.CLAIMS.name, claims.COMPLETIONS.name),
+    LOCK_CLAIM_AND_COMPLETE: (locks.CYCLES.name, claims.CLAIMS.name, claims.COMPLETIONS.name),
+}
+"""Rates of doing several things one after the other, made of the rates of each."""
+
+SCENARIOS: Final[tuple[Scenario, ...]] = (
+    drain.PLAIN,
+    drain.DOCUMENTS,
+    drain.TWO_WORKERS,
+    drain.DOCUMENTS_TWO_WORKERS,
+    submit.SUBMIT,
+    submit_many.SUBMIT_MANY,
+    post.POST,
+    latency.LATENCY,
+    lanes.LANES,
+    hot_document.HOT_DOCUMENT,
+    idle.IDLE,
+    backlog.BACKLOG,
+)

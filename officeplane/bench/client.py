@@ -1,0 +1,76 @@
+"""An HTTP/1.1 client of a few lines: on the same cores as the server, a comfortable one would be half of the cost."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+_LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
+_HEAD_ENDS: Final = b"\r\n\r\n"
+CREATED: Final = 201
+
+
+class NotCreatedError(Exception):
+    """The API did not accept a task."""
+
+
+class Client(asyncio.Protocol):
+    """One keep-alive connection, one request at a time."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._received = b""
+        self._answered: asyncio.Future[bytes] | None = None
+
+    async def post(self, path: str, body: object) -> None:
+        """Create something; raises when the API refuses."""
+        assert self._transport is not None  # noqa: S101 - it is connected before anybody gets it
+        data = json.dumps(body).encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
+        self._answered = asyncio.get_running_loop().create_future()
+        self._transport.write(head.encode() + _HEAD_ENDS + data)
+        answer = await self._answered
+        if int(answer[9:12]) != CREATED:
+            raise NotCreatedError(answer.decode(errors="replace"))
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the line."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - TCP
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Put the answer together, and hand it over when it is whole."""
+        self._received += data
+        head, ends, body = self._received.partition(_HEAD_ENDS)
+        length = _LENGTH.search(head + b"\r\n")
+        if ends and length is not None and len(body) >= int(length[1]):
+            answer, self._received = self._received, b""
+            if self._answered is not None and not self._answered.done():
+                self._answered.set_result(answer)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail whoever waits for an answer."""
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_exception(exc or ConnectionResetError("the API hung up"))
+
+
+@asynccontextmanager
+async def clients(port: int, count: int) -> AsyncGenerator[Sequence[Client], None]:
+    """Give that many connections to an API on this machine."""
+    loop = asyncio.get_running_loop()
+    connected: list[Client] = []
+    try:
+        for _ in range(count):
+            _, client = await loop.create_connection(Client, "127.0.0.1", port)
+            connected.append(client)
+        yield connected
+    finally:
+        for client in connected:
+            client.close()

@@ -1,0 +1,58 @@
+"""Facts: the machine, the servers and the libraries that figures belong to."""
+
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Final
+
+from officeplane.bench import processor, redis_counters
+from officeplane.bench.ground import Ground
+
+_SETTINGS: Final = (
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_sync_method",
+    "shared_buffers",
+    "max_wal_size",
+)
+_LIBRARIES: Final = ("officeplane", "asyncpg", "redis", "hiredis", "uvloop", "fastapi", "uvicorn", "pydantic")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What to say with every figure."""
+
+    cores: int
+    processor: str | None
+    system: str
+    python: str
+    postgres: str
+    postgres_settings: dict[str, str]
+    redis: str
+    redis_append_only: bool
+    libraries: dict[str, str]
+
+
+async def gather(ground: Ground) -> Facts:
+    """Ask the machine and both servers."""
+    settings = await ground.admin.fetch(
+        "SELECT name, current_setting(name) AS value FROM pg_settings WHERE name = ANY($1::text[]) ORDER BY name",
+        _SETTINGS,
+    )
+    server = await redis_counters.info(ground.doorbell.connection, "server")
+    persistence = await redis_counters.info(ground.doorbell.connection, "persistence")
+    return Facts(
+        cores=os.cpu_count() or 1,
+        processor=processor.model(),
+        system=f"{platform.system()} {platform.release()}",
+        python=platform.python_version(),
+        postgres=str(await ground.admin.fetchval("SHOW server_version")),
+        postgres_settings={row["name"]: row["value"] for row in settings},
+        redis=f"Valkey {server['valkey_version']}"
+        if "valkey_version" in server
+        else f"Redis {server['redis_version']}",
+        redis_append_only=persistence.get("aof_enabled") == "1",
+        libraries={name: version(name) for name in _LIBRARIES},
+    )

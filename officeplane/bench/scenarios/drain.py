@@ -1,0 +1,107 @@
+"""Draining: no-ops that wait already, and how quickly worker processes are through with them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from officeplane.bench import redis_counters
+from officeplane.bench.figures import Figure
+from officeplane.bench.ground import Ground
+from officeplane.bench.installation import Installation
+from officeplane.bench.marks import Mark
+from officeplane.bench.programs import Program
+from officeplane.bench.scenario import Scenario
+
+CONCURRENCY: Final = 500
+TASKS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """How a queue was emptied. Processor times are those of the whole, microseconds a task, where known."""
+
+    tasks: int
+    workers: int
+    documents: bool
+    per_second: float
+    completed: int
+    handler_runs: int
+    doubled: int
+    worker_us: float | None
+    postgres_us: float | None
+    redis_us: float
+
+    def figures(self) -> Sequence[Figure]:
+        limit = "lock_claim_and_complete" if self.documents else "claim_and_complete"
+        processor = {"worker": self.worker_us, "Postgres": self.postgres_us, "Redis": self.redis_us}
+        return [
+            Figure("rate", self.per_second, "tasks/s", limit),
+            *(Figure(f"CPU of {who}", used, "us/task") for who, used in processor.items() if used is not None),
+        ]
+
+
+async def _measure(ground: Ground, *, documents: bool, workers: int) -> Drained:
+    tasks = ground.sized(TASKS)
+    async with ground.installation() as installation:
+        async with installation.plane() as plane:
+            await installation.fill(plane, range(tasks), documents=documents)
+        await installation.tidy()
+        return await drain(installation, tasks, documents=documents, workers=workers)
+
+
+async def drain(installation: Installation, tasks: int, *, documents: bool = False, workers: int = 1) -> Drained:
+    """Let workers empty the queue, in which that many tasks wait."""
+    redis_before = await redis_counters.processor_seconds(installation.redis)
+    backends_before = await installation.backend_seconds()
+    async with installation.workers(concurrency=CONCURRENCY, count=workers) as programs:
+        ended = await installation.run_out(programs, tasks)
+        backends_after = await installation.backend_seconds()
+        redis_after = await redis_counters.processor_seconds(installation.redis)
+        used = _used(programs)
+    marks = installation.marks.read()
+    return Drained(
+        tasks=tasks,
+        workers=workers,
+        documents=documents,
+        per_second=rate(marks, ended),
+        completed=await installation.counted(),
+        handler_runs=len(marks),
+        doubled=len(marks) - len({mark.number for mark in marks}),
+        worker_us=None if used is None else 1e6 * used / tasks,
+        postgres_us=None
+        if backends_after is None or backends_before is None
+        else 1e6 * (backends_after - backends_before) / tasks,
+        redis_us=1e6 * (redis_after - redis_before) / tasks,
+    )
+
+
+def rate(marks: Sequence[Mark], ended: int) -> float:
+    """Return tasks a second from when the last of the workers had begun; their start is not counted."""
+    first: dict[int, int] = {}
+    for mark in marks:
+        first[mark.process] = min(first.get(mark.process, mark.began), mark.began)
+    began = max(first.values())
+    counted = sum(mark.began >= began for mark in marks)
+    return 1e9 * counted / (ended - began)
+
+
+def _used(programs: Sequence[Program]) -> float | None:
+    known = [used for program in programs if (used := program.processor_seconds) is not None]
+    return sum(known) if len(known) == len(programs) else None
+
+
+PLAIN: Final = Scenario(
+    "drain", f"drain of {TASKS:,} no-ops, one worker", partial(_measure, documents=False, workers=1)
+)
+DOCUMENTS: Final = Scenario(
+    "drain-documents", "the same, each on a document of its own", partial(_measure, documents=True, workers=1)
+)
+TWO_WORKERS: Final = Scenario(
+    "drain-two-workers", f"drain of {TASKS:,} no-ops, two workers", partial(_measure, documents=False, workers=2)
+)
+DOCUMENTS_TWO_WORKERS: Final = Scenario(
+    "drain-documents-two-workers",
+    "the same, each on a document of its own",
+    partial(_measure, documents=True, workers=2),
+)

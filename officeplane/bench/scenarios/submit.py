@@ -1,0 +1,42 @@
+"""Submitting one task a call, by many callers of the Python API side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.bench.figures import Figure
+from officeplane.bench.ground import Ground
+from officeplane.bench.handlers import NOOP
+from officeplane.bench.limits import bare
+from officeplane.bench.scenario import Scenario
+
+CALLERS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """How quickly tasks were stored and rung for."""
+
+    tasks: int
+    callers: int
+    per_second: float
+    stored: int
+    rung: int
+
+    def figures(self) -> Sequence[Figure]:
+        return [Figure("rate", self.per_second, "tasks/s", "single_inserts")]
+
+
+async def _measure(ground: Ground) -> Submitted:
+    tasks = ground.sized(30_000)
+    async with ground.installation() as installation:
+        async with installation.plane() as plane:
+
+            async def submit(_caller: int, number: int) -> None:
+                await plane.submit(NOOP, payload={"number": number})
+
+            per_second = await bare.rate(tasks, CALLERS, submit)
+        return Submitted(tasks, CALLERS, per_second, await installation.stored(), await installation.rung())
+
+
+SUBMIT: Final = Scenario("submit", f"submit, {CALLERS} callers, a task a call", _measure)

@@ -1,0 +1,315 @@
+"""Whatever clients, workers and accidents do in whatever order, the ledger keeps its laws.
+
+Every change of a state is noted by a trigger of the test's own, so that nothing
+a statement does on the way goes unseen.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+import asyncpg
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from officeplane.domain.errors import IllegalStateError
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState, is_legal
+from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.task import ClaimedTask, Task
+from officeplane.runtime import WorkerServices, worker_services
+from officeplane.services.settlement import Attempt, Fenced
+from officeplane.store.migrate import migrate
+from tests.conftest import NewDatabase
+from tests.workbench import Workbench, empty, open_workbench
+
+TOMORROW: Final = datetime.now(UTC) + timedelta(days=1)
+STEPS_MIN, STEPS_MAX = 15, 25
+WORKERS: Final = 3
+
+NOTING = """
+CREATE TABLE moves (n bigint GENERATED ALWAYS AS IDENTITY, task_id uuid, was text, became text);
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO moves (task_id, was, became) VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.state END, NEW.state);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER note_insert AFTER INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION note();
+CREATE TRIGGER note_update AFTER UPDATE ON tasks FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION note();
+"""
+
+RUNNABLE = """
+WITH heads AS (
+    SELECT DISTINCT ON (document_id) id, document_id, suspect, run_at FROM tasks
+     WHERE runnable AND document_id IS NOT NULL AND state IN ('QUEUED', 'RETRYING') AND (run_at <= now() OR NOT yields)
+     ORDER BY document_id, rank, seq
+)
+SELECT id, suspect FROM heads
+ WHERE run_at <= now() AND document_id NOT IN (
+       SELECT document_id FROM tasks
+        WHERE document_id IS NOT NULL AND runnable AND state IN ('CLAIMED', 'RUNNING', 'VALIDATING'))
+ UNION ALL
+SELECT id, suspect FROM tasks
+ WHERE runnable AND document_id IS NULL AND state IN ('QUEUED', 'RETRYING') AND run_at <= now()
+"""
+
+CROWDED = """
+SELECT document_id FROM tasks
+ WHERE runnable AND document_id IS NOT NULL AND state IN ('CLAIMED', 'RUNNING', 'VALIDATING')
+ GROUP BY 1 HAVING count(*) > 1
+"""
+
+FAMILIES = """
+SELECT p.id, p.state, p.blockers, array_agg(c.state) AS children,
+       count(*) FILTER (WHERE c.blockers = 0 AND c.finished_at IS NULL) AS turns
+  FROM tasks p JOIN tasks c ON c.parent_id = p.id GROUP BY p.id
+"""
+
+TOLD = """
+SELECT task_id, array_agg(kind ORDER BY xid, id, place) AS kinds
+  FROM events, unnest(task_ids) WITH ORDINALITY AS t(task_id, place) GROUP BY 1
+"""
+MOVED = "SELECT task_id, array_agg('task.' || lower(became) ORDER BY n) AS kinds FROM moves GROUP BY 1"
+
+SOME_DAY = st.sampled_from([None, None, None, TOMORROW])
+KINDS = st.sampled_from([FailureKind.ERROR, FailureKind.TIMEOUT, FailureKind.CRASH, *FailureKind])
+Request: TypeAlias = dict[str, object]
+NEEDED: dict[str, st.SearchStrategy[object]] = {
+    "task_type": st.just("noop"),
+    "max_retries": st.integers(0, 1),
+    "priority": st.sampled_from([0, 50, 50, 90]),
+}
+OPTIONAL: dict[str, st.SearchStrategy[object]] = {
+    "document_id": st.sampled_from(["a", "b"]),
+    "on_retry": st.just("yield"),
+    "run_at": SOME_DAY,
+    "retry": st.sampled_from([{"strategy": "immediate"}, {"strategy": "fixed", "initial_seconds": 3600}]),
+}
+LEAVES: st.SearchStrategy[Request] = st.fixed_dictionaries(NEEDED, optional=OPTIONAL)
+
+
+def _batches(children: st.SearchStrategy[Request]) -> st.SearchStrategy[Request]:
+    inner: dict[str, st.SearchStrategy[object]] = {"children": st.lists(children, min_size=1, max_size=3)}
+    options: dict[str, st.SearchStrategy[object]] = {
+        "on_child_failure": st.sampled_from(["abort", "continue"]),
+        "document_id": st.sampled_from(["a", "b"]),
+        "run_at": SOME_DAY,
+    }
+    return st.fixed_dictionaries(inner, optional=options)
+
+
+REQUESTS = st.recursive(LEAVES, _batches, max_leaves=4)
+BATCHES_OF_BATCHES = _batches(_batches(LEAVES) | LEAVES)
+FAILURES = st.builds(Failed, st.builds(Failure, KINDS, st.just("it went wrong")), killed_its_child=st.booleans())
+OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(st.just(Succeeded(None)), st.just(HandedBack()), FAILURES, FAILURES)
+
+
+@dataclass(slots=True)
+class Life:
+    """A plane with a few workers, and what happens to it."""
+
+    bench: Workbench
+    data: st.DataObject
+    workers: list[WorkerServices]
+    tasks: dict[TaskId, Task] = field(default_factory=dict[TaskId, Task])
+    held: dict[TaskId, tuple[WorkerServices, ClaimedTask]] = field(
+        default_factory=dict[TaskId, tuple[WorkerServices, ClaimedTask]]
+    )
+    lost: list[tuple[WorkerServices, ClaimedTask]] = field(default_factory=list[tuple[WorkerServices, ClaimedTask]])
+    seen: int = 0
+
+    async def submit(self) -> None:
+        options = self.data.draw(REQUESTS | BATCHES_OF_BATCHES, label="task")
+        for task in await self.bench.submit(options):
+            self.tasks[task.id] = task
+
+    async def claim(self) -> None:
+        worker = self._worker()
+        runnable = {TaskId(str(row["id"])): row["suspect"] for row in await self.bench.execute(RUNNABLE)}
+
+        if self.data.draw(st.booleans(), label="by hints"):
+            claimed = await worker.claiming.claim(list(self.tasks))
+        else:
+            claimed = await worker.claiming.claim_from_ledger(100)
+
+        taken = {task.id for task in claimed}
+        assert taken <= runnable.keys()
+        assert {task_id for task_id, suspect in runnable.items() if not suspect} <= taken
+        assert len(taken & {task_id for task_id, suspect in runnable.items() if suspect}) <= 1
+        self.held.update({task.id: (worker, task) for task in claimed})
+
+    async def settle(self) -> None:
+        worker, task = self.held.pop(self._one_of(self.held))
+        settled = await self._settled(worker, task)
+        assert not isinstance(settled, Fenced)
+
+    async def settle_too_late(self) -> None:
+        worker, task = self.lost.pop(self.data.draw(st.integers(0, len(self.lost) - 1), label="lost"))
+        before = await self._moves()
+        settled = await self._settled(worker, task)
+        assert isinstance(settled, Fenced)
+        assert await self._moves() == before
+
+    async def renew(self) -> None:
+        worker, task = self.held[self._one_of(self.held)]
+        assert await worker.keeping.renew([(task.id, task.claim_id)], 30) == set()
+
+    async def crash(self) -> None:
+        worker = self._worker()
+        self.workers[self.workers.index(worker)] = worker_services(self.bench.runtime)
+        mine = [task_id for task_id, (holder, _) in self.held.items() if holder is worker]
+        self.lost += [self.held.pop(task_id) for task_id in mine]
+        await self.bench.execute(
+            "UPDATE tasks SET lease_until = now() - interval '1 hour' WHERE lease_until IS NOT NULL AND worker_id = $1",
+            worker.worker_id,
+        )
+        assert await self.workers[0].redelivery.reap() == len(mine)
+
+    async def cancel(self) -> None:
+        await self._asked(self.bench.runtime.cancellation.cancel, frozenset(TaskState) - set(FINAL), "wanted elsewhere")
+
+    async def retry(self) -> None:
+        await self._asked(self.bench.runtime.reopening.retry, frozenset(REOPENABLE))
+
+    async def let_time_pass(self) -> None:
+        await self.bench.execute(
+            "UPDATE tasks SET run_at = now() - interval '1 second' WHERE run_at > now() AND finished_at IS NULL"
+        )
+
+    async def promote(self) -> None:
+        await self.workers[0].redelivery.promote()
+
+    async def work_off(self) -> None:
+        """Do all that is left to do, and find that it has an end."""
+        for _ in range(100):
+            await self.let_time_pass()
+            await self.promote()
+            await self.claim()
+            if not self.held and not await self._unfinished():
+                return
+            for task_id in list(self.held):
+                worker, task = self.held.pop(task_id)
+                await worker.settling.settle([Attempt(task, Succeeded(None))])
+                await self._leave(worker, task)
+        assert await self._unfinished() == []
+
+    def possible(self) -> list[str]:
+        """Return what may happen next; what is named more often happens more often."""
+        return [
+            *(["settle"] * 20 if self.held else []),
+            *(["renew"] if self.held else []),
+            *(["settle_too_late"] * 2 if self.lost else []),
+            *(["claim"] * 4 + ["crash"] + ["cancel"] * 2 + ["retry"] * 2 if self.tasks else []),
+            *["submit"] * 2,
+            "let_time_pass",
+            "promote",
+        ]
+
+    async def do(self, deed: str) -> None:
+        """Let one thing happen, and find every law kept."""
+        deeds: dict[str, Callable[[], Awaitable[None]]] = {
+            "submit": self.submit,
+            "claim": self.claim,
+            "settle": self.settle,
+            "settle_too_late": self.settle_too_late,
+            "renew": self.renew,
+            "crash": self.crash,
+            "cancel": self.cancel,
+            "retry": self.retry,
+            "let_time_pass": self.let_time_pass,
+            "promote": self.promote,
+            "work_off": self.work_off,
+        }
+        await deeds[deed]()
+        await self.check(deed)
+
+    async def check(self, deed: str) -> None:
+        """Find every law kept."""
+        assert await self.bench.execute(CROWDED) == []
+        for family in await self.bench.execute(FAMILIES):
+            children = family["children"]
+            assert (family["state"] == "COMPLETED") == (set(children) == {"COMPLETED"}), family
+            if family["state"] in FINAL:
+                assert set(children) <= set(FINAL), family
+            else:
+                assert family["turns"] == (0 if family["blockers"] else 1), family
+        moves = await self._moves()
+        for move in moves[self.seen :]:
+            was, became = move["was"], TaskState(move["became"])
+            if was is None:
+                assert became in {TaskState.PENDING, TaskState.QUEUED}
+                continue
+            assert is_legal(TaskState(was), became), move
+            assert was not in FINAL or deed == "retry", move
+        self.seen = len(moves)
+        told = {row["task_id"]: row["kinds"] for row in await self.bench.execute(TOLD)}
+        assert told == {row["task_id"]: row["kinds"] for row in await self.bench.execute(MOVED)}
+
+    async def _asked(self, deed: Callable[..., Awaitable[None]], hearing: frozenset[TaskState], *more: str) -> None:
+        task_id = self._one_of(self.tasks)
+        state = (await self.bench.details(task_id)).task.state
+        if state in hearing:
+            await deed(task_id, *(more or ()))
+        else:
+            with pytest.raises(IllegalStateError):
+                await deed(task_id, *(more or ()))
+
+    async def _settled(self, worker: WorkerServices, task: ClaimedTask) -> object:
+        outcome = self.data.draw(OUTCOMES, label="outcome")
+        (settled,) = await worker.settling.settle([Attempt(task, outcome)])
+        await self._leave(worker, task)
+        return settled
+
+    @staticmethod
+    async def _leave(worker: WorkerServices, task: ClaimedTask) -> None:
+        worker.claiming.forget_suspect(task.id)
+        if task.document_id is not None:
+            await worker.claiming.leave_lanes([task.document_id])
+
+    async def _moves(self) -> list[dict[str, Any]]:
+        return await self.bench.execute("SELECT task_id, was, became FROM moves ORDER BY n")
+
+    async def _unfinished(self) -> list[dict[str, Any]]:
+        return await self.bench.execute("SELECT id, state, blockers, run_at FROM tasks WHERE finished_at IS NULL")
+
+    def _worker(self) -> WorkerServices:
+        return self.workers[self.data.draw(st.integers(0, WORKERS - 1), label="worker")]
+
+    def _one_of(self, known: Mapping[TaskId, object]) -> TaskId:
+        ids = list(known)
+        return ids[self.data.draw(st.integers(0, len(ids) - 1), label="which")]
+
+
+@pytest.fixture(scope="module")
+async def noted(new_database: NewDatabase, redis_url: str) -> AsyncIterator[Workbench]:
+    """A plane whose ledger notes every change of a state."""
+    url = await new_database()
+    await migrate(url)
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(NOTING)
+    finally:
+        await connection.close()
+    async with open_workbench(url, redis_url) as workbench:
+        yield workbench
+
+
+@pytest.mark.timeout(420)
+@settings(
+    max_examples=80,
+    deadline=None, phases=[Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
+@given(data=st.data())
+async def test_the_ledger_keeps_its_laws_whatever_happens(noted: Workbench, data: st.DataObject) -> None:
+    await noted.execute("TRUNCATE moves")
+    await empty(noted.runtime.settings.database_url, noted.runtime.settings.redis_url)
+    life = Life(noted, data, [worker_services(noted.runtime) for _ in range(WORKERS)])
+
+    await life.do("submit")
+    for step in range(data.draw(st.integers(STEPS_MIN, STEPS_MAX), label="steps")):
+        await life.do(data.draw(st.sampled_from(life.possible()), label=f"step {step}"))
+    await life.do("work_off")
