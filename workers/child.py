@@ -70,7 +70,9 @@ def main() -> None:
     threading.Thread(target=line.listen, daemon=True).start()
     line.send({"ready": True})
     while True:
-        line.send(_run(line.next(), catalogue, line))
+        order = line.next()
+        line.send({"begun": True})
+        line.send(_run(order, catalogue, line))
 
 
 def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:

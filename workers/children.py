@@ -24,6 +24,7 @@ from officeplane.handlers.context import Reports
 from workers.frames import Message, packed, read
 
 TASKS_PER_CHILD: Final = 1_000
+LAST_WORDS_SECONDS: Final = 0.2
 SECRETS: Final = ("OFFICEPLANE_DATABASE_URL", "OFFICEPLANE_REDIS_URL")
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -49,12 +50,15 @@ class _Child:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.writer.close()
-        await self._watching
+        self._watching.cancel()
+        await asyncio.wait({self._watching})
         return await self.process.wait()
 
     async def _watch(self) -> None:
-        # What it has forked may hold the other end open, so its death alone is no end of the stream.
+        # What it has forked may hold the other end open, so that its death alone is no end of
+        # the stream; and what it said last may still be on its way.
         await self.process.wait()
+        await asyncio.sleep(LAST_WORDS_SECONDS)
         self.writer.transport.abort()
 
 
@@ -69,11 +73,16 @@ class Children:
     async def run(self, task: ClaimedTask, payload_json: str, reports: Reports) -> Outcome:
         """Run a task in a child; when cancelled, the child is killed first."""
         child = await self._ready()
+        has_begun = False
         try:
             await child.send(_order(task, payload_json))
+            has_begun = bool(await read(child.reader))
             outcome = await self._converse(child, task, reports)
         except (asyncio.IncompleteReadError, ConnectionError):
             status = await child.end()
+            if not has_begun:
+                # It died while it was idle, which is no fault of this task.
+                return await self.run(task, payload_json, reports)
             _log.warning("child.died", task_id=task.id, task_type=task.task_type, status=status)
             return Failed(Failure(FailureKind.CRASH, _epitaph(status)), killed_its_child=True)
         except BaseException:
@@ -96,11 +105,8 @@ class Children:
             await self._idle.pop().end()
 
     async def _ready(self) -> _Child:
-        while self._idle:
-            child = self._idle.pop()
-            if not child.reader.at_eof():
-                return child
-            await child.end()
+        if self._idle:
+            return self._idle.pop()
         starting = self._starting.pop() if self._starting else asyncio.create_task(self._spawn())
         try:
             return await asyncio.shield(starting)

@@ -4,19 +4,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from officeplane.bench.limits import claims, hand_over, inserts, locks, pairs
-from officeplane.bench.scenario import Limit, Scenario
+from officeplane.bench.scenario import Probe, Scenario
 from officeplane.bench.scenarios import backlog, drain, hot_document, idle, lanes, latency, post, submit, submit_many
 
-LIMITS: Final[tuple[Limit, ...]] = (
-    inserts.SINGLE,
-    inserts.GROUPED,
-    claims.CLAIMS,
-    claims.COMPLETIONS,
-    claims.ONE_BY_ONE,
-    pairs.PAIRS,
-    locks.CYCLES,
-    hand_over.CLAIMED,
-    hand_over.COMPLETED,
+PROBES: Final[tuple[Probe, ...]] = (
+    inserts.SINGLY,
+    inserts.IN_GROUPS,
+    claims.IN_GROUPS,
+    claims.SINGLY,
+    pairs.PROBE,
+    locks.PROBE,
+    hand_over.PROBE,
 )
 
 CLAIM_AND_COMPLETE: Final = "claim_and_complete"

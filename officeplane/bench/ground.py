@@ -20,10 +20,16 @@ from officeplane.bench.programs import Guard
 from officeplane.config import Settings
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.doorbell import Doorbell, open_doorbell
+from officeplane.store.connection import CONNECT_SECONDS
+from officeplane.store.doctor import reached
 from officeplane.store.migrate import migrate
 
 NAME: Final = "officeplane_bench_"
 _KEYS_AT_ONCE: Final = 1_000
+
+
+class NotAllowedError(Exception):
+    """A server answers and does not let us do what measuring takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,10 @@ class Ground:
         folder.mkdir()
         async with AsyncExitStack() as leaving:
             leaving.push_async_callback(self._forget, name)
-            await self.admin.execute(f'CREATE DATABASE "{name}"')
+            try:
+                await self.admin.execute(f'CREATE DATABASE "{name}"')
+            except asyncpg.InsufficientPrivilegeError as error:
+                raise NotAllowedError(f"Postgres does not let this user make a database: {error}") from error
             await migrate(database_url)
             # What the measurement before this one has left to be written is not to be this one's burden.
             await self._checkpoint()
@@ -95,8 +104,9 @@ class Ground:
 async def open_ground(
     database_url: str, redis_url: str, *, folder: Path, scale: float, guard: Guard
 ) -> AsyncGenerator[Ground, None]:
-    """Connect to both servers; raises what their drivers raise when one does not answer."""
-    admin = await asyncpg.connect(database_url, timeout=10)
+    """Connect to both servers; raises `DatabaseUnavailableError` or `RedisUnavailable` when one does not answer."""
+    with reached():
+        admin = await asyncpg.connect(database_url, timeout=CONNECT_SECONDS)
     try:
         async with open_doorbell(Settings(database_url=database_url, redis_url=redis_url)) as doorbell:
             await doorbell.connection.ask([packed("PING")])

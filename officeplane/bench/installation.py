@@ -26,7 +26,6 @@ Sql: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 PATIENCE_SECONDS: Final = 300.0
 BULK: Final = 1_000
 _LOOK_SECONDS: Final = 0.002
-_READY_SECONDS: Final = 30.0
 
 
 class TooSlowError(Exception):
@@ -62,13 +61,8 @@ class Installation:
     async def server(self) -> AsyncGenerator[int, None]:
         """Run one API process and give its port."""
         async with self._running("serve", "--host", "127.0.0.1", "--port", "0") as (program,):
-            deadline = time.monotonic() + _READY_SECONDS
-            while (port := _port(program)) is None:
-                program.check()
-                if time.monotonic() > deadline:
-                    raise TooSlowError("The API did not listen.")
-                await asyncio.sleep(0.02)
-            yield port
+            said = await program.logged("serve.listening")
+            yield int(str(said["url"]).rpartition(":")[2])
 
     async def fill(self, plane: Plane, numbers: Iterable[int], *, documents: bool = False) -> None:
         """Submit no-ops of these numbers by the thousand, each on a document of its own if so asked."""
@@ -151,10 +145,3 @@ async def fill(plane: Plane, bodies: Sequence[dict[str, Any]]) -> None:
     """Submit tasks by the thousand, in their order."""
     for start in range(0, len(bodies), BULK):
         await plane.submit_many(bodies[start : start + BULK])
-
-
-def _port(program: Program) -> int | None:
-    for line in program.log_lines():
-        if line.get("event") == "serve.listening":
-            return int(str(line["url"]).rpartition(":")[2])
-    return None

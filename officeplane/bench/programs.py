@@ -13,8 +13,9 @@ from typing import Final, Protocol
 
 from officeplane.bench import processor
 
+READY_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 15.0
-_LOOK_SECONDS: Final = 0.02
+_LOOK_SECONDS: Final = 0.005
 _TAIL: Final = 2_000
 
 
@@ -52,19 +53,24 @@ class Program:
             said = self._log.read_text(errors="replace")[-_TAIL:]
             raise ProgramEndedError(f"A process ended with exit code {self._process.returncode}:\n{said}")
 
-    def log_lines(self) -> list[dict[str, object]]:
-        """Return what it has logged so far."""
-        whole = self._log.read_text(errors="replace").rpartition("\n")[0]
-        return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
+    async def logged(self, event: str) -> dict[str, object]:
+        """Return the first remark of this kind in its log, as soon as it is there."""
+        async with asyncio.timeout(READY_SECONDS):
+            while True:
+                self.check()
+                for line in self._log.read_text(errors="replace").splitlines(keepends=True):
+                    if line.startswith("{") and line.endswith("\n"):
+                        remark: dict[str, object] = json.loads(line)
+                        if remark.get("event") == event:
+                            return remark
+                await asyncio.sleep(_LOOK_SECONDS)
 
     async def stop(self) -> None:
         """Ask it to stop, and insist when it does not."""
         with suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_SECONDS):
-                while self._process.poll() is None:
-                    await asyncio.sleep(_LOOK_SECONDS)
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(self._process.wait, STOP_SECONDS)
         self.kill()
 
     def kill(self) -> None:

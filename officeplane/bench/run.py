@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from officeplane.bench import facts, processor
-from officeplane.bench.catalogue import LIMITS, SCENARIOS, SUMS
+from officeplane.bench.catalogue import PROBES, SCENARIOS, SUMS
 from officeplane.bench.ground import Ground
 from officeplane.bench.report import MeasuredLimit, MeasuredScenario, Report
 from officeplane.bench.scenario import Result
@@ -28,10 +28,11 @@ async def run(ground: Ground, *, only: Collection[str], repeats: int, say: Calla
             say(f"{scenario.title}{turn}")
             results[scenario.name].append(await scenario.measure(ground))
         wanted = _limits_of(results) if only and ALL_LIMITS not in only else None
-        for limit in LIMITS:
-            if wanted is None or limit.name in wanted:
-                say(f"limit: {limit.title}{turn}")
-                limits.setdefault(limit.name, []).append(await limit.measure(ground))
+        for probe in PROBES:
+            if wanted is None or any(limit.name in wanted for limit in probe.limits):
+                say(f"limit: {probe.limits[0].title}{turn}")
+                for limit, value in zip(probe.limits, await probe.measure(ground), strict=True):
+                    limits.setdefault(limit.name, []).append(value)
     return Report(
         facts=known,
         began_at=began_at,
@@ -52,7 +53,8 @@ def _limits_of(results: Mapping[str, Sequence[Result]]) -> set[str]:
 def _measured(limits: Mapping[str, Sequence[float]]) -> dict[str, MeasuredLimit]:
     measured = {
         limit.name: MeasuredLimit(limit.name, limit.title, limit.unit, limits[limit.name])
-        for limit in LIMITS
+        for probe in PROBES
+        for limit in probe.limits
         if limit.name in limits
     }
     for name, parts in SUMS.items():

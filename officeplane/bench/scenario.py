@@ -27,9 +27,16 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One thing to measure of the bare servers: how many a second, or how many milliseconds."""
+    """One number of the bare servers: how many a second, or how many milliseconds."""
 
     name: str
     title: str
     unit: str
-    measure: Callable[[Ground], Awaitable[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One measurement of the bare servers, and the limits that it finds, in their order."""
+
+    limits: Sequence[Limit]
+    measure: Callable[[Ground], Awaitable[Sequence[float]]]

@@ -1,18 +1,20 @@
 """`officeplane bench`: how quick this system is on these servers, and what the servers could do at most."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from officeplane.cli.exits import RefusedError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
-    from officeplane.bench.ground import Ground
     from officeplane.bench.report import Report
     from officeplane.embedded.watchdog import Watchdog
+
+Value = TypeVar("Value")
 
 _QUICK = 0.1
 
@@ -34,10 +36,6 @@ def bench(
 
     Without URLs it brings servers of its own, with all durability on, and removes them afterwards.
     """
-    import asyncio
-
-    import uvloop
-
     from officeplane.bench.picture import picture
     from officeplane.bench.run import NAMES
     from officeplane.cli.console import show, write_json
@@ -50,15 +48,24 @@ def bench(
         if name not in NAMES:
             raise UsageError(f"There is no scenario {name!r}; there are: {', '.join(NAMES)}.")
     _forget_settings()
-    try:
-        report = uvloop.run(_measure(database_url, redis_url, _QUICK if quick else 1.0, chosen, repeats))
-    except asyncio.CancelledError:
-        raise RefusedError("Stopped before the end; what was measured so far is gone.") from None
+    order = Order(database_url, redis_url, _QUICK if quick else 1.0, chosen, repeats)
+    report = _measured(order)
     if as_json:
         write_json(compact(report.as_json()))
     else:
         for part in picture(report):
             show(part)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was asked for."""
+
+    database_url: str
+    redis_url: str
+    scale: float
+    only: Sequence[str]
+    repeats: int
 
 
 def _forget_settings() -> None:
@@ -70,25 +77,79 @@ def _forget_settings() -> None:
             del os.environ[name]
 
 
-async def _measure(database_url: str, redis_url: str, scale: float, only: Sequence[str], repeats: int) -> "Report":
+def _measured(order: Order) -> "Report":
     import asyncio
-    import signal
     import tempfile
 
-    import asyncpg
+    import uvloop
 
+    from officeplane.bench.ground import NotAllowedError
     from officeplane.bench.installation import TooSlowError
     from officeplane.bench.programs import ProgramEndedError
-    from officeplane.bench.run import run
-    from officeplane.cli.console import remarks
     from officeplane.dispatch.availability import RedisUnavailable
+    from officeplane.domain.errors import DatabaseUnavailableError
     from officeplane.embedded.errors import EmbeddedError
 
-    measuring = asyncio.current_task()
-    assert measuring is not None  # noqa: S101 - this is a coroutine
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(signum, measuring.cancel)
-    with tempfile.TemporaryDirectory(prefix="officeplane-bench-") as folder, remarks().status("") as status:
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="officeplane-bench-") as folder,
+            _servers(order, Path(folder)) as servers,
+        ):
+            # The loop that workers have; the servers are started in another one, for uvloop cannot change users.
+            return uvloop.run(_to_its_end(_measure(order, Path(folder), *servers)))
+    except asyncio.CancelledError:
+        raise RefusedError("Stopped before the end; nothing of it is left.") from None
+    except (EmbeddedError, NotAllowedError, TooSlowError, ProgramEndedError) as error:
+        raise RefusedError(str(error)) from error
+    except (DatabaseUnavailableError, RedisUnavailable) as error:
+        raise UnreachableError(f"A server does not answer: {error}") from error
+
+
+@contextmanager
+def _servers(order: Order, folder: Path) -> "Generator[tuple[str, str, Watchdog]]":
+    import asyncio
+
+    from officeplane.embedded.stack import embedded_stack
+    from officeplane.embedded.watchdog import Watchdog
+
+    if order.database_url:
+        with Watchdog() as watchdog:
+            yield order.database_url, order.redis_url, watchdog
+        return
+    with asyncio.Runner() as runner:
+        servers = embedded_stack(folder / "servers")
+        stack = runner.run(_to_its_end(servers.__aenter__()))
+        try:
+            yield stack.database_url, stack.redis_url, stack.watchdog
+        finally:
+            runner.run(servers.__aexit__(None, None, None))
+
+
+async def _to_its_end(work: Awaitable[Value]) -> Value:
+    """Do the work; a signal cancels it, so that it cleans up."""
+    import asyncio
+    import signal
+
+    loop, working = asyncio.get_running_loop(), asyncio.current_task()
+    assert working is not None  # noqa: S101 - this is a coroutine
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for signum in signals:
+        loop.add_signal_handler(signum, working.cancel)
+    try:
+        return await work
+    finally:
+        for signum in signals:
+            loop.remove_signal_handler(signum)
+
+
+async def _measure(order: Order, folder: Path, database_url: str, redis_url: str, watchdog: "Watchdog") -> "Report":
+    from officeplane.bench.ground import open_ground
+    from officeplane.bench.run import run
+    from officeplane.cli.console import remarks
+
+    logs = folder / "processes"
+    logs.mkdir()
+    with remarks().status("") as status:
 
         def say(what: str) -> None:
             if status.console.is_terminal:
@@ -96,37 +157,10 @@ async def _measure(database_url: str, redis_url: str, scale: float, only: Sequen
             else:
                 status.console.print(what)
 
-        try:
-            async with _ground(database_url, redis_url, Path(folder), scale) as ground:
-                return await run(ground, only=only, repeats=repeats, say=say)
-        except (EmbeddedError, TooSlowError, ProgramEndedError) as error:
-            raise RefusedError(str(error)) from error
-        except asyncpg.InsufficientPrivilegeError as error:
-            raise RefusedError(f"Postgres does not let this user make a database: {error}") from error
-        except (OSError, asyncpg.PostgresConnectionError, RedisUnavailable) as error:
-            raise UnreachableError(f"A server does not answer: {type(error).__name__}: {error}") from error
-
-
-@asynccontextmanager
-async def _ground(database_url: str, redis_url: str, folder: Path, scale: float) -> "AsyncGenerator[Ground, None]":
-    from officeplane.bench.ground import open_ground
-    from officeplane.embedded.stack import embedded_stack
-    from officeplane.embedded.watchdog import Watchdog
-
-    if database_url:
-        with Watchdog() as watchdog:
-            async with open_ground(database_url, redis_url, folder=folder, scale=scale, guard=_Guard(watchdog)) as it:
-                yield it
-        return
-    data, processes = folder / "servers", folder / "processes"
-    processes.mkdir()
-    async with (
-        embedded_stack(data) as stack,
-        open_ground(
-            stack.database_url, stack.redis_url, folder=processes, scale=scale, guard=_Guard(stack.watchdog)
-        ) as it,
-    ):
-        yield it
+        async with open_ground(
+            database_url, redis_url, folder=logs, scale=order.scale, guard=_Guard(watchdog)
+        ) as ground:
+            return await run(ground, only=order.only, repeats=order.repeats, say=say)
 
 
 class _Guard:

@@ -66,7 +66,9 @@ class Settlements:
         await reach("before_settle")
         judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
         settled = await self._settled(judged, only_lapsed=only_lapsed)
-        await self._note_fenced([attempt.task for attempt in attempts if attempt.task.id not in settled])
+        # A reaper that comes too late has lost nothing: the attempt has ended, or was found alive.
+        if not only_lapsed:
+            await self._note_fenced([attempt.task for attempt in attempts if attempt.task.id not in settled])
         return [settled.get(attempt.task.id) or Fenced(attempt.task.id) for attempt in attempts]
 
     async def _note_fenced(self, tasks: Sequence[ClaimedTask]) -> None:

@@ -19,10 +19,11 @@ _ZIPF: Final = [1 / (rank + 1) ** SKEW for rank in range(len(DOCUMENTS))]
 _PRIORITIES: Final = ("CRITICAL", "HIGH", "NORMAL", "LOW", "BACKGROUND")
 _NATURES: Final = {
     "quick": 60.0,
-    "busy": 14.0,
+    "busy": 12.0,
+    "steady": 4.0,
     "flaky": 7.0,
     "child": 6.0,
-    "slow": 2.0,
+    "slow": 4.0,
     "hopeless": 2.0,
     "overlong": 0.7,
     "killer_of_children": 0.5,
@@ -60,7 +61,7 @@ class Orders:
         body = self._leaf(token, nature)
         # What is slow sits anywhere, or the hottest would never be done.
         anywhere = dice.choice((None, *dice.sample(DOCUMENTS, 3)))
-        document = anywhere if nature in ("slow", "overlong") else self._document()
+        document = anywhere if nature in ("steady", "slow", "overlong") else self._document()
         if document is not None:
             body["documentId"] = document
         run_at: float | None = None
@@ -121,6 +122,8 @@ class Orders:
         match nature:
             case "busy":
                 payload["seconds"] = round(dice.uniform(0.05, 0.4), 3)
+            case "steady":
+                payload["seconds"] = round(dice.uniform(0.6, 1.6), 3)
             case "flaky":
                 payload["fails_until"] = dice.randint(2, 4)
                 body["onRetry"] = dice.choice(("block", "block", "yield"))

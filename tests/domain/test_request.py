@@ -49,7 +49,8 @@ REFUSED: dict[str, list[Any]] = {
     "title": ["x" * 201, "a\x00b", 1],
     "payload": [None, [], "{}", 1],
     "priority": ["normal", "URGENT", "5", -1, 101, 50.0, True, {"scale": 5, "value": 1}, {"scale": 10, "value": 0},
-                 {"scale": 10, "value": 11}, {"scale": 10, "value": "5"}, {"scale": 10}, {"scale": 10, "value": 1, "x": 1}],
+                 {"scale": 10, "value": 11}, {"scale": 10, "value": "5"}, {"scale": 10},
+                 {"scale": 10, "value": 1, "x": 1}],
     "maxRetries": [-1, 21, 1.5, 3.0, "3", True],
     "timeoutSeconds": [0, 0.09, -1, 86_401, "600", True, float("nan"), float("inf")],
     "runAt": [0, 1_900_000_000, "tomorrow", "2030-01-31", "2030-01-31T12:00:00", "", True, {}],
@@ -126,9 +127,7 @@ def test_what_is_not_given_has_the_documented_value() -> None:
     assert all(getattr(request, field) is None for field in others)
 
 
-@pytest.mark.parametrize(
-    ("given", "value"), [(None, None), ("HIGH", 20), (7, 7), ({"scale": 10, "value": 8}, 20)]
-)
+@pytest.mark.parametrize(("given", "value"), [(None, None), ("HIGH", 20), (7, 7), ({"scale": 10, "value": 8}, 20)])
 def test_a_priority_is_one_number_in_all_three_notations(given: object, value: int | None) -> None:
     assert from_text({"priority": given}).priority_value == value
 

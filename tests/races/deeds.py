@@ -60,12 +60,13 @@ async def _retry(_arena: Arena, round_: Round, who: Who) -> str:
 async def _renew(_arena: Arena, round_: Round, who: Who) -> str:
     held = round_.holds[who]
     lost = await round_.actor(who).worker.keeping.renew([(held.id, held.claim_id)], 30)
-    return "lost" if lost else "kept"
+    return "a loss" if lost else "no loss"
 
 
 async def _reap(arena: Arena, wave: Sequence[Round], who: Who) -> str:
     # One round of the chore ends all that has lapsed; what it ended shows in the tasks.
-    arena.reaped += await wave[0].actor(who).worker.redelivery.reap()
+    ended = await wave[0].actor(who).worker.redelivery.reap()
+    arena.reaped += ended
     return "done"
 
 

@@ -1,7 +1,7 @@
 """The table: every pair of deeds, what they race for, and every outcome that may come of it.
 
 Each outcome is how the tasks stand afterwards, what the first actor got, and what
-the second got. Nothing else may happen, and everything here does.
+the second got. Nothing else may happen.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Race:
     @property
     def gates(self) -> tuple[Gate, ...]:
         """Where its actors wait: a claim skips a locked row, so at the row it would only see the keeper."""
-        return (Gate.TABLE, Gate.NONE) if CLAIM in (self.first, self.second) else (Gate.ROW, Gate.TABLE)
+        return (Gate.TABLE, Gate.TURNS) if CLAIM in (self.first, self.second) else (Gate.ROW, Gate.TABLE, Gate.TURNS)
 
 
 def _race(first: Act, second: Act, scene: Scene, *allowed: tuple[str, str, str]) -> Race:
@@ -221,12 +221,14 @@ RACES: Final = (
         ("CANCELLED after error", "accepted", "accepted"),
         ("QUEUED after error", "refused", "accepted"),
     ),
+    # A row that moves under the reaper's statement waits for the chore's next round.
     _race(
         CANCEL,
         REAP,
         lapsed(),
         ("CANCELLED", "accepted", "done"),
         ("CANCELLED after crash", "accepted", "done"),
+        ("RUNNING, asked to stop", "accepted", "done"),
     ),
     _race(
         CANCEL,
@@ -242,7 +244,13 @@ RACES: Final = (
         ("COMPLETED, COMPLETED, COMPLETED of second", "refused", "COMPLETED"),
         ("CANCELLED, COMPLETED, CANCELLED", "accepted", "CANCELLED"),
     ),
-    _race(RETRY, RETRY, failed(), ("QUEUED after error", "accepted", "refused"), ("QUEUED after error", "refused", "accepted")),
+    _race(
+        RETRY,
+        RETRY,
+        failed(),
+        ("QUEUED after error", "accepted", "refused"),
+        ("QUEUED after error", "refused", "accepted"),
+    ),
     _race(
         RETRY,
         REAP,
@@ -313,6 +321,20 @@ RACES: Final = (
         ("QUEUED", "QUEUED", "done"),
         ("RETRYING after crash", "fenced", "done"),
     ),
-    _race(RENEW, REAP, lapsed("first"), ("RUNNING", "kept", "done"), ("RETRYING after crash", "lost", "done")),
-    _race(RENEW, COMPLETE, running("first", "second"), ("COMPLETED of second", "kept", "COMPLETED"), ("COMPLETED of second", "lost", "COMPLETED")),
+    # A renewal passes over a locked row: of the loss it then hears with the next one.
+    _race(
+        RENEW,
+        REAP,
+        lapsed("first"),
+        ("RUNNING", "no loss", "done"),
+        ("RETRYING after crash", "no loss", "done"),
+        ("RETRYING after crash", "a loss", "done"),
+    ),
+    _race(
+        RENEW,
+        COMPLETE,
+        running("first", "second"),
+        ("COMPLETED of second", "no loss", "COMPLETED"),
+        ("COMPLETED of second", "a loss", "COMPLETED"),
+    ),
 )

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from tests.races.arena import WAVE, Arena, Gate, Who
-from tests.races.deeds import NAMED, REAP, RENEW
+from tests.races.deeds import NAMED, REAP
 from tests.races.table import RACES, Outcome, Race
 
 ROUNDS: Final = int(os.environ.get("PROVE_ROUNDS", "30"))
@@ -26,13 +26,11 @@ def test_every_pair_of_deeds_is_raced() -> None:
 @pytest.mark.parametrize("race", RACES, ids=[race.name for race in RACES])
 async def test_whoever_comes_first_the_outcome_is_one_of_those_allowed(arena: Arena, race: Race) -> None:
     seen: dict[Outcome, int] = {}
-    left = ROUNDS
-    for gate, ahead in cycle(product(race.gates, _ORDERS)):
-        if left <= 0:
-            break
-        for outcome in await _wave(arena, race, min(WAVE, left), gate, ahead):
+    ways = list(product(race.gates, _ORDERS))
+    size = min(WAVE, -(-ROUNDS // len(ways)))
+    for (gate, ahead), _ in zip(cycle(ways), range(0, ROUNDS, size), strict=False):
+        for outcome in await _wave(arena, race, size, gate, ahead):
             seen[outcome] = seen.get(outcome, 0) + 1
-        left -= WAVE
 
     assert set(seen) <= race.allowed, seen
 

@@ -182,3 +182,45 @@ async def test_the_next_attempt_finds_what_the_last_one_saved(bench: Workbench, 
         await eventually(is_in(bench, task, TaskState.COMPLETED))
 
     assert (await bench.details(task.id)).task.result == {"found": {"attempt": 1}}
+
+
+async def test_the_lock_of_a_long_task_is_kept_and_taken_again_when_redis_lost_it(
+    bench: Workbench, marks: Marks
+) -> None:
+    lock = "officeplane:doclock:contract"
+    await bench.a_task("test.mark", payload=payload(marks, gated=True), document_id="contract")
+    async with a_worker(bench, lock_ttl_seconds=0.6):
+        await marks.seen("begin", "it")
+        held = await bench.redis("GET", lock)
+        assert held is not None
+        # Nobody else keeps it from running out.
+        await bench.redis("PEXPIRE", lock, "250")
+
+        async def is_renewed() -> bool:
+            left = await bench.redis("PTTL", lock)
+            return isinstance(left, int) and left > 300
+
+        await eventually(is_renewed, within=2)
+        await bench.redis("DEL", lock)
+
+        async def is_held_again() -> bool:
+            return await bench.redis("GET", lock) == held
+
+        await eventually(is_held_again, within=2)
+
+
+async def test_a_stop_that_the_ledger_does_not_confirm_is_not_obeyed(bench: Workbench, marks: Marks) -> None:
+    spared, cancelled = [
+        await bench.a_task("test.mark", payload=payload(marks, gated=True, name=name)) for name in ("spared", "stopped")
+    ]
+    async with a_worker(bench, heartbeat_seconds=5):
+        await marks.seen("begin", "spared")
+        await marks.seen("begin", "stopped")
+
+        await bench.runtime.doorbell.announcements.request_stop([spared.id])
+        await bench.runtime.cancellation.cancel(cancelled.id, None)
+
+        await marks.seen("stopped", "stopped")
+        marks.open_gate("spared")
+        await eventually(is_in(bench, spared, TaskState.COMPLETED))
+    assert marks.of("spared") == ["begin", "end"]

@@ -1,15 +1,13 @@
-"""The bare servers: a table with nothing but what a queue needs, and a client without a habit of its own."""
+"""The bare servers: a table with nothing but what a queue needs, and lines to Redis without a client around them."""
 
-import asyncio
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, Protocol, cast
+from typing import Final
 
 import asyncpg
-import redis.asyncio
 
 from officeplane.bench.installation import Installation, Sql
+from officeplane.dispatch.pools import Line, Reply, open_pool
 
 PAYLOAD: Final = '{"number": 1}'
 _TABLE: Final = """
@@ -20,27 +18,14 @@ _INSERT: Final = "INSERT INTO bare (id, payload) SELECT * FROM unnest($1::bigint
 _AT_ONCE: Final = 1_000
 
 
-class Pipeline(Protocol):
-    """What is used of redis-py's pipeline."""
-
-    def execute_command(self, *arguments: str | int) -> object: ...
-    async def execute(self) -> list[Any]: ...
-
-
-class Client(Protocol):
-    """What is used of redis-py's client; most of it is unannotated."""
-
-    async def execute_command(self, *arguments: str | int) -> Any: ...
-    async def aclose(self) -> None: ...
-
-
 @asynccontextmanager
 async def connections(installation: Installation, count: int) -> AsyncGenerator[Sequence[Sql], None]:
     """Give connections to a database with an empty bare table."""
     await installation.ledger.execute(_TABLE)
-    url = installation.settings.database_url
-    opened = [await asyncpg.connect(url) for _ in range(count)]
+    opened: list[Sql] = []
     try:
+        for _ in range(count):
+            opened.append(await asyncpg.connect(installation.settings.database_url))
         yield opened
     finally:
         for connection in opened:
@@ -60,18 +45,26 @@ async def insert(connection: Sql, ids: Sequence[int]) -> None:
 
 
 @asynccontextmanager
-async def client(installation: Installation) -> AsyncGenerator[Client, None]:
-    """Give a client of Redis as its library makes it."""
-    opened = redis.asyncio.Redis.from_url(installation.settings.redis_url, decode_responses=True)
+async def lines(installation: Installation, count: int) -> AsyncGenerator[Sequence[Line], None]:
+    """Give connections to Redis."""
+    pool = open_pool(installation.settings.redis_url, "officeplane-bench")
+    opened: list[Line] = []
     try:
-        yield cast("Client", opened)
+        for _ in range(count):
+            line = pool.make_connection()
+            opened.append(line)
+            await line.connect()
+        yield opened
     finally:
-        await opened.aclose()
+        for line in opened:
+            await line.disconnect(nowait=True)
+        await pool.aclose()
 
 
-def pipeline(of: Client) -> Pipeline:
-    """Return a pipeline without a transaction around it."""
-    return cast("redis.asyncio.Redis", of).pipeline(transaction=False)
+async def ask(line: Line, commands: Sequence[bytes]) -> list[Reply]:
+    """Send commands in one packet and return their replies."""
+    await line.send_packed_command(b"".join(commands), check_health=False)
+    return [await line.read_response() for _ in commands]
 
 
 def key(installation: Installation, name: str) -> str:
@@ -83,16 +76,3 @@ def hundreds(count: int, size: int = 100) -> Iterator[range]:
     """Yield the numbers below `count`, so many at a time."""
     for start in range(0, count, size):
         yield range(start, min(start + size, count))
-
-
-async def rate(count: int, lanes: int, step: Callable[[int, int], Awaitable[object]]) -> float:
-    """Return how many steps a second were done, by that many callers side by side; a step gets caller and number."""
-    numbers = iter(range(count))
-
-    async def call(lane: int) -> None:
-        for number in numbers:
-            await step(lane, number)
-
-    began = time.perf_counter()
-    await asyncio.gather(*(call(lane) for lane in range(lanes)))
-    return count / (time.perf_counter() - began)

@@ -4,8 +4,10 @@ from typing import Final
 
 from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.scenario import Limit
+from officeplane.bench.pace import rate
+from officeplane.bench.scenario import Limit, Probe
 
+GROUP: Final = 100
 CLAIM: Final = (
     "UPDATE bare SET state = 'RUNNING', began_at = clock_timestamp() "
     "WHERE id = ANY($1::bigint[]) AND state = 'QUEUED' RETURNING id, payload"
@@ -15,31 +17,27 @@ COMPLETE: Final = (
     "WHERE id = ANY($1::bigint[]) AND state = 'RUNNING' RETURNING id"
 )
 
-
-async def _claims(ground: Ground) -> float:
-    return await _updates(ground, CLAIM)
-
-
-async def _completions(ground: Ground) -> float:
-    return await _updates(ground, COMPLETE, after=CLAIM)
+CLAIMS: Final = Limit("grouped_claims", f"UPDATE to claim {GROUP} rows", "rows/s")
+COMPLETIONS: Final = Limit("grouped_completions", f"UPDATE to complete {GROUP} rows", "rows/s")
+ONE_BY_ONE: Final = Limit("one_by_one", "claim one row, complete it, then the next", "rows/s")
 
 
-async def _updates(ground: Ground, sql: str, after: str | None = None) -> float:
+async def _grouped(ground: Ground) -> list[float]:
     count = ground.sized(50_000)
-    groups = list(bare.hundreds(count))
+    groups = list(bare.hundreds(count, GROUP))
     async with ground.installation() as installation, bare.connections(installation, 1) as (connection,):
         await bare.fill(connection, count)
-        if after is not None:
-            for group in groups:
-                await connection.fetch(after, group)
 
-        async def update(_lane: int, number: int) -> None:
-            await connection.fetch(sql, groups[number])
+        async def claim(_lane: int, number: int) -> None:
+            await connection.fetch(CLAIM, groups[number])
 
-        return count / len(groups) * await bare.rate(len(groups), 1, update)
+        async def complete(_lane: int, number: int) -> None:
+            await connection.fetch(COMPLETE, groups[number])
+
+        return [GROUP * await rate(len(groups), 1, claim), GROUP * await rate(len(groups), 1, complete)]
 
 
-async def _one_by_one(ground: Ground) -> float:
+async def _one_by_one(ground: Ground) -> list[float]:
     count = ground.sized(2_000)
     async with ground.installation() as installation, bare.connections(installation, 1) as (connection,):
         await bare.fill(connection, count)
@@ -48,9 +46,8 @@ async def _one_by_one(ground: Ground) -> float:
             await connection.fetch(CLAIM, [number])
             await connection.fetch(COMPLETE, [number])
 
-        return await bare.rate(count, 1, work)
+        return [await rate(count, 1, work)]
 
 
-CLAIMS: Final = Limit("grouped_claims", "UPDATE to claim 100 rows", "rows/s", _claims)
-COMPLETIONS: Final = Limit("grouped_completions", "UPDATE to complete 100 rows", "rows/s", _completions)
-ONE_BY_ONE: Final = Limit("one_by_one", "claim one row, complete it, then the next", "rows/s", _one_by_one)
+IN_GROUPS: Final = Probe((CLAIMS, COMPLETIONS), _grouped)
+SINGLY: Final = Probe((ONE_BY_ONE,), _one_by_one)

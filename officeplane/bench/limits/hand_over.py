@@ -2,53 +2,47 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 from typing import Final
 
 from officeplane.bench.figures import median
 from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
 from officeplane.bench.limits.claims import CLAIM, COMPLETE
-from officeplane.bench.scenario import Limit
+from officeplane.bench.scenario import Limit, Probe
+from officeplane.dispatch.commands import packed
+
+_SETTLING_SECONDS: Final = 0.002
+
+CLAIMED: Final = Limit("until_claimed", "one INSERT, LPUSH to a blocked BRPOP, one claim: p50", "ms")
+COMPLETED: Final = Limit("until_completed", "the same with its completion: p50", "ms")
 
 
-async def _until_claimed(ground: Ground) -> float:
-    claimed, _ = await _journeys(ground)
-    return median(claimed)
-
-
-async def _until_completed(ground: Ground) -> float:
-    _, completed = await _journeys(ground)
-    return median(completed)
-
-
-async def _journeys(ground: Ground) -> tuple[Sequence[float], Sequence[float]]:
+async def _measure(ground: Ground) -> list[float]:
     claimed: list[float] = []
     completed: list[float] = []
     async with (
         ground.installation() as installation,
         bare.connections(installation, 2) as (submitter, worker),
-        bare.client(installation) as client,
+        bare.lines(installation, 2) as (ringing, waiting),
     ):
         name = bare.key(installation, "tasks")
 
-        async def work() -> float:
-            _, number = await client.execute_command("BRPOP", name, 5)
-            await worker.fetch(CLAIM, [int(number)])
+        async def work(number: int) -> float:
+            await bare.ask(waiting, [packed("BRPOP", name, "5")])
+            await worker.fetch(CLAIM, [number])
             moment = time.perf_counter()
-            await worker.fetch(COMPLETE, [int(number)])
+            await worker.fetch(COMPLETE, [number])
             return moment
 
-        for number in range(ground.sized(300, at_least=30)):
-            working = asyncio.create_task(work())
-            await asyncio.sleep(0.002)
+        for number in range(ground.sized(500, at_least=50)):
+            working = asyncio.create_task(work(number))
+            await asyncio.sleep(_SETTLING_SECONDS)
             began = time.perf_counter()
             await bare.insert(submitter, [number])
-            await client.execute_command("LPUSH", name, number)
+            await bare.ask(ringing, [packed("LPUSH", name, str(number))])
             claimed.append(1_000 * (await working - began))
             completed.append(1_000 * (time.perf_counter() - began))
-    return claimed, completed
+    return [median(claimed), median(completed)]
 
 
-CLAIMED: Final = Limit("until_claimed", "one INSERT, LPUSH to a blocked BRPOP, one claim: p50", "ms", _until_claimed)
-COMPLETED: Final = Limit("until_completed", "the same with its completion: p50", "ms", _until_completed)
+PROBE: Final = Probe((CLAIMED, COMPLETED), _measure)

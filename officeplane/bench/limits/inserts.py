@@ -4,31 +4,35 @@ from typing import Final
 
 from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.scenario import Limit
+from officeplane.bench.pace import rate
+from officeplane.bench.scenario import Limit, Probe
 
 CONNECTIONS: Final = 32
-_GROUP: Final = 1_000
+GROUP: Final = 1_000
+
+SINGLE: Final = Limit("single_inserts", f"INSERT of one row, {CONNECTIONS} connections", "rows/s")
+GROUPED: Final = Limit("grouped_inserts", f"INSERT of {GROUP:,} rows", "rows/s")
 
 
-async def _singly(ground: Ground) -> float:
+async def _singly(ground: Ground) -> list[float]:
     count = ground.sized(15_000)
     async with ground.installation() as installation, bare.connections(installation, CONNECTIONS) as opened:
 
         async def insert(lane: int, number: int) -> None:
             await opened[lane].execute("INSERT INTO bare (id, payload) VALUES ($1, $2)", number, bare.PAYLOAD)
 
-        return await bare.rate(count, CONNECTIONS, insert)
+        return [await rate(count, CONNECTIONS, insert)]
 
 
-async def _grouped(ground: Ground) -> float:
-    groups = list(bare.hundreds(ground.sized(100_000), _GROUP))
+async def _grouped(ground: Ground) -> list[float]:
+    groups = list(bare.hundreds(ground.sized(100_000), GROUP))
     async with ground.installation() as installation, bare.connections(installation, 1) as (connection,):
 
         async def insert(_lane: int, number: int) -> None:
             await bare.insert(connection, groups[number])
 
-        return _GROUP * await bare.rate(len(groups), 1, insert)
+        return [GROUP * await rate(len(groups), 1, insert)]
 
 
-SINGLE: Final = Limit("single_inserts", f"INSERT of one row, {CONNECTIONS} connections", "rows/s", _singly)
-GROUPED: Final = Limit("grouped_inserts", f"INSERT of {_GROUP:,} rows", "rows/s", _grouped)
+SINGLY: Final = Probe((SINGLE,), _singly)
+IN_GROUPS: Final = Probe((GROUPED,), _grouped)

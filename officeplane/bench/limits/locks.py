@@ -4,28 +4,28 @@ from typing import Final
 
 from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.scenario import Limit
+from officeplane.bench.pace import rate
+from officeplane.bench.scenario import Limit, Probe
+from officeplane.dispatch.commands import packed
 
+GROUP: Final = 100
 _RELEASE: Final = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
-_TTL_MILLISECONDS: Final = 60_000
+_TTL_MILLISECONDS: Final = "60000"
+
+CYCLES: Final = Limit("lock_cycles", f"take and give back a lock, {GROUP} a round trip", "cycles/s")
 
 
-async def _cycles(ground: Ground) -> float:
-    count = ground.sized(50_000)
-    groups = list(bare.hundreds(count))
-    async with ground.installation() as installation, bare.client(installation) as client:
-        digest = str(await client.execute_command("SCRIPT LOAD", _RELEASE))
+async def _measure(ground: Ground) -> list[float]:
+    groups = list(bare.hundreds(ground.sized(50_000), GROUP))
+    async with ground.installation() as installation, bare.lines(installation, 1) as (line,):
+        (digest,) = await bare.ask(line, [packed("SCRIPT", "LOAD", _RELEASE)])
 
         async def cycle(_lane: int, number: int) -> None:
             names = [bare.key(installation, f"lock-{lock}") for lock in groups[number]]
-            taking, giving = bare.pipeline(client), bare.pipeline(client)
-            for name in names:
-                taking.execute_command("SET", name, "mine", "NX", "PX", _TTL_MILLISECONDS)
-                giving.execute_command("EVALSHA", digest, 1, name, "mine")
-            await taking.execute()
-            await giving.execute()
+            await bare.ask(line, [packed("SET", name, "mine", "NX", "PX", _TTL_MILLISECONDS) for name in names])
+            await bare.ask(line, [packed("EVALSHA", str(digest), "1", name, "mine") for name in names])
 
-        return count / len(groups) * await bare.rate(len(groups), 1, cycle)
+        return [GROUP * await rate(len(groups), 1, cycle)]
 
 
-CYCLES: Final = Limit("lock_cycles", "take and give back a lock, 100 a round trip", "cycles/s", _cycles)
+PROBE: Final = Probe((CYCLES,), _measure)

@@ -4,20 +4,24 @@ from typing import Final
 
 from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.scenario import Limit
+from officeplane.bench.pace import rate
+from officeplane.bench.scenario import Limit, Probe
+from officeplane.dispatch.commands import packed
 
-_LANES: Final = 32
+CALLERS: Final = 32
 
-
-async def _pairs(ground: Ground) -> float:
-    async with ground.installation() as installation, bare.client(installation) as client:
-
-        async def pair(lane: int, number: int) -> None:
-            name = bare.key(installation, str(lane))
-            await client.execute_command("LPUSH", name, number)
-            await client.execute_command("BRPOP", name, 5)
-
-        return await bare.rate(ground.sized(10_000), _LANES, pair)
+PAIRS: Final = Limit("pairs", f"LPUSH, then BRPOP, {CALLERS} callers", "pairs/s")
 
 
-PAIRS: Final = Limit("pairs", f"LPUSH, then BRPOP, {_LANES} callers", "pairs/s", _pairs)
+async def _measure(ground: Ground) -> list[float]:
+    async with ground.installation() as installation, bare.lines(installation, CALLERS) as lines:
+
+        async def pair(caller: int, number: int) -> None:
+            name = bare.key(installation, str(caller))
+            await bare.ask(lines[caller], [packed("LPUSH", name, str(number))])
+            await bare.ask(lines[caller], [packed("BRPOP", name, "5")])
+
+        return [await rate(ground.sized(20_000), CALLERS, pair)]
+
+
+PROBE: Final = Probe((PAIRS,), _measure)

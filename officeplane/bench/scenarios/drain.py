@@ -1,5 +1,6 @@
 """Draining: no-ops that wait already, and how quickly worker processes are through with them."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,7 @@ TASKS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """How a queue was emptied. Processor times are those of the whole, microseconds a task, where known."""
+    """How a queue was emptied. Processor times are microseconds a task, without the workers' start, where known."""
 
     tasks: int
     workers: int
@@ -55,10 +56,11 @@ async def drain(installation: Installation, tasks: int, *, documents: bool = Fal
     redis_before = await redis_counters.processor_seconds(installation.redis)
     backends_before = await installation.backend_seconds()
     async with installation.workers(concurrency=CONCURRENCY, count=workers) as programs:
+        starting = await asyncio.gather(*map(_start, programs))
         ended = await installation.run_out(programs, tasks)
         backends_after = await installation.backend_seconds()
         redis_after = await redis_counters.processor_seconds(installation.redis)
-        used = _used(programs)
+        used = [program.processor_seconds for program in programs]
     marks = installation.marks.read()
     return Drained(
         tasks=tasks,
@@ -68,10 +70,8 @@ async def drain(installation: Installation, tasks: int, *, documents: bool = Fal
         completed=await installation.counted(),
         handler_runs=len(marks),
         doubled=len(marks) - len({mark.number for mark in marks}),
-        worker_us=None if used is None else 1e6 * used / tasks,
-        postgres_us=None
-        if backends_after is None or backends_before is None
-        else 1e6 * (backends_after - backends_before) / tasks,
+        worker_us=_microseconds(starting, used, tasks),
+        postgres_us=_microseconds([backends_before], [backends_after], tasks),
         redis_us=1e6 * (redis_after - redis_before) / tasks,
     )
 
@@ -86,9 +86,15 @@ def rate(marks: Sequence[Mark], ended: int) -> float:
     return 1e9 * counted / (ended - began)
 
 
-def _used(programs: Sequence[Program]) -> float | None:
-    known = [used for program in programs if (used := program.processor_seconds) is not None]
-    return sum(known) if len(known) == len(programs) else None
+async def _start(program: Program) -> float | None:
+    await program.logged("worker.started")
+    return program.processor_seconds
+
+
+def _microseconds(before: Sequence[float | None], after: Sequence[float | None], tasks: int) -> float | None:
+    """Return processor time a task, where the system tells."""
+    used = [late - early for early, late in zip(before, after, strict=True) if early is not None and late is not None]
+    return 1e6 * sum(used) / tasks if len(used) == len(before) else None
 
 
 PLAIN: Final = Scenario(

@@ -9,7 +9,7 @@ from officeplane.bench.client import clients
 from officeplane.bench.figures import Figure, percentile
 from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
-from officeplane.bench.limits import bare
+from officeplane.bench.pace import rate
 from officeplane.bench.scenario import Scenario
 
 CLIENTS: Final = 32
@@ -63,7 +63,7 @@ async def post(port: int, tasks: int) -> tuple[float, list[float]]:
             await connected[caller].post("/api/tasks", {"taskType": NOOP, "payload": {"number": number}})
             waited.append(1_000 * (time.perf_counter() - began))
 
-        per_second = await bare.rate(tasks, CLIENTS, submit)
+        per_second = await rate(tasks, CLIENTS, submit)
     return per_second, waited
 
 

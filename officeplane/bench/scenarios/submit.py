@@ -7,7 +7,7 @@ from typing import Final
 from officeplane.bench.figures import Figure
 from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
-from officeplane.bench.limits import bare
+from officeplane.bench.pace import rate
 from officeplane.bench.scenario import Scenario
 
 CALLERS: Final = 32
@@ -35,7 +35,7 @@ async def _measure(ground: Ground) -> Submitted:
             async def submit(_caller: int, number: int) -> None:
                 await plane.submit(NOOP, payload={"number": number})
 
-            per_second = await bare.rate(tasks, CALLERS, submit)
+            per_second = await rate(tasks, CALLERS, submit)
         return Submitted(tasks, CALLERS, per_second, await installation.stored(), await installation.rung())
 
 
