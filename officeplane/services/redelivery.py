@@ -37,7 +37,8 @@ class Redelivery:
         self._doorbell = doorbell
         self._settling = settling
         self._heartbeat_seconds = heartbeat_seconds
-        self._locks_seen: dict[DocumentId, str] = {}
+        # Locks on lanes with nobody in them: whose they are, and the head that waits.
+        self._locks_seen: dict[DocumentId, tuple[str, TaskId]] = {}
 
     async def sweep(self) -> int:
         """Ring runnable work that Redis does not know, and free locks whose holder is gone."""
@@ -94,11 +95,16 @@ class Redelivery:
         return min(latest, *known) if known else None
 
     async def _free_orphans(self) -> None:
-        """Release locks seen twice on a lane that has work and nobody in it."""
-        lanes = await chores.waiting_lanes(self._ledger, limit=RINGS_AT_ONCE)
-        holders = await self._doorbell.locks.holders(lanes) if lanes else []
-        seen = {lane: value for lane, value in zip(lanes, holders, strict=True) if value is not None}
-        orphans = [(lane, value) for lane, value in seen.items() if self._locks_seen.get(lane) == value]
+        """Release locks seen twice on a lane that has work and nobody in it.
+
+        A busy lane looks like that too, between two of its tasks; but then its head has changed.
+        """
+        heads = await chores.waiting_lanes(self._ledger, limit=RINGS_AT_ONCE)
+        holders = await self._doorbell.locks.holders(list(heads)) if heads else []
+        seen = {
+            lane: (value, head) for (lane, head), value in zip(heads.items(), holders, strict=True) if value is not None
+        }
+        orphans = [(lane, held[0]) for lane, held in seen.items() if self._locks_seen.get(lane) == held]
         self._locks_seen = seen
         if orphans:
             _log.warning("locks.orphaned", documents=len(orphans))

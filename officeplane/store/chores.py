@@ -29,9 +29,10 @@ async def unrung(executor: Executor, cutoffs: Sequence[datetime | None], *, limi
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 
-async def waiting_lanes(executor: Executor, *, limit: int) -> list[DocumentId]:
-    """Return lanes with a runnable head and nobody in them."""
-    return [DocumentId(row["document_id"]) for row in await executor.fetch(_SQL["waiting_lanes"], limit)]
+async def waiting_lanes(executor: Executor, *, limit: int) -> dict[DocumentId, TaskId]:
+    """Return the heads of lanes with a runnable head and nobody in them."""
+    rows = await executor.fetch(_SQL["waiting_lanes"], limit)
+    return {DocumentId(row["document_id"]): TaskId(str(row["head"])) for row in rows}
 
 
 async def promote(executor: Executor, *, limit: int) -> tuple[int, list[tuple[TaskId, Tier]]]:

@@ -230,6 +230,19 @@ async def test_a_lock_that_changed_hands_between_two_sweeps_is_no_orphan(bench: 
     assert await bench.redis("GET", LOCK) == "three:hold"
 
 
+async def test_the_lock_of_a_lane_that_gets_on_is_no_orphan_although_it_is_seen_between_two_tasks(
+    bench: Workbench,
+) -> None:
+    heads = [await bench.a_task(document_id="d") for _ in range(3)]
+    await bench.redis("SET", LOCK, "busy:hold", "PX", "600000")
+    for head in heads:
+        await sweep(bench)
+
+        await bench.runtime.cancellation.cancel(head.id, None)
+
+    assert await bench.redis("GET", LOCK) == "busy:hold"
+
+
 async def test_the_lock_of_an_occupied_lane_is_no_orphan(bench: Workbench) -> None:
     running = await bench.a_running_task(document_id="d")
     await bench.a_task(document_id="d")

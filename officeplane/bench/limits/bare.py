@@ -24,7 +24,7 @@ async def connections(installation: Installation, count: int) -> AsyncGenerator[
     await installation.ledger.execute(_TABLE)
     opened: list[Sql] = []
     try:
-        for _ in range(count):
+        while len(opened) < count:
             opened.append(await asyncpg.connect(installation.settings.database_url))
         yield opened
     finally:

@@ -57,8 +57,8 @@ SELECT id, rung_tier FROM rung ORDER BY rank, seq
 
 -- name: waiting_lanes
 -- Lanes with a runnable head and nobody in them. No row: every lane is worked on or empty.
-SELECT h.document_id
-  FROM (SELECT DISTINCT ON (document_id) document_id, run_at FROM tasks
+SELECT h.document_id, h.id AS head
+  FROM (SELECT DISTINCT ON (document_id) document_id, id, run_at FROM tasks
          WHERE runnable AND document_id IS NOT NULL AND state IN {claimable}
            AND (run_at <= clock_timestamp() OR NOT yields)
          ORDER BY document_id, rank, seq) h

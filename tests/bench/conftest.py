@@ -1,0 +1,71 @@
+"""One short run of the benchmark on the run's own servers, looked at by many tests."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+import pytest
+
+from officeplane.config import Settings
+from officeplane.dispatch.commands import packed
+from officeplane.dispatch.doorbell import open_doorbell
+from tests.cli.conftest import run_program
+
+SCENARIOS = ("drain-documents", "submit", "post", "lanes", "hot-document")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run said, and what it left behind on the servers."""
+
+    report: dict[str, Any]
+    databases_left: list[str]
+    keys_left: list[str]
+
+    def result(self, scenario: str) -> dict[str, Any]:
+        """The one result of a scenario."""
+        (result,) = self.report["scenarios"][scenario]["results"]
+        return dict(result)
+
+    def ratio(self, scenario: str) -> float:
+        """How much of its limit the rate of a scenario is."""
+        (figure,) = [f for f in self.report["figures"] if f["scenario"] == scenario and f["name"] == "rate"]
+        return float(figure["ratio"])
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The two servers, and what benchmarks have left there."""
+
+    database_url: str
+    redis_url: str
+
+    async def databases(self) -> list[str]:
+        connection = await asyncpg.connect(self.database_url)
+        try:
+            rows = await connection.fetch("SELECT datname FROM pg_database WHERE datname LIKE 'officeplane_bench_%'")
+        finally:
+            await connection.close()
+        return [row["datname"] for row in rows]
+
+    async def keys(self) -> list[str]:
+        async with open_doorbell(Settings(redis_url=self.redis_url)) as doorbell:
+            (reply,) = await doorbell.connection.ask([packed("KEYS", "officeplane_bench_*")])
+        return [str(key) for key in reply] if isinstance(reply, list) else []
+
+
+@pytest.fixture(scope="session")
+def servers(database_url: str, redis_url: str) -> Servers:
+    return Servers(database_url, redis_url)
+
+
+@pytest.fixture(scope="session")
+async def bench_run(servers: Servers) -> AsyncIterator[Run]:
+    only = [argument for name in SCENARIOS for argument in ("--only", name)]
+    urls = ("--database-url", servers.database_url, "--redis-url", servers.redis_url)
+    async with asyncio.timeout(50):
+        ended = await run_program("bench", "--quick", "--json", *urls, *only, within=50)
+    assert ended.code == 0, ended.err
+    yield Run(ended.object, await servers.databases(), await servers.keys())

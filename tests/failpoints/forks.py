@@ -1,0 +1,230 @@
+"""Forks: processes of the product that start at once, because what they import is there already.
+
+`python -m tests.failpoints.forks` imports the program and waits; each order on its
+standard input forks it, and the fork runs the command line as `officeplane` would.
+It is a process like any other: it crashes, is stopped, and leaves an exit status.
+When whoever orders is gone, so are the forks.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from tests.support import eventually
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+class Fork:
+    """One process, and what it said."""
+
+    def __init__(self, name: str, log: Path) -> None:
+        self.name = name
+        self.pid = 0
+        self.status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._log = log
+
+    def said(self, event: str) -> dict[str, Any] | None:
+        """Return its first remark of this name, if it has made one."""
+        if not self._log.exists():
+            return None
+        for line in self._log.read_text(errors="replace").splitlines():
+            if f'"{event}"' in line:
+                with suppress(ValueError):
+                    remark: dict[str, Any] = json.loads(line)
+                    return remark
+        return None
+
+    async def says(self, event: str, *, within: float = 20) -> dict[str, Any]:
+        """Return its first remark of this name as soon as it is there."""
+
+        def heard() -> dict[str, Any] | None:
+            if self.status.done():
+                message = f"{self.name} ended with {self.status.result()}: {self.words[-2000:]}"
+                raise RuntimeError(message)
+            return self.said(event)
+
+        return await eventually(heard, within=within, what=f"{event!r} of {self.name}")
+
+    @property
+    def words(self) -> str:
+        """Everything it said."""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    async def ended(self, *, within: float = 20) -> int:
+        """Return its exit status once it has ended."""
+        try:
+            async with asyncio.timeout(within):
+                return await asyncio.shield(self.status)
+        except TimeoutError:
+            message = f"{self.name} did not end within {within:g} s: {self.words[-2000:]}"
+            raise AssertionError(message) from None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it still runs."""
+        if self.pid and not self.status.done():
+            os.kill(self.pid, number)
+
+    async def stop(self) -> int:
+        """Ask it to stop and return its exit status."""
+        self.signal(signal.SIGTERM)
+        return await self.ended()
+
+
+class Forks:
+    """Orders forks, and hears how they end."""
+
+    def __init__(self, server: asyncio.subprocess.Process, folder: Path) -> None:
+        self._server = server
+        self._folder = folder
+        self._ordered: list[Fork] = []
+        self._born: dict[int, asyncio.Future[int]] = {}
+
+    async def start(self, *arguments: str, **environment: str) -> Fork:
+        """Start `officeplane` with these arguments; settings are named without their prefix."""
+        number = len(self._ordered)
+        fork = Fork(f"{arguments[0]}-{number}", self._folder / f"{arguments[0]}-{number}.log")
+        self._ordered.append(fork)
+        self._born[number] = asyncio.get_running_loop().create_future()
+        order = {
+            "number": number,
+            "arguments": arguments,
+            "log": str(self._folder / f"{fork.name}.log"),
+            "environment": {f"OFFICEPLANE_{name}": value for name, value in environment.items()},
+        }
+        assert self._server.stdin is not None
+        self._server.stdin.write(json.dumps(order).encode() + b"\n")
+        await self._server.stdin.drain()
+        fork.pid = await self._born.pop(number)
+        return fork
+
+    async def listen(self) -> None:
+        """Hear of births and ends until the server is gone."""
+        assert self._server.stdout is not None
+        by_pid: dict[int, Fork] = {}
+        async for line in self._server.stdout:
+            match json.loads(line):
+                case {"number": int() as number, "pid": int() as pid}:
+                    by_pid[pid] = self._ordered[number]
+                    self._born[number].set_result(pid)
+                case {"pid": int() as pid, "status": int() as status}:
+                    by_pid[pid].status.set_result(status)
+                case other:
+                    raise AssertionError(other)
+
+
+@asynccontextmanager
+async def forks(folder: Path) -> AsyncGenerator[Forks, None]:
+    """Give a way to start processes quickly; all of them are gone at the end."""
+    server = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.failpoints.forks",
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    made = Forks(server, folder)
+    listening = asyncio.create_task(made.listen())
+    try:
+        yield made
+    finally:
+        assert server.stdin is not None
+        server.stdin.close()
+        await listening
+        await server.wait()
+
+
+class _Server:
+    """The process that is forked: it has one thread, no loop, and no random number drawn."""
+
+    def __init__(self) -> None:
+        self._children: set[int] = set()
+        self._wakes, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        """Fork on order until nobody orders any more."""
+        import select  # noqa: PLC0415 - only the server needs it
+
+        pending = b""
+        while True:
+            ready, _, _ = select.select([0, self._wakes], [], [])
+            if self._wakes in ready:
+                os.read(self._wakes, 4096)
+                self._bury()
+            if 0 in ready:
+                received = os.read(0, 65536)
+                if not received:
+                    break
+                *orders, pending = (pending + received).split(b"\n")
+                for order in orders:
+                    self._fork(json.loads(order))
+        for pid in self._children:
+            os.kill(pid, signal.SIGKILL)
+        while self._children:
+            self._bury(os.WEXITED)
+
+    def _fork(self, order: Mapping[str, Any]) -> None:
+        pid = os.fork()
+        if not pid:
+            _become(order)
+        self._children.add(pid)
+        _say({"number": order["number"], "pid": pid})
+
+    def _bury(self, options: int = os.WNOHANG) -> None:
+        while self._children:
+            pid, status = os.waitpid(-1, 0 if options != os.WNOHANG else os.WNOHANG)
+            if not pid:
+                return
+            self._children.discard(pid)
+            with suppress(BrokenPipeError):
+                _say({"pid": pid, "status": os.waitstatus_to_exitcode(status)})
+
+
+def _say(message: Mapping[str, object]) -> None:
+    os.write(1, json.dumps(message).encode() + b"\n")
+
+
+def _become(order: Mapping[str, Any]) -> NoReturn:
+    """Be the program, as if it had just been started."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, target)
+    os.environ.update(order["environment"])
+    sys.argv = ["officeplane", *order["arguments"]]
+    from officeplane.cli.main import run  # noqa: PLC0415 - imported long ago
+
+    status = 1
+    try:
+        run()
+    except SystemExit as leaving:
+        status = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
+    except BaseException:  # noqa: BLE001 - nothing may get back into the server's loop
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    import importlib
+
+    for name in (
+        "uvloop", "officeplane.cli.environment", "officeplane.cli.handlers", "officeplane.cli.hosting",
+        "officeplane.cli.ledger", "officeplane.cli.main", "officeplane.server", "tests.failpoints.handlers", "workers.pool",
+    ):  # fmt: skip
+        importlib.import_module(name)
+    _Server().serve()
