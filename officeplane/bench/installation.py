@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -51,16 +51,14 @@ class Installation:
         async with open_runtime(self.settings, [handlers]) as runtime:
             yield Plane(runtime)
 
-    @asynccontextmanager
-    async def workers(self, *, concurrency: int, count: int = 1) -> AsyncGenerator[Sequence[Program], None]:
+    def workers(self, *, concurrency: int, count: int = 1) -> AbstractContextManager[Sequence[Program]]:
         """Run worker processes."""
-        async with self._running("worker", "--concurrency", str(concurrency), count=count) as programs:
-            yield programs
+        return self._running("worker", "--concurrency", str(concurrency), count=count)
 
     @asynccontextmanager
     async def server(self) -> AsyncGenerator[int, None]:
         """Run one API process and give its port."""
-        async with self._running("serve", "--host", "127.0.0.1", "--port", "0") as (program,):
+        with self._running("serve", "--host", "127.0.0.1", "--port", "0") as (program,):
             said = await program.logged("serve.listening")
             yield int(str(said["url"]).rpartition(":")[2])
 
@@ -116,7 +114,7 @@ class Installation:
             )
         )
 
-    def _running(self, *arguments: str, count: int = 1) -> AbstractAsyncContextManager[Sequence[Program]]:
+    def _running(self, *arguments: str, count: int = 1) -> AbstractContextManager[Sequence[Program]]:
         environment = {
             "OFFICEPLANE_DATABASE_URL": self.settings.database_url,
             "OFFICEPLANE_REDIS_URL": self.settings.redis_url,

@@ -3,18 +3,16 @@
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
 from officeplane.bench import processor
 
 READY_SECONDS: Final = 60.0
-STOP_SECONDS: Final = 15.0
 _LOOK_SECONDS: Final = 0.005
 _TAIL: Final = 2_000
 
@@ -65,36 +63,25 @@ class Program:
                             return remark
                 await asyncio.sleep(_LOOK_SECONDS)
 
-    async def stop(self) -> None:
-        """Ask it to stop, and insist when it does not."""
-        with suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(self._process.wait, STOP_SECONDS)
-        self.kill()
-
     def kill(self) -> None:
-        """End it at once, if it still runs."""
+        """End it at once: what it works on is thrown away, and there is nothing to drain."""
         self._process.kill()
         self._process.wait()
 
 
-@asynccontextmanager
-async def running(
+@contextmanager
+def running(
     *arguments: str, count: int = 1, environment: Mapping[str, str], folder: Path, guard: Guard
-) -> AsyncGenerator[Sequence[Program], None]:
+) -> Generator[Sequence[Program], None, None]:
     """Run `officeplane` with these arguments, once or several times; all are gone at the end."""
     programs: list[Program] = []
     try:
         programs.extend(_start(arguments, environment, folder, guard) for _ in range(count))
         yield programs
     finally:
-        try:
-            await asyncio.gather(*(program.stop() for program in programs))
-        finally:
-            for program in programs:
-                program.kill()
-                guard.release(program.pid)
+        for program in programs:
+            program.kill()
+            guard.release(program.pid)
 
 
 def _start(arguments: Sequence[str], environment: Mapping[str, str], folder: Path, guard: Guard) -> Program:

@@ -1,7 +1,6 @@
 """One short run of the benchmark on the run's own servers, looked at by many tests."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +54,15 @@ class Servers:
             (reply,) = await doorbell.connection.ask([packed("KEYS", "officeplane_bench_*")])
         return [str(key) for key in reply] if isinstance(reply, list) else []
 
+    async def clear(self) -> None:
+        """Remove what a killed benchmark could not."""
+        connection = await asyncpg.connect(self.database_url)
+        try:
+            for name in await self.databases():
+                await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        finally:
+            await connection.close()
+
 
 @pytest.fixture(scope="session")
 def servers(database_url: str, redis_url: str) -> Servers:
@@ -62,10 +70,10 @@ def servers(database_url: str, redis_url: str) -> Servers:
 
 
 @pytest.fixture(scope="session")
-async def bench_run(servers: Servers) -> AsyncIterator[Run]:
+async def bench_run(servers: Servers) -> Run:
     only = [argument for name in SCENARIOS for argument in ("--only", name)]
     urls = ("--database-url", servers.database_url, "--redis-url", servers.redis_url)
     async with asyncio.timeout(50):
         ended = await run_program("bench", "--quick", "--json", *urls, *only, within=50)
     assert ended.code == 0, ended.err
-    yield Run(ended.object, await servers.databases(), await servers.keys())
+    return Run(ended.object, await servers.databases(), await servers.keys())

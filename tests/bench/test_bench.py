@@ -1,13 +1,15 @@
 """`officeplane bench`, as users run it, at a tenth of its size."""
 
 import asyncio
-import signal
-from typing import Any
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from officeplane.embedded.processes import is_alive
 from tests.bench.conftest import SCENARIOS, Run, Servers
-from tests.cli.conftest import Start, run_program
+from tests.cli.conftest import PROGRAM, run_program
 from tests.support import eventually
 
 # Far below what an idle machine shows (in brackets), far above a tenth of it.
@@ -96,18 +98,48 @@ def test_nothing_is_left_on_the_servers(bench_run: Run) -> None:
     assert bench_run.keys_left == []
 
 
-async def test_stopped_half_way_it_cleans_up_and_says_so(servers: Servers, start: Start) -> None:
+@pytest.fixture
+def idle_bench(servers: Servers, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run in the middle of half a minute in which nothing happens."""
     urls = ("--database-url", servers.database_url, "--redis-url", servers.redis_url)
-    async with start("bench", "--only", "idle", *urls) as bench:
-        await eventually(servers.databases, what="a measurement")
-        await asyncio.sleep(0.5)  # somewhere in the middle of it
+    with (tmp_path / "said").open("wb") as said:
+        process = subprocess.Popen([PROGRAM, "bench", "--only", "idle", *urls], stderr=said)
+        yield process
+        process.kill()
+        process.wait()
 
-        code = await bench.stop(signal.SIGTERM)
+
+async def test_stopped_half_way_it_cleans_up_and_says_so(
+    idle_bench: subprocess.Popen[bytes], servers: Servers, tmp_path: Path
+) -> None:
+    workers = await eventually(lambda: processes_below(idle_bench.pid), what="a worker")
+
+    idle_bench.terminate()
+    code = await asyncio.to_thread(idle_bench.wait, 20)
 
     assert code == 1
-    assert "Stopped before the end" in bench.err.read_text()
+    assert "Stopped before the end" in (tmp_path / "said").read_text()
     assert await servers.databases() == []
     assert await servers.keys() == []
+    assert not any(map(is_alive, workers))
+
+
+async def test_killed_outright_it_leaves_no_process(
+    idle_bench: subprocess.Popen[bytes], servers: Servers, tmp_path: Path
+) -> None:
+    workers = await eventually(lambda: processes_below(idle_bench.pid), what="a worker")
+
+    idle_bench.kill()
+
+    await eventually(lambda: not any(map(is_alive, workers)))
+    await servers.clear()
+
+
+def processes_below(pid: int) -> list[int]:
+    """The worker that a run has started; the watchdog is a Python of another kind."""
+    listing = subprocess.run(("ps", "-axo", "pid=,ppid=,command="), capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in listing.splitlines()]
+    return [int(child) for child, parent, command in rows if int(parent) == pid and " worker " in command]
 
 
 async def test_without_urls_it_brings_durable_servers_of_its_own() -> None:

@@ -60,7 +60,7 @@ def test_a_script_is_short_states_its_contract_and_has_a_caller(path: Path) -> N
     assert text in [script.text for script in scripts.ALL]
 
 
-COMMANDS_OF_REDIS_7_0 = {"SET", "GET", "GETDEL", "DEL", "PTTL", "PEXPIRE", "RPUSH", "RPOP", "RENAME"}
+COMMANDS_OF_REDIS_7_0 = {"SET", "GET", "GETDEL", "DEL", "PTTL", "PEXPIRE", "RPUSH", "RPOP", "RENAME", "EXISTS"}
 
 
 @pytest.mark.parametrize("path", sorted(LUA.glob("*.lua")), ids=lambda path: str(path.name))

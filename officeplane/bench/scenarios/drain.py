@@ -55,7 +55,7 @@ async def drain(installation: Installation, tasks: int, *, documents: bool = Fal
     """Let workers empty the queue, in which that many tasks wait."""
     redis_before = await redis_counters.processor_seconds(installation.redis)
     backends_before = await installation.backend_seconds()
-    async with installation.workers(concurrency=CONCURRENCY, count=workers) as programs:
+    with installation.workers(concurrency=CONCURRENCY, count=workers) as programs:
         starting = await asyncio.gather(*map(_start, programs))
         ended = await installation.run_out(programs, tasks)
         backends_after = await installation.backend_seconds()

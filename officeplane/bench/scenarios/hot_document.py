@@ -37,7 +37,7 @@ async def _measure(ground: Ground) -> HotDocument:
             await fill(plane, [no_op(number, document="hot") for number in range(tasks)])
         await installation.tidy()
         before = await redis_counters.commands(installation.redis)
-        async with installation.workers(concurrency=CONCURRENCY) as programs:
+        with installation.workers(concurrency=CONCURRENCY) as programs:
             ended = await installation.run_out(programs, tasks)
             after = await redis_counters.commands(installation.redis)
         used = {name: calls - before.get(name, 0) for name, calls in after.items()}

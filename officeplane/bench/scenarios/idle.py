@@ -35,22 +35,20 @@ class Idle:
 
 async def _measure(ground: Ground) -> Idle:
     seconds = _SECONDS * ground.scale
-    async with (
-        ground.installation() as installation,
-        installation.workers(concurrency=CONCURRENCY) as (worker,),
-    ):
-        async with installation.plane() as plane:
-            await installation.fill(plane, range(10))
-            await installation.run_out([worker], 10)
-        await asyncio.sleep(_SETTLING_SECONDS)
-        transactions = await installation.transactions()
-        commands = await _commands(ground)
-        used = worker.processor_seconds
-        await asyncio.sleep(seconds)
-        used_after = worker.processor_seconds
-        # The question itself was one of them.
-        commands = await _commands(ground) - commands - 1
-        transactions = await installation.transactions() - transactions
+    async with ground.installation() as installation:
+        with installation.workers(concurrency=CONCURRENCY) as (worker,):
+            async with installation.plane() as plane:
+                await installation.fill(plane, range(10))
+                await installation.run_out([worker], 10)
+            await asyncio.sleep(_SETTLING_SECONDS)
+            transactions = await installation.transactions()
+            commands = await _commands(ground)
+            used = worker.processor_seconds
+            await asyncio.sleep(seconds)
+            used_after = worker.processor_seconds
+            # The question itself was one of them.
+            commands = await _commands(ground) - commands - 1
+            transactions = await installation.transactions() - transactions
     return Idle(
         seconds=seconds,
         worker_processor_percent=None if used is None or used_after is None else 100 * (used_after - used) / seconds,

@@ -58,7 +58,7 @@ async def _measure(ground: Ground) -> InLanes:
                 ],
             )
         await installation.tidy()
-        async with installation.workers(concurrency=_CONCURRENCY) as programs:
+        with installation.workers(concurrency=_CONCURRENCY) as programs:
             ended = await installation.run_out(programs, tasks)
         marks = installation.marks.read()
         longest = max(Counter(lanes).values())

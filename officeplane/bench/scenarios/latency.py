@@ -40,18 +40,15 @@ async def _measure(ground: Ground) -> Latency:
     tasks = ground.sized(500, at_least=50)
     submitted: dict[int, int] = {}
     ended: list[float] = []
-    async with (
-        ground.installation() as installation,
-        installation.workers(concurrency=CONCURRENCY),
-        installation.plane() as plane,
-    ):
-        for number in range(-_WARM_UP, tasks):
-            # At random, so as not to fall in step with anything that happens every so often.
-            await asyncio.sleep(random.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
-            submitted[number] = marks.now()
-            task = await plane.submit(NOOP, payload={"number": number})
-            await plane.wait(task.id)
-            ended.append((marks.now() - submitted[number]) / 1e6)
+    async with ground.installation() as installation, installation.plane() as plane:
+        with installation.workers(concurrency=CONCURRENCY):
+            for number in range(-_WARM_UP, tasks):
+                # At random, so as not to fall in step with anything that happens every so often.
+                await asyncio.sleep(random.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
+                submitted[number] = marks.now()
+                task = await plane.submit(NOOP, payload={"number": number})
+                await plane.wait(task.id)
+                ended.append((marks.now() - submitted[number]) / 1e6)
         started = [(mark.began - submitted[mark.number]) / 1e6 for mark in installation.marks.read()]
     started, ended = started[_WARM_UP:], ended[_WARM_UP:]
     return Latency(
