@@ -3,6 +3,8 @@
 .PHONY: help up test check fix build bench lock
 
 UV ?= uv
+# Most tests wait for processes, so there may be more of these than cores.
+TESTERS ?= 3
 BIN := .venv/bin
 
 help:  ## What can be made
@@ -15,7 +17,7 @@ up:  ## Run everything here, on own servers (PORT=8001 DATA_DIR=.officeplane WOR
 
 test:  ## Run the whole suite (ARGS="-k lanes -x" is passed to pytest)
 	@./bootstrap.sh dev
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile $(ARGS)
 
 check:  ## Format, lint, import contracts, types: each is run, and what failed is named
 	@./bootstrap.sh dev

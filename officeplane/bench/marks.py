@@ -30,12 +30,13 @@ class Mark(NamedTuple):
 
 def leave(number: int, began: int, *, lane: int = NO_LANE) -> None:
     """Append a mark for a handler that ends now."""
-    os.write(_file(), _RECORD.pack(number, lane, os.getpid(), began, now()))
+    file, process = _place()
+    os.write(file, _RECORD.pack(number, lane, process, began, now()))
 
 
 @cache
-def _file() -> int:
-    return os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+def _place() -> tuple[int, int]:
+    return os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), os.getpid()
 
 
 class Marks:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from tests.chaos.faults import FAULTS
 from tests.chaos.mutants import MUTANTS
+from tests.chaos.nemesis import EVERY_SECONDS
 from tests.chaos.report import lines, record
 from tests.chaos.run import Plan, run_chaos
+from tests.chaos.workload import CLIENTS
 
 
 def main() -> int:
@@ -23,10 +25,19 @@ def main() -> int:
     parser.add_argument("--mutant", choices=sorted(MUTANTS), help="break the product in this way first")
     names = sorted(fault.name for fault in FAULTS)
     parser.add_argument("--faults", nargs="+", choices=names, metavar="NAME", default=[], help=f"only {names}")
+    parser.add_argument("--every", type=float, default=EVERY_SECONDS, help="seconds from one fault to the next")
+    parser.add_argument("--clients", type=int, default=CLIENTS)
     parser.add_argument("--json", type=Path, help="append the report to this file, an object a line")
     parser.add_argument("--keep", action="store_true", help="keep logs and data even if nothing was violated")
     asked = parser.parse_args()
-    plan = Plan(asked.seed, asked.minutes * 60, asked.mutant, tuple(asked.faults))
+    plan = Plan(
+        asked.seed,
+        asked.minutes * 60,
+        asked.mutant,
+        faults=tuple(asked.faults),
+        every_seconds=asked.every,
+        clients=asked.clients,
+    )
     folder = Path(tempfile.mkdtemp(prefix="officeplane-chaos-"))
     print(f"seed {plan.seed}; logs and data are in {folder}", flush=True)
     outcome = asyncio.run(run_chaos(plan, folder, say=lambda text: print(f"  {text}", flush=True)))

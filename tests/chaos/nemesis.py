@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.chaos.faults import FAULTS, Fault, Scene, heal
 
-PAUSE_SECONDS: Final = (0.5, 2.2)
+EVERY_SECONDS: Final = 1.35
 AT_ONCE_MAX: Final = 3
 LONGEST_SECONDS: Final = 30.0
 
@@ -37,7 +37,9 @@ class Struck:
     pid: int | None = None
 
 
-def schedule(seed: int, seconds: float, names: Collection[str] = ()) -> list[Blow]:
+def schedule(
+    seed: int, seconds: float, names: Collection[str] = (), every_seconds: float = EVERY_SECONDS
+) -> list[Blow]:
     """Return the blows of a run: every kind, or those named, about as often as its weight says."""
     kinds = [fault for fault in FAULTS if not names or fault.name in names]
     dice = random.Random(seed)
@@ -46,7 +48,7 @@ def schedule(seed: int, seconds: float, names: Collection[str] = ()) -> list[Blo
     while at < seconds:
         fault = dice.choices(kinds, [fault.weight for fault in kinds])[0]
         blows.append(Blow(at, fault, dice.randrange(60), dice.uniform(*fault.seconds)))
-        at += dice.uniform(*PAUSE_SECONDS)
+        at += every_seconds * dice.uniform(0.4, 1.6)
     return blows
 
 

@@ -3,14 +3,15 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import httpx
 
+from tests.chaos.background import in_background
 from tests.chaos.checker import Violation, check
 from tests.chaos.checker.lives import lives_of
 from tests.chaos.checker.locks import CALM_AFTER_SECONDS
@@ -21,11 +22,11 @@ from tests.chaos.follower import Follower
 from tests.chaos.gathering import gather_remains, gather_tables
 from tests.chaos.history import HistoryWriter, read_history
 from tests.chaos.marks import read_marks
-from tests.chaos.nemesis import Nemesis, schedule
-from tests.chaos.supervisor import Installation, installation
+from tests.chaos.nemesis import EVERY_SECONDS, Nemesis, schedule
+from tests.chaos.supervisor import Installation, Told, installation
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Watcher
-from tests.chaos.workload import Workload
+from tests.chaos.workload import CLIENTS, Workload
 
 START_SECONDS: Final = 60.0
 CALM_SECONDS: Final = CALM_AFTER_SECONDS + 4.0
@@ -43,7 +44,10 @@ class Plan:
     nemesis_seconds: float
     mutant: str | None = None
     faults: tuple[str, ...] = ()
-    """The kinds of faults that fall; all of them unless named."""
+    """The kinds of faults that fall; all of them, and failpoints besides, unless named."""
+    every_seconds: float = EVERY_SECONDS
+    """How long, on average, from one fault to the next."""
+    clients: int = CLIENTS
     terms: Terms = field(default_factory=Terms)
 
 
@@ -64,7 +68,8 @@ async def run_chaos(plan: Plan, folder: Path, say: Callable[[str], None] = lambd
     began = time.monotonic()
     evidence = Evidence(terms=plan.terms, tasks={}, events=[])
     history = folder / "history.jsonl"
-    async with installation(folder, plan.seed, plan.terms, plan.mutant) as scene_of_action:
+    told = Told(plan.seed, plan.terms, plan.mutant, has_failpoints=not plan.faults)
+    async with installation(folder, told) as scene_of_action:
         await _all_ready(scene_of_action, START_SECONDS)
         say("the installation is up")
         await _play(plan, scene_of_action, history, evidence, say)
@@ -82,19 +87,19 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
     urls = [api.url for api in place.apis]
     watcher = Watcher(place.stack.database_url, place.stack.redis_url)
     follower = Follower(urls, plan.seed)
-    nemesis = Nemesis(Scene(place), schedule(plan.seed, plan.nemesis_seconds, plan.faults))
+    nemesis = Nemesis(Scene(place), schedule(plan.seed, plan.nemesis_seconds, plan.faults, plan.every_seconds))
     async with AsyncExitStack() as leaving:
         writer = leaving.enter_context(HistoryWriter(history))
-        workload = Workload(urls, writer, plan.seed)
+        workload = Workload(urls, writer, plan.seed, plan.clients)
 
         def tell(unfinished: int, gave_up: list[str]) -> None:
             workload.unfinished = unfinished
             workload.gave_up.clear()
             workload.gave_up.extend(gave_up)
 
-        await leaving.enter_async_context(_running(watcher.run(tell)))
-        await leaving.enter_async_context(_running(follower.run()))
-        working = await leaving.enter_async_context(_running(workload.run()))
+        await leaving.enter_async_context(in_background(watcher.run(tell)))
+        await leaving.enter_async_context(in_background(follower.run()))
+        working = await leaving.enter_async_context(in_background(workload.run()))
         await nemesis.run()
         evidence.struck, evidence.healed_at = nemesis.struck, nemesis.healed_at
         say(f"healed after {len(nemesis.struck)} faults; {workload.acknowledged} tasks acknowledged so far")
@@ -145,14 +150,3 @@ async def _until_ended(watcher: Watcher) -> float:
             break
         await asyncio.sleep(0.1)
     return time.monotonic() - watcher.moved_at
-
-
-@asynccontextmanager
-async def _running(work: Coroutine[None, None, None]) -> AsyncGenerator["asyncio.Task[None]", None]:
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

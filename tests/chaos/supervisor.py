@@ -2,8 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ import asyncpg
 from officeplane.embedded.ports import free_port
 from officeplane.embedded.stack import EmbeddedStack, embedded_stack
 from officeplane.store.migrate import migrate
+from tests.chaos.background import in_background
 from tests.chaos.marks import MARKS_VARIABLE
 from tests.chaos.processes import ProductProcess
 from tests.chaos.terms import API_FAILPOINTS, API_PROCESSES, WORKER_FAILPOINTS, WORKER_PROCESSES, Terms
@@ -52,10 +53,18 @@ class Installation:
         return (*self.apis, *self.workers)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the processes are told."""
+
+    seed: int
+    terms: Terms
+    mutant: str | None = None
+    has_failpoints: bool = True
+
+
 @asynccontextmanager
-async def installation(
-    folder: Path, seed: int, terms: Terms, mutant: str | None = None
-) -> AsyncGenerator[Installation, None]:
+async def installation(folder: Path, told: Told) -> AsyncGenerator[Installation, None]:
     """Bring up the whole of it in this folder, and take it down again."""
     async with AsyncExitStack() as leaving:
         stack = await leaving.enter_async_context(embedded_stack(folder / "data"))
@@ -64,14 +73,13 @@ async def installation(
         marks.touch()
         names = [f"api-{index}" for index in range(API_PROCESSES)]
         names += [f"worker-{index}" for index in range(WORKER_PROCESSES)]
-        told = (seed, marks, terms, mutant)
-        members = [await _member(leaving, stack, name, folder, told) for name in names]
+        members = [await _member(leaving, stack, name, marks, told) for name in names]
         proxies = [proxy for member in members for proxy in (member.postgres, member.redis)]
-        await leaving.enter_async_context(_in_background(_forget(proxies)))
+        await leaving.enter_async_context(in_background(_forget(proxies)))
         for member in members:
             leaving.push_async_callback(member.process.end)
             member.process.start()
-            await leaving.enter_async_context(_in_background(member.process.keep()))
+            await leaving.enter_async_context(in_background(member.process.keep()))
         yield Installation(stack, tuple(members[:API_PROCESSES]), tuple(members[API_PROCESSES:]), marks)
 
 
@@ -84,31 +92,29 @@ async def _prepare(stack: EmbeddedStack) -> None:
     await migrate(stack.database_url)
 
 
-async def _member(
-    leaving: AsyncExitStack, stack: EmbeddedStack, name: str, folder: Path, told: tuple[int, Path, Terms, str | None]
-) -> Member:
-    seed, marks, terms, mutant = told
+async def _member(leaving: AsyncExitStack, stack: EmbeddedStack, name: str, marks: Path, told: Told) -> Member:
     postgres = await _link(leaving, stack.database_url)
     redis = await _link(leaving, stack.redis_url)
     is_api = name.startswith("api")
     port = free_port() if is_api else 0
+    failpoints = (API_FAILPOINTS if is_api else WORKER_FAILPOINTS) if told.has_failpoints else ""
 
     def environment(incarnation: int) -> Mapping[str, str]:
         return {
-            **terms.environment(),
+            **told.terms.environment(),
             "OFFICEPLANE_DATABASE_URL": postgres.url(stack.database_url),
             "OFFICEPLANE_REDIS_URL": redis.url(stack.redis_url),
             "OFFICEPLANE_PORT": str(port),
-            "OFFICEPLANE_FAILPOINTS": API_FAILPOINTS if is_api else WORKER_FAILPOINTS,
+            "OFFICEPLANE_FAILPOINTS": failpoints,
             # A successor must not throw its predecessor's dice.
-            "OFFICEPLANE_FAILPOINTS_SEED": str(seed * 10_007 + sum(name.encode()) * 101 + incarnation),
+            "OFFICEPLANE_FAILPOINTS_SEED": str(told.seed * 10_007 + sum(name.encode()) * 101 + incarnation),
             MARKS_VARIABLE: str(marks),
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "PYTHONFAULTHANDLER": "1",
         }
 
     process = ProductProcess(
-        name, _command("serve" if is_api else "worker", mutant), environment, folder, stack.watchdog
+        name, _command("serve" if is_api else "worker", told.mutant), environment, marks.parent, stack.watchdog
     )
     return Member(process, postgres, redis, port)
 
@@ -135,14 +141,3 @@ async def _forget(proxies: Sequence[FaultProxy]) -> None:
         for proxy in proxies:
             proxy.forget()
         await asyncio.sleep(FORGET_SECONDS)
-
-
-@asynccontextmanager
-async def _in_background(work: Coroutine[None, None, None]) -> AsyncGenerator[None, None]:
-    task = asyncio.ensure_future(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

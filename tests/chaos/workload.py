@@ -28,7 +28,7 @@ _CHOICES: Final = {
 class Workload:
     """All clients, and what they share: where the APIs are, and how much work waits."""
 
-    def __init__(self, urls: Sequence[str], history: HistoryWriter, seed: int) -> None:
+    def __init__(self, urls: Sequence[str], history: HistoryWriter, seed: int, clients: int = CLIENTS) -> None:
         self.unfinished = 0
         """Told by whoever looks at the ledger; clients hold back when it is much."""
         self.gave_up: deque[str] = deque(maxlen=40)
@@ -37,6 +37,7 @@ class Workload:
         self._urls = urls
         self._history = history
         self._seed = seed
+        self._clients = clients
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -46,7 +47,7 @@ class Workload:
     async def run(self) -> None:
         """Run all clients until stopped; what was asked by then is asked to the end."""
         async with asyncio.TaskGroup() as clients:
-            for number in range(CLIENTS):
+            for number in range(self._clients):
                 clients.create_task(self._client(number))
 
     async def _client(self, number: int) -> None:

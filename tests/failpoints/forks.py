@@ -101,7 +101,7 @@ class Forks:
         assert self._server.stdin is not None
         self._server.stdin.write(json.dumps(order).encode() + b"\n")
         await self._server.stdin.drain()
-        fork.pid = await self._born.pop(number)
+        fork.pid = await self._born[number]
         return fork
 
     async def listen(self) -> None:
