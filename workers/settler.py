@@ -71,7 +71,7 @@ class Settler:
     async def _settle(self, group: Sequence[Ended]) -> set[DocumentId]:
         """Settle what has an outcome and return the documents in whose lanes nothing else waits."""
         attempts = [Attempt(ended.task, ended.outcome) for ended in group if ended.outcome is not None]
-        settled = await self._settling.settle(attempts) if attempts else []
+        settled = await self._settling.settle(attempts)
         return {
             attempt.task.document_id
             for attempt, how in zip(attempts, settled, strict=True)

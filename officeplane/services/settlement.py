@@ -63,6 +63,8 @@ class Settlements:
         `only_lapsed` is the reaper's: it ends an attempt only if its lease has
         run out by the ledger's own clock, whatever was read before.
         """
+        if not attempts:
+            return []
         await reach("before_settle")
         judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
         settled = await self._settled(judged, only_lapsed=only_lapsed)
