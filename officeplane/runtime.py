@@ -72,7 +72,9 @@ class WorkerServices:
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] = ()) -> AsyncGenerator[Runtime, None]:
+async def open_runtime(
+    settings: Settings, handlers: Iterable[ModuleType | str] = (), *, for_worker: bool = False
+) -> AsyncGenerator[Runtime, None]:
     """Open everything; Redis may be down, Postgres must answer."""
     if not settings.database_url:
         message = "OFFICEPLANE_DATABASE_URL is not set; `officeplane up` brings a database of its own."
@@ -80,7 +82,9 @@ async def open_runtime(settings: Settings, handlers: Iterable[ModuleType | str] 
     failpoints.arm(settings.failpoints, settings.failpoints_seed)
     async with AsyncExitStack() as stack:
         catalogue = load_catalogue((*settings.handlers, *handlers))
-        ledger = await stack.enter_async_context(open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS))
+        ledger = await stack.enter_async_context(
+            open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
+        )
         doorbell = await stack.enter_async_context(open_doorbell(settings))
         reading = Reading(ledger)
         runtime = Runtime(

@@ -44,7 +44,7 @@ async def run_worker(settings: Settings) -> int:
     """Run one worker process until it is told to stop; return its exit code."""
     configure_logs(settings)
     with stop_signals() as signals:
-        async with open_runtime(settings) as runtime:
+        async with open_runtime(settings, for_worker=True) as runtime:
             pool = Pool(runtime, worker_services(runtime))
             await pool.run(signals)
             if pool.has_stubborn_handlers:

@@ -11,6 +11,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")] = None,
 ) -> None:
     """Serve the API; Ctrl-C or SIGTERM answers what was asked first."""
+    from officeplane.cli.collector import relax_collector
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
     from officeplane.cli.hosting import host_server, listen
@@ -22,4 +23,5 @@ def serve(
     configure_logs(settings)
     with listen(settings) as listener:
         check_ledger(settings, may_come_later=True)
+        relax_collector()
         raise typer.Exit(host_server(create_app(settings), settings, listener))

@@ -15,6 +15,7 @@ def worker(
     """Run tasks until stopped; Ctrl-C or SIGTERM lets what runs finish first."""
     import uvloop
 
+    from officeplane.cli.collector import relax_collector
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
     from officeplane.cli.ledger import check_ledger, unreachable
@@ -24,6 +25,7 @@ def worker(
     modules = tuple(handlers) if handlers else None
     settings = check_handlers(require_database(read_settings(concurrency=concurrency, handlers=modules)))
     check_ledger(settings)
+    relax_collector()
     try:
         raise typer.Exit(uvloop.run(run_worker(settings)))
     except DatabaseUnavailableError as error:

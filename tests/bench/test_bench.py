@@ -1,6 +1,7 @@
 """`officeplane bench`, as users run it, at a tenth of its size."""
 
 import asyncio
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,7 +104,9 @@ def idle_bench(servers: Servers, tmp_path: Path) -> Iterator[subprocess.Popen[by
     """A run in the middle of half a minute in which nothing happens."""
     urls = ("--database-url", servers.database_url, "--redis-url", servers.redis_url)
     with (tmp_path / "said").open("wb") as said:
-        process = subprocess.Popen([PROGRAM, "bench", "--only", "idle", *urls], stderr=said)
+        # One that is killed leaves its folder behind.
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        process = subprocess.Popen([PROGRAM, "bench", "--only", "idle", *urls], stderr=said, env=environment)
         yield process
         process.kill()
         process.wait()

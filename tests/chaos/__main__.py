@@ -24,7 +24,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.5, help="how long faults fall")
     parser.add_argument("--mutant", choices=sorted(MUTANTS), help="break the product in this way first")
     names = sorted(fault.name for fault in FAULTS)
-    parser.add_argument("--faults", nargs="+", choices=names, metavar="NAME", default=[], help=f"only {names}")
+    parser.add_argument(
+        "--faults", nargs="+", choices=names, metavar="NAME", default=[], help=f"only these, no failpoints: {names}"
+    )
     parser.add_argument("--every", type=float, default=EVERY_SECONDS, help="seconds from one fault to the next")
     parser.add_argument("--clients", type=int, default=CLIENTS)
     parser.add_argument("--json", type=Path, help="append the report to this file, an object a line")
@@ -35,6 +37,7 @@ def main() -> int:
         asked.minutes * 60,
         asked.mutant,
         faults=tuple(asked.faults),
+        has_failpoints=not asked.faults,
         every_seconds=asked.every,
         clients=asked.clients,
     )

@@ -98,6 +98,8 @@ class Evidence:
     remains: Remains = field(default_factory=Remains)
     redis_lost_at: list[float] = field(default_factory=list[float])
     """When some process found that Redis did not answer in time."""
+    locks_taken_away_at: list[float] = field(default_factory=list[float])
+    """When the leader released a lock because its holder seemed to be gone."""
     healed_at: float | None = None
     ready_after: float | None = None
     """Seconds from the last healing until every API was ready; None if one never was."""

@@ -29,7 +29,7 @@ from tests.chaos.watcher import Watcher
 from tests.chaos.workload import CLIENTS, Workload
 
 START_SECONDS: Final = 60.0
-CALM_SECONDS: Final = CALM_AFTER_SECONDS + 4.0
+CALM_SECONDS: Final = CALM_AFTER_SECONDS + 6.0
 END_SECONDS: Final = 120.0
 # The longest wait that is nobody's fault is that of a retry behind a slow task.
 QUIET_SECONDS: Final = 15.0
@@ -44,7 +44,8 @@ class Plan:
     nemesis_seconds: float
     mutant: str | None = None
     faults: tuple[str, ...] = ()
-    """The kinds of faults that fall; all of them, and failpoints besides, unless named."""
+    """The kinds of faults that fall; all of them unless named."""
+    has_failpoints: bool = True
     every_seconds: float = EVERY_SECONDS
     """How long, on average, from one fault to the next."""
     clients: int = CLIENTS
@@ -68,7 +69,7 @@ async def run_chaos(plan: Plan, folder: Path, say: Callable[[str], None] = lambd
     began = time.monotonic()
     evidence = Evidence(terms=plan.terms, tasks={}, events=[])
     history = folder / "history.jsonl"
-    told = Told(plan.seed, plan.terms, plan.mutant, has_failpoints=not plan.faults)
+    told = Told(plan.seed, plan.terms, plan.mutant, has_failpoints=plan.has_failpoints)
     async with installation(folder, told) as scene_of_action:
         await _all_ready(scene_of_action, START_SECONDS)
         say("the installation is up")
@@ -78,7 +79,9 @@ async def run_chaos(plan: Plan, folder: Path, say: Callable[[str], None] = lambd
     evidence.history = read_history(history)
     evidence.marks = read_marks(scene_of_action.marks)
     logs = [member.process.log for member in members]
-    evidence.redis_lost_at = [at for path in logs for name, at, _ in log_lines(path) if name == "redis.lost"]
+    logged = [(name, at) for path in logs for name, at, _ in log_lines(path)]
+    evidence.redis_lost_at = [at for name, at in logged if name == "redis.lost"]
+    evidence.locks_taken_away_at = [at for name, at in logged if name in ("locks.orphaned", "task.reaped")]
     found = figures(evidence, lives_of(evidence), logs)
     return Outcome(plan, evidence, check(evidence), found, complaints(logs), time.monotonic() - began)
 

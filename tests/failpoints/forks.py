@@ -7,13 +7,17 @@ When whoever orders is gone, so are the forks.
 """
 
 import asyncio
+import importlib
 import json
 import os
+import select
 import signal
 import sys
+import traceback
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 from tests.support import eventually
@@ -45,10 +49,12 @@ class Fork:
         """Return its first remark of this name as soon as it is there."""
 
         def heard() -> dict[str, Any] | None:
-            if self.status.done():
+            has_ended = self.status.done()
+            remark = self.said(event)
+            if remark is None and has_ended:
                 message = f"{self.name} ended with {self.status.result()}: {self.words[-2000:]}"
                 raise RuntimeError(message)
-            return self.said(event)
+            return remark
 
         return await eventually(heard, within=within, what=f"{event!r} of {self.name}")
 
@@ -70,6 +76,10 @@ class Fork:
         """Send it a signal, if it still runs."""
         if self.pid and not self.status.done():
             os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to stop."""
+        self.signal(signal.SIGTERM)
 
     async def stop(self) -> int:
         """Ask it to stop and return its exit status."""
@@ -148,13 +158,11 @@ class _Server:
         self._children: set[int] = set()
         self._wakes, wake = os.pipe()
         os.set_blocking(wake, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _wake)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def serve(self) -> None:
         """Fork on order until nobody orders any more."""
-        import select  # noqa: PLC0415 - only the server needs it
-
         pending = b""
         while True:
             ready, _, _ = select.select([0, self._wakes], [], [])
@@ -171,7 +179,7 @@ class _Server:
         for pid in self._children:
             os.kill(pid, signal.SIGKILL)
         while self._children:
-            self._bury(os.WEXITED)
+            self._bury(wait=True)
 
     def _fork(self, order: Mapping[str, Any]) -> None:
         pid = os.fork()
@@ -180,14 +188,18 @@ class _Server:
         self._children.add(pid)
         _say({"number": order["number"], "pid": pid})
 
-    def _bury(self, options: int = os.WNOHANG) -> None:
+    def _bury(self, *, wait: bool = False) -> None:
         while self._children:
-            pid, status = os.waitpid(-1, 0 if options != os.WNOHANG else os.WNOHANG)
+            pid, status = os.waitpid(-1, 0 if wait else os.WNOHANG)
             if not pid:
                 return
             self._children.discard(pid)
             with suppress(BrokenPipeError):
                 _say({"pid": pid, "status": os.waitstatus_to_exitcode(status)})
+
+
+def _wake(_number: int, _frame: FrameType | None) -> None:
+    """Let the select return: the pipe has been written to."""
 
 
 def _say(message: Mapping[str, object]) -> None:
@@ -212,19 +224,26 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
     except BaseException:  # noqa: BLE001 - nothing may get back into the server's loop
-        sys.excepthook(*sys.exc_info())
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
 
 
-if __name__ == "__main__":
-    import importlib
+_IMPORTED: Final = (
+    "uvloop",
+    "officeplane.cli.environment",
+    "officeplane.cli.handlers",
+    "officeplane.cli.hosting",
+    "officeplane.cli.ledger",
+    "officeplane.cli.main",
+    "officeplane.server",
+    "tests.failpoints.handlers",
+    "workers.pool",
+)
 
-    for name in (
-        "uvloop", "officeplane.cli.environment", "officeplane.cli.handlers", "officeplane.cli.hosting",
-        "officeplane.cli.ledger", "officeplane.cli.main", "officeplane.server", "tests.failpoints.handlers", "workers.pool",
-    ):  # fmt: skip
+if __name__ == "__main__":
+    for name in _IMPORTED:
         importlib.import_module(name)
     _Server().serve()

@@ -103,8 +103,8 @@ class Arena:
     async def rounds(self, number: int, **options: Any) -> list[Round]:
         """Submit a task for each round; the first actor sees Redis, the second does not."""
         documents = [f"document-{next(_TURNS)}" for _ in range(number)]
-        given = {"task_type": "noop", **options}
-        tasks = await self._seeing.submit_many([{**given, "document_id": document} for document in documents])
+        given = [{"task_type": "noop", "document_id": document, **options} for document in documents]
+        tasks = await self._seeing.submit_many(given)
         return [self._round((task,)) for task in tasks]
 
     async def trees(self, number: int, *children: Mapping[str, Any], **options: Any) -> list[Round]:
@@ -301,13 +301,14 @@ def _assert_legal(steps: Sequence[str], row: "asyncpg.Record") -> None:
         assert steps.count("RUNNING") == row["attempt"], steps
 
 
-def _assert_one_occupant(events: Sequence["asyncpg.Record"], document_of: Mapping[str, str]) -> None:
+def _assert_one_occupant(events: Sequence["asyncpg.Record"], document_of: Mapping[str, str | None]) -> None:
     occupants: dict[str, str] = {}
     for event in events:
         task_id = event["task_id"]
+        # Without a document a task is in nobody's way but its own.
         if task_id not in document_of:
             continue
-        document = document_of[task_id]
+        document = document_of[task_id] or task_id
         if event["state"] == TaskState.RUNNING:
             assert document not in occupants, f"{task_id} and {occupants[document]} ran at once"
             occupants[document] = task_id

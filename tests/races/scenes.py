@@ -9,6 +9,7 @@ from officeplane.domain.failure import FailureKind
 from tests.races.arena import Arena, Round, Who
 
 CHILD: Final = {"task_type": "noop"}
+ALONE: Final[dict[str, Any]] = {"document_id": None}
 HOPELESS: Final = {"task_type": "noop", "max_retries": 0}
 
 Arrange = Callable[[Arena, int], Awaitable[Sequence[Round]]]
@@ -22,9 +23,9 @@ class Scene:
     arrange: Arrange
 
 
-def queued() -> Scene:
+def queued(**options: Any) -> Scene:
     """Nobody has it yet."""
-    return Scene("queued", lambda arena, number: arena.rounds(number))
+    return Scene(_named("queued", options), lambda arena, number: arena.rounds(number, **options))
 
 
 def running(*who: Who, **options: Any) -> Scene:
@@ -37,7 +38,7 @@ def running(*who: Who, **options: Any) -> Scene:
             round_.holds |= dict.fromkeys(who, round_.holds[who[0]])
         return wave
 
-    return Scene("running", arrange)
+    return Scene(_named("running" if len(who) == 1 else "running, settled twice", options), arrange)
 
 
 def lapsed(*who: Who, **options: Any) -> Scene:
@@ -50,7 +51,7 @@ def lapsed(*who: Who, **options: Any) -> Scene:
         await arena.lapse()
         return wave
 
-    return Scene("lapsed", arrange)
+    return Scene(_named("lapsed", options), arrange)
 
 
 def stale(who: Who, **options: Any) -> Scene:
@@ -63,7 +64,7 @@ def stale(who: Who, **options: Any) -> Scene:
         await arena.reap()
         return wave
 
-    return Scene("stale", arrange)
+    return Scene(_named("stale", options), arrange)
 
 
 def superseded() -> Scene:
@@ -171,6 +172,12 @@ def last_child_after_a_failure(who: Who) -> Scene:
         return _aimed(wave, 1)
 
     return Scene("last child after a failure", arrange)
+
+
+def _named(name: str, options: dict[str, Any]) -> str:
+    if options == ALONE:
+        return f"{name}, without a document"
+    return f"{name}, without retries" if options else name
 
 
 async def _run_first_child(arena: Arena, wave: Sequence[Round]) -> None:

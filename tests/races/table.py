@@ -21,6 +21,7 @@ from tests.races.deeds import (
     TIME_OUT,
 )
 from tests.races.scenes import (
+    ALONE,
     Scene,
     failed,
     lapsed,
@@ -73,11 +74,25 @@ def _race(first: Act, second: Act, scene: Scene, *allowed: tuple[str, str, str])
 RACES: Final = (
     # Two claims: one gets the attempt.
     _race(CLAIM, CLAIM, queued(), ("RUNNING", "the attempt", "nothing"), ("RUNNING", "nothing", "the attempt")),
+    _race(
+        CLAIM,
+        CLAIM,
+        queued(**ALONE),
+        ("RUNNING", "the attempt", "nothing"),
+        ("RUNNING", "nothing", "the attempt"),
+    ),
     # A claim passes over a row that is locked at that moment; its hint then is the sweeper's to repeat.
     _race(
         CLAIM,
         COMPLETE,
         stale("second"),
+        ("RUNNING after crash", "the attempt", "fenced"),
+        ("RETRYING after crash", "nothing", "fenced"),
+    ),
+    _race(
+        CLAIM,
+        COMPLETE,
+        stale("second", **ALONE),
         ("RUNNING after crash", "the attempt", "fenced"),
         ("RETRYING after crash", "nothing", "fenced"),
     ),
@@ -106,6 +121,13 @@ RACES: Final = (
         CLAIM,
         CANCEL,
         queued(),
+        ("RUNNING, asked to stop", "the attempt", "accepted"),
+        ("CANCELLED", "nothing", "accepted"),
+    ),
+    _race(
+        CLAIM,
+        CANCEL,
+        queued(**ALONE),
         ("RUNNING, asked to stop", "the attempt", "accepted"),
         ("CANCELLED", "nothing", "accepted"),
     ),

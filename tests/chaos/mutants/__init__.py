@@ -14,10 +14,12 @@ from tests.chaos.mutants import batches, claims, doorbell, maintenance, retries,
 
 
 class Mutant(NamedTuple):
-    """A way to break the product, and the promises one of which must then be seen broken."""
+    """A way to break the product, the promises one of which must be seen broken, and the faults that provoke it."""
 
     apply: Callable[[], None]
     expected: frozenset[str]
+    provoked_by: tuple[str, ...]
+    """All faults when there are none."""
 
     @property
     def story(self) -> str:
@@ -25,22 +27,26 @@ class Mutant(NamedTuple):
         return (self.apply.__doc__ or "").rstrip(".")
 
 
-def _breaks(apply: Callable[[], None], *expected: str) -> tuple[str, Mutant]:
-    return apply.__name__, Mutant(apply, frozenset(expected))
+def _breaks(apply: Callable[[], None], *expected: str, provoked_by: tuple[str, ...] = ()) -> tuple[str, Mutant]:
+    return apply.__name__, Mutant(apply, frozenset(expected), provoked_by)
+
+
+_ZOMBIES: Final = ("freeze worker", "Postgres link black hole")
+_LOST_HINTS: Final = ("lists lost", "FLUSHALL", "restart Valkey empty")
 
 
 MUTANTS: Final[Mapping[str, Mutant]] = dict(
     (
         _breaks(claims.claim_without_guard, "I1", "I2"),
         _breaks(claims.lane_order_off, "I6"),
-        _breaks(settlements.settle_without_claim, "I4"),
-        _breaks(settlements.reap_without_guard, "I1", "I4"),
+        _breaks(settlements.settle_without_claim, "I4", provoked_by=_ZOMBIES),
+        _breaks(settlements.reap_without_guard, "I1", "I4", provoked_by=_ZOMBIES),
         _breaks(settlements.cancel_flag_ignored, "I1"),
         _breaks(doorbell.lock_without_nonce, "I18"),
         _breaks(doorbell.lock_not_taken, "I18"),
-        _breaks(maintenance.no_sweeper, "L1"),
+        _breaks(maintenance.no_sweeper, "L1", provoked_by=_LOST_HINTS),
         _breaks(maintenance.no_reaper, "L1"),
-        _breaks(batches.cancel_unconditional, "I2", "I7", "L1"),
+        _breaks(batches.cancel_unconditional, "I1", "I2", "I7", "L1", "L2"),
         _breaks(batches.tree_without_lock, "I7", "L1"),
         _breaks(batches.children_at_once, "I7"),
         _breaks(retries.backoff_off_by_one, "I15"),

@@ -48,7 +48,8 @@ def _hunt(name: str, seed: int) -> tuple[list[Violation], float]:
         started = time.monotonic()
         folder = Path(tempfile.mkdtemp(prefix="officeplane-mutant-"))
         try:
-            outcome = asyncio.run(run_chaos(Plan(seed, NEMESIS_SECONDS, name), folder))
+            plan = Plan(seed, NEMESIS_SECONDS, name, faults=MUTANTS[name].provoked_by)
+            outcome = asyncio.run(run_chaos(plan, folder))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         seed += 1

@@ -2,29 +2,29 @@
 
 from dataclasses import replace
 
+from officeplane.domain.ids import TaskId
 from officeplane.domain.request import TaskRequest
+from officeplane.domain.tree import Cancelling, Tree
 from officeplane.handlers.catalogue import Catalogue
-from officeplane.services import submission
+from officeplane.services import cancellation, submission
 from officeplane.services.intake import Intake, take_in
 from tests.chaos.mutants.texts import change, monkey_patch
 
 
 def cancel_unconditional() -> None:
-    """A cancellation ends what runs at once, instead of asking it to stop."""
-    change("trees", "cancel", "WHERE id = ANY($2::uuid[])", "WHERE false AND id = ANY($2::uuid[])")
-    change(
-        "trees",
-        "cancel",
-        "WHERE id = ANY($1::uuid[]) AND (state IN ('PENDING', 'QUEUED', 'RETRYING')"
-        " OR state IN ('CLAIMED', 'RUNNING', 'VALIDATING') AND NOT runnable)",
-        "WHERE id = ANY($1::uuid[] || $2::uuid[]) AND finished_at IS NULL",
+    """A cancellation ends everything at once, in whatever state it is."""
+
+    def everything(tree: Tree, target: TaskId) -> Cancelling:
+        return Cancelling(frozenset(node.id for node in tree.below(target)), frozenset())
+
+    monkey_patch(cancellation, "cancelling", everything)
+    monkey_patch(cancellation, "FINAL", ())
+    guard = (
+        "(state IN ('PENDING', 'QUEUED', 'RETRYING') OR state IN ('CLAIMED', 'RUNNING', 'VALIDATING') AND NOT runnable)"
     )
-    change(
-        "trees",
-        "cancel",
-        "UPDATE tasks SET state = 'CANCELLED',",
-        "UPDATE tasks SET state = 'CANCELLED', lease_until = NULL,",
-    )
+    change("trees", "cancel", guard, "true")
+    ended = "UPDATE tasks SET state = 'CANCELLED',"
+    change("trees", "cancel", ended, f"{ended} lease_until = NULL,")
 
 
 def tree_without_lock() -> None:

@@ -1,0 +1,90 @@
+"""The sweep's cases: every point for every kind of task, and the reasons why some never meet."""
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from officeplane.services.failpoints import POINTS
+
+
+class Kind(StrEnum):
+    """What the task is that a process crashes over; all but the plain one are in a document's lane."""
+
+    PLAIN = "plain"
+    DOCUMENT = "document"
+    CHILD = "batch child"
+    RETRY = "retry"
+    CANCELLED = "cancelled while running"
+    POLLED = "claimed by polling"
+
+
+API_POINTS: Final = frozenset({"after_insert", "after_ring", "after_cancel", "after_reopen"})
+
+_NO_DOCUMENT: Final = "a task without a document has no lane and no lock"
+_NO_REDIS: Final = "without Redis nothing is popped, locked or swept"
+_ONE_STATEMENT: Final = "only the settlement of a batch's child is a transaction of several statements"
+_NOT_CLAIMABLE: Final = "a task that runs is not on its way to a worker"
+
+UNREACHABLE: Final = {
+    **{
+        (point, Kind.PLAIN): _NO_DOCUMENT
+        for point in ("before_continue", "after_continue", "before_release", "after_release", "orphan_released")
+    },
+    **{
+        (point, Kind.POLLED): _NO_REDIS
+        for point in (
+            "after_pop", "after_resolve", "before_release", "after_release", "sweep_marked", "orphan_released",
+        )
+    },
+    **{
+        (point, kind): _ONE_STATEMENT
+        for point in ("between_settle_and_roll_up", "before_commit")
+        for kind in Kind
+        if kind is not Kind.CHILD
+    },
+    **{
+        (point, Kind.CANCELLED): _NOT_CLAIMABLE
+        for point in ("sweep_marked", "orphan_released", "promote_marked")
+    },
+    ("handler_end", Kind.CANCELLED): "a handler that is cancelled does not return",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One crash, or one loss of the database again and again: where, and over what."""
+
+    point: str
+    kind: Kind
+    action: str = "crash"
+
+    @property
+    def name(self) -> str:
+        """What its test is called."""
+        return f"{self.point}-{self.kind.name.lower()}"
+
+    @property
+    def failpoint(self) -> str:
+        """What a process is armed with."""
+        return f"{self.point}={self.action}"
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether such a task ever comes by that point."""
+        return (self.point, self.kind) not in UNREACHABLE
+
+
+CASES: Final = tuple(Case(point, kind) for point in POINTS for kind in Kind)
+# Of the kinds one that has a document, a batch and siblings, unless asked for all of them.
+_LOSERS: Final = tuple(Kind) if os.environ.get("PROVE_SWEEP") == "all" else (Kind.CHILD,)
+# Nobody asks the database between the decision to leave a lane and the release of its lock.
+_NOT_ASKED: Final = frozenset({*API_POINTS, "before_release"})
+
+LOSSES: Final = tuple(
+    # Half of the time the database is gone there, as far as the process can tell.
+    Case(point, kind, "raise@0.5")
+    for point in POINTS
+    for kind in _LOSERS
+    if point not in _NOT_ASKED and (point, kind) not in UNREACHABLE
+)
