@@ -1,6 +1,6 @@
 # Everything there is to do here. `make help` tells.
 .DEFAULT_GOAL := help
-.PHONY: help up test check fix build bench lock
+.PHONY: help up test check fix build bench chaos prove lock
 
 UV ?= uv
 # Most tests wait for processes, so there may be more of these than cores.
@@ -44,6 +44,14 @@ build:  ## Make the wheel and the source distribution in dist/
 bench:  ## Measure this system and the limits of its servers (ARGS="--quick --only drain")
 	@./bootstrap.sh
 	@$(BIN)/officeplane bench $(ARGS)
+
+chaos:  ## Break everything at once and see that nothing is lost (SEED=42 MINUTES=1.5)
+	@./bootstrap.sh dev
+	@$(BIN)/python -m tests.chaos --seed $(or $(SEED),42) --minutes $(or $(MINUTES),1.5)
+
+prove:  ## What takes too long for `make test`: large counts, recovery times, mutants (ARGS="--only zombies")
+	@./bootstrap.sh dev
+	@$(BIN)/python -m tests.prove $(ARGS)
 
 lock:  ## Choose versions anew and write them down with their hashes (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv; name it with UV=/path/to/uv" >&2; exit 1; }

@@ -19,6 +19,7 @@ from officeplane.store.connection import Ledger
 
 KEPT_EVENTS: Final = 10_000
 EVENTS_AT_ONCE: Final = 500
+EVENTS_PER_TURN: Final = 20
 ROWS_PER_READ: Final = 200
 READ_SECONDS: Final = 0.2
 _log = structlog.stdlib.get_logger(__name__)
@@ -52,8 +53,11 @@ class Feed:
                 yield Reset()
             while True:
                 found, position = await self._after(position)
-                for event in found:
+                for number, event in enumerate(found, 1):
                     yield event
+                    # A reader whose connection takes everything at once never waits by itself.
+                    if number % EVENTS_PER_TURN == 0:
+                        await asyncio.sleep(0)
         finally:
             self._followers -= 1
             if not self._followers:

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.prove import attempts, limits, recovery, splits
+from tests.prove import attempts, limits, recovery, shortages, splits, streams, suites
 from tests.prove.figures import Figure, as_json, row
 
 Part = Callable[[Path], Awaitable[list[Figure]]]
@@ -23,6 +23,8 @@ Part = Callable[[Path], Awaitable[list[Figure]]]
 PARTS: Final[Mapping[str, Part]] = {
     part.__name__: part
     for part in (
+        suites.races,
+        suites.failpoints,
         attempts.zombies,
         attempts.drains,
         splits.split,
@@ -31,6 +33,10 @@ PARTS: Final[Mapping[str, Part]] = {
         limits.lane,
         limits.batches,
         limits.retries,
+        streams.streams,
+        shortages.pool,
+        shortages.disk,
+        shortages.memory,
         recovery.deaths,
         recovery.lost_pushes,
         recovery.redis_gone,

@@ -20,7 +20,7 @@ from tests.workers.marks import Marks
 
 HANDLERS: Final = "tests.prove.handlers,tests.workers.handlers"
 # As installed, except for the lease, for which nobody would wait here.
-AS_INSTALLED: Final = {
+AS_INSTALLED: Final[dict[str, Any]] = {
     "LEASE_SECONDS": "5",
     "HEARTBEAT_SECONDS": "1",
     "SWEEP_SECONDS": "2",

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -72,7 +73,10 @@ async def lost_pushes(folder: Path) -> list[Figure]:
 
 async def redis_gone(folder: Path) -> list[Figure]:
     """Take Redis away, by death and by silence, and give it back."""
-    killed, silent, back, back_after_silence = [], [], [], []
+    killed: list[float] = []
+    silent: list[float] = []
+    back: list[float] = []
+    back_after_silence: list[float] = []
     async with AsyncExitStack() as leaving:
         place = await leaving.enter_async_context(ground(folder, durable=True, **AS_INSTALLED))
         proxy = await leaving.enter_async_context(fault_proxy(place.stack.redis_url))
@@ -89,12 +93,12 @@ async def redis_gone(folder: Path) -> list[Figure]:
             await _started(place, task_id, 30)
             (silent if by_silence else killed).append(time.monotonic() - began)
 
-            await until(lambda: _said(workers, "redis.lost", trial + 1), 15, "the loss of Redis")
+            await until(partial(_said, workers, "redis.lost", trial + 1), 15, "the loss of Redis")
             if not by_silence:
                 await place.stack.valkey.start()
             healed = time.monotonic()
             await proxy.heal()
-            await until(lambda: _said(workers, "redis.regained", trial + 1), 15, "the return of Redis")
+            await until(partial(_said, workers, "redis.regained", trial + 1), 15, "the return of Redis")
             (back_after_silence if by_silence else back).append(time.monotonic() - healed)
         return [
             within("Redis killed: first polled claim", killed, 2),
@@ -113,7 +117,7 @@ async def flushed(folder: Path) -> list[Figure]:
         await place.sql("UPDATE tasks SET rung_at = rung_at - interval '10 s', task_type = 'nobody.knows'")
         await place.processes.workers(2)
         began = time.monotonic()
-        await place.redis.flushall()
+        await place.redis.flushall()  # pyright: ignore[reportUnknownMemberType]
 
         async def all_marked() -> bool:
             waiting = await place.number(

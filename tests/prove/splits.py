@@ -79,7 +79,9 @@ async def _with_clock(place: Ground, library: Path, offset: str) -> list[Figure]
     said = await wrong.says("worker.started")
     right = await place.processes.worker()
     bodies = tasks_on_documents(place.marks, 400, 20, seconds=0.01)
-    await place.submit({"task_type": b["taskType"], "document_id": b["documentId"], "payload": b["payload"]} for b in bodies)
+    await place.submit(
+        {"task_type": b["taskType"], "document_id": b["documentId"], "payload": b["payload"]} for b in bodies
+    )
     await place.submit({"task_type": "prove.fail", "payload": {"fails": 2}} for _ in range(40))
     long = {"task_type": "prove.last", "payload": {"seconds": 4}}
     await place.submit([long] * 2)
@@ -99,7 +101,9 @@ async def _with_clock(place: Ground, library: Path, offset: str) -> list[Figure]
         exactly(f"a worker's clock {offset}: completions, each once", await place.completions(), (442, 442)),
         exactly(f"a worker's clock {offset}: leases that ran out", int(crashes), 0),
         exactly(f"a worker's clock {offset}: retries before their time", int(early), 0),
-        noted(f"a worker's clock {offset}: done by it and by the other", f"{shares[wrong.pid]} and {shares[right.pid]}"),
+        noted(
+            f"a worker's clock {offset}: done by it and by the other", f"{shares[wrong.pid]} and {shares[right.pid]}"
+        ),
     ]
 
 
