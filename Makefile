@@ -17,7 +17,7 @@ up:  ## Run everything here, on own servers (PORT=8001 DATA_DIR=.officeplane WOR
 
 test:  ## Run the whole suite (ARGS="-k lanes -x" is passed to pytest)
 	@./bootstrap.sh dev
-	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check:  ## Format, lint, import contracts, types: each is run, and what failed is named
 	@./bootstrap.sh dev

@@ -25,6 +25,11 @@ def pytest_configure() -> None:
             del os.environ[name]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that nobody waits for it at the end."""
+    items.sort(key=lambda item: not item.path.match("chaos/test_chaos.py"))
+
+
 @pytest.fixture(scope="session")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStack]:
     """The servers of this run."""

@@ -25,6 +25,7 @@ import os, sys, time
 from officeplane.embedded.program import Program
 from officeplane.embedded.watchdog import Watchdog
 Program("it", sys.argv[1:], os.environ, Watchdog()).start()
+print("the watchdog knows", flush=True)
 time.sleep(60)
 """
 
@@ -84,10 +85,12 @@ async def test_what_a_killed_program_leaves_in_its_group_goes_with_it(watchdog: 
 
 async def test_a_program_is_ended_by_the_watchdog_when_its_owner_is_killed(tmp_path: Path) -> None:
     told = tmp_path / "pids"
-    owner = subprocess.Popen((sys.executable, "-c", OWNER, "sh", "-c", HEARS_NOTHING, str(told)))
-    (pid,) = await eventually(lambda: pids(told))
+    command = (sys.executable, "-c", OWNER, "sh", "-c", HEARS_NOTHING, str(told))
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        owner.stdout.readline()
+        (pid,) = await eventually(lambda: pids(told))
 
-    owner.kill()
-    owner.wait()
+        owner.kill()
 
     await eventually(lambda: not is_alive(pid))
