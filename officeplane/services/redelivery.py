@@ -55,6 +55,8 @@ class Redelivery:
     async def reap(self) -> int:
         """End attempts whose lease ran out as crashes, and free their documents."""
         lapsed = await settlements.lapsed(self._ledger, self._heartbeat_seconds)
+        if not lapsed:
+            return 0
         await reach("reap_read")
         attempts = [Attempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
         settled = await self._settling.settle(attempts, only_lapsed=True)

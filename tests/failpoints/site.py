@@ -22,6 +22,8 @@ from tests.workers.marks import Marks
 HANDLERS: Final = "tests.failpoints.handlers"
 TIMES: Final = {
     "LEASE_SECONDS": "1.5",
+    # A task that is alone in two processes which crash is poison by the rules, and here they crash by order.
+    "POISON_CRASHES": "5",
     "HEARTBEAT_SECONDS": "0.3",
     "SWEEP_SECONDS": "0.3",
     "POLL_SECONDS": "0.2",
