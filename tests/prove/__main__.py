@@ -42,6 +42,7 @@ PARTS: Final[Mapping[str, Part]] = {
         recovery.redis_gone,
         recovery.flushed,
         recovery.postgres_restarts,
+        suites.mutants,
     )
 }
 

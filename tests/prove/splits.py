@@ -30,7 +30,7 @@ async def split(folder: Path) -> list[Figure]:
         seeing = await place.processes.workers(2, concurrency=5)
         blind = await place.processes.workers(2, concurrency=5, REDIS_URL=proxy.url(place.stack.redis_url))
         await proxy.refuse()
-        bodies = tasks_on_documents(place.marks, 20_000, _DOCUMENTS, seconds=0.005)
+        bodies = tasks_on_documents(place.marks, 60_000, _DOCUMENTS, seconds=0.05)
         submitted, began = 0, time.monotonic()
         while time.monotonic() - began < SPLIT_SECONDS:
             await api.submit_many(bodies[submitted : submitted + 200])
