@@ -28,14 +28,14 @@ async def pool(folder: Path) -> list[Figure]:
         workers = await place.processes.workers(2)
         await api.submit("noop")
         hoarded = await _hoard(place)
-        answers = await _answers(api, _ASKED, at_once=40)
+        answers = await _answers(api, 80, at_once=40)
         await _close(hoarded)
         recovered = await _recovery(api)
         await place.all_final(within=60)
         alive = all(worker.is_running for worker in workers)
         await api.aclose()
         return [
-            noted("no connection left: 60 POSTs at once", _told(answers), "201 or 503"),
+            noted("no connection left: 80 POSTs, 40 at once", _told(answers), "201 or 503"),
             exactly("no connection left: other answers", _untyped(answers), 0),
             within("no connection left: given back, to the next 201", [recovered], 5),
             exactly(
