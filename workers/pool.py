@@ -133,6 +133,7 @@ class Pool:
     async def _finish(self, working: asyncio.Task[None]) -> None:
         await working
         await self._attempts.wait_none_left()
+        await self._settler.wait_told()
 
     async def _leave(self) -> None:
         await self._lease.stop()

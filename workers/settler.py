@@ -1,10 +1,15 @@
-"""The settler: outcomes that gather while one settlement is under way go with the next."""
+"""The settler: outcomes that gather while one settlement is under way go with the next.
+
+Three stages, each with a loop of its own, so that none waits for what another
+does: attempts are ended in the ledger, their lanes go on, and then everybody
+is told. A lane's next task is started before the end of the last is announced.
+"""
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import structlog
 
@@ -13,7 +18,7 @@ from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Outcome
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claiming import Claiming
-from officeplane.services.settlement import Attempt, Settlements
+from officeplane.services.settlement import Attempt, News, Settlements
 from officeplane.store.settlements import Settled
 
 GROUP_LIMIT: Final = 500
@@ -21,13 +26,47 @@ PAUSE_SECONDS: Final = 0.2
 _log = structlog.stdlib.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+Thing = TypeVar("Thing")
+
+
+@dataclass(slots=True)
 class Ended:
     """An attempt that has ended, when it did, and how; no outcome when its claim was lost."""
 
     task: ClaimedTask
     outcome: Outcome | None
     at: float
+
+
+class Gathering(Generic[Thing]):
+    """What has gathered for one stage while it was busy."""
+
+    def __init__(self) -> None:
+        self._things: list[Thing] = []
+        self._some = asyncio.Event()
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def add(self, things: Sequence[Thing], *, first: bool = False) -> None:
+        """Hand these over, before or after what waits already."""
+        if things:
+            self._things[0 if first else len(self._things) :] = things
+            self._some.set()
+            self._none.clear()
+
+    async def take(self) -> list[Thing]:
+        """Return a group once there is one; to ask again says that the last one is done with."""
+        if not self._things:
+            self._none.set()
+        await self._some.wait()
+        group, self._things = self._things[:GROUP_LIMIT], self._things[GROUP_LIMIT:]
+        if not self._things:
+            self._some.clear()
+        return group
+
+    async def wait_none(self) -> None:
+        """Return when nothing waits and nothing is under way."""
+        await self._none.wait()
 
 
 class Settler:
@@ -45,33 +84,62 @@ class Settler:
         self._claiming = claiming
         self._lease_seconds = lease_seconds
         self._finished = finished
-        self._ended: list[Ended] = []
-        self._some_ended = asyncio.Event()
+        self._ended = Gathering[Ended]()
+        self._in_lanes = Gathering[tuple[Ended, bool]]()
+        self._news = Gathering[News]()
         self.may_continue = True
 
     def add(self, task: ClaimedTask, outcome: Outcome | None) -> None:
         """Hand over an attempt that has ended."""
-        self._ended.append(Ended(task, outcome, time.monotonic()))
-        self._some_ended.set()
+        self._ended.add((Ended(task, outcome, time.monotonic()),))
 
     async def run(self) -> None:
         """Settle until cancelled."""
+        async with asyncio.TaskGroup() as stages:
+            stages.create_task(self._settle_groups())
+            stages.create_task(self._continue_groups())
+            stages.create_task(self._tell_groups())
+
+    async def wait_told(self) -> None:
+        """Return when everything that was settled has been told."""
+        await self._news.wait_none()
+
+    async def _settle_groups(self) -> None:
         while True:
-            await self._some_ended.wait()
-            group, self._ended = self._ended[:GROUP_LIMIT], self._ended[GROUP_LIMIT:]
-            if not self._ended:
-                self._some_ended.clear()
+            group = await self._ended.take()
             try:
                 finished_lanes = await self._settle(group)
             except DatabaseUnavailableError as error:
                 await self._keep(group, error)
-            else:
-                await self._go_on(group, finished_lanes)
+                continue
+            for ended in group:
+                self._claiming.forget_suspect(ended.task.id)
+            self._finished([ended.task for ended in group if ended.task.document_id is None], [])
+            self._in_lanes.add(
+                [
+                    (ended, ended.task.document_id in finished_lanes)
+                    for ended in group
+                    if ended.task.document_id is not None
+                ]
+            )
+
+    async def _continue_groups(self) -> None:
+        while True:
+            group = await self._in_lanes.take()
+            await self._go_on(
+                [ended.task for ended, lane_is_finished in group if not lane_is_finished],
+                [ended.task for ended, lane_is_finished in group if lane_is_finished],
+            )
+
+    async def _tell_groups(self) -> None:
+        while True:
+            await self._settling.tell(await self._news.take())
 
     async def _settle(self, group: Sequence[Ended]) -> set[DocumentId]:
         """Settle what has an outcome and return the documents in whose lanes nothing else waits."""
         attempts = [Attempt(ended.task, ended.outcome) for ended in group if ended.outcome is not None]
-        settled = await self._settling.settle(attempts)
+        settled, news = await self._settling.write(attempts)
+        self._news.add(news)
         return {
             attempt.task.document_id
             for attempt, how in zip(attempts, settled, strict=True)
@@ -87,31 +155,29 @@ class Settler:
         now = time.monotonic()
         hopeless = [ended for ended in group if now - ended.at > self._lease_seconds]
         _log.warning("settlement.postponed", tasks=len(group), given_up=len(hopeless), error=str(error))
-        self._ended = [ended for ended in group if now - ended.at <= self._lease_seconds] + self._ended
-        if self._ended:
-            self._some_ended.set()
+        self._ended.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
         # Their documents too: a lock in hand is renewed, and these are no longer ours.
-        await self._claiming.quit_lanes(_documents(hopeless))
+        await self._claiming.quit_lanes(_documents([ended.task for ended in hopeless]))
         self._finished([ended.task for ended in hopeless], [])
         await asyncio.sleep(PAUSE_SECONDS)
 
-    async def _go_on(self, group: Sequence[Ended], finished_lanes: Collection[DocumentId]) -> None:
-        for ended in group:
-            self._claiming.forget_suspect(ended.task.id)
-        documents = _documents(group)
-        following: list[ClaimedTask] = []
-        if documents:
+    async def _go_on(self, tasks: Sequence[ClaimedTask], last_in_lane: Sequence[ClaimedTask]) -> None:
+        """Start the next heads, then give back what is finished: a document with work does not wait for that."""
+        if tasks:
+            following: list[ClaimedTask] = []
             try:
                 if self.may_continue:
-                    await self._claiming.quit_lanes(finished_lanes)
-                    following = await self._claiming.continue_lanes(documents)
+                    following = await self._claiming.continue_lanes(_documents(tasks))
                 else:
-                    await self._claiming.leave_lanes(documents)
+                    await self._claiming.leave_lanes(_documents(tasks))
             except DatabaseUnavailableError as error:
                 # The locks that stay behind are found by the sweeper.
-                _log.warning("lanes.not_continued", documents=len(documents), error=str(error))
-        self._finished([ended.task for ended in group], following)
+                _log.warning("lanes.not_continued", documents=len(tasks), error=str(error))
+            self._finished(tasks, following)
+        if last_in_lane:
+            await self._claiming.quit_lanes(_documents(last_in_lane))
+            self._finished(last_in_lane, [])
 
 
-def _documents(group: Sequence[Ended]) -> list[DocumentId]:
-    return [ended.task.document_id for ended in group if ended.task.document_id is not None]
+def _documents(tasks: Sequence[ClaimedTask]) -> list[DocumentId]:
+    return [task.document_id for task in tasks if task.document_id is not None]

@@ -86,8 +86,7 @@ class TaskDetails:
     children: tuple[ChildSummary, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedTask:
+class ClaimedTask(NamedTuple):
     """One attempt in a worker's hands: what to run, and what proves that it may."""
 
     id: TaskId

@@ -8,7 +8,7 @@ else has ended the attempt, and nothing of it is written. That is no error.
 import random
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import structlog
@@ -48,6 +48,14 @@ class Attempt:
     outcome: Outcome
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a settlement that is committed has to tell: what ended, and what became ready."""
+
+    ended: list[TaskId] = field(default_factory=list)
+    ready: list[tuple[TaskId, Tier]] = field(default_factory=list)
+
+
 class Settlements:
     """The way out."""
 
@@ -63,15 +71,36 @@ class Settlements:
         `only_lapsed` is the reaper's: it ends an attempt only if its lease has
         run out by the ledger's own clock, whatever was read before.
         """
+        settlements, news = await self.write(attempts, only_lapsed=only_lapsed)
+        await self.tell(news)
+        return settlements
+
+    async def write(
+        self, attempts: Sequence[Attempt], *, only_lapsed: bool = False
+    ) -> tuple[list[Settlement], list[News]]:
+        """Do what `settle` does and leave the telling to the caller, who may have something to do that is more urgent.
+
+        What is never told is found by the sweeper, and by those who wait when they look again.
+        """
         if not attempts:
-            return []
+            return [], []
         await reach("before_settle")
         judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
-        settled = await self._settled(judged, only_lapsed=only_lapsed)
+        news: list[News] = []
+        settled = await self._settled(judged, news, only_lapsed=only_lapsed)
         # A reaper that comes too late has lost nothing: the attempt has ended, or was found alive.
         if not only_lapsed:
             await self._note_fenced([attempt.task for attempt in attempts if attempt.task.id not in settled])
-        return [settled.get(attempt.task.id) or Fenced(attempt.task.id) for attempt in attempts]
+        return [settled.get(attempt.task.id) or Fenced(attempt.task.id) for attempt in attempts], news
+
+    async def tell(self, news: Sequence[News]) -> None:
+        """Announce what has ended, ring for what became ready."""
+        if not news:
+            return
+        await reach("after_settle")
+        await self._doorbell.announcements.announce(ENDED, [task_id for told in news for task_id in told.ended])
+        await self._doorbell.bells.ring([hint for told in news for hint in told.ready])
+        await reach("after_ready_rung")
 
     async def _note_fenced(self, tasks: Sequence[ClaimedTask]) -> None:
         if not tasks:
@@ -85,22 +114,22 @@ class Settlements:
             )
 
     async def _settled(
-        self, judged: Sequence[tuple[ClaimedTask, Verdict]], *, only_lapsed: bool
+        self, judged: Sequence[tuple[ClaimedTask, Verdict]], news: list[News], *, only_lapsed: bool
     ) -> dict[TaskId, Settled]:
         try:
-            return await self._written(judged, only_lapsed=only_lapsed)
+            return await self._written(judged, news, only_lapsed=only_lapsed)
         except UNSTORABLE:
             # One value in the group is at fault; halving finds it and spares its neighbours.
             if len(judged) > 1:
                 half = len(judged) // 2
-                first = await self._settled(judged[:half], only_lapsed=only_lapsed)
-                return first | await self._settled(judged[half:], only_lapsed=only_lapsed)
+                first = await self._settled(judged[:half], news, only_lapsed=only_lapsed)
+                return first | await self._settled(judged[half:], news, only_lapsed=only_lapsed)
         ((task, _),) = judged
         _log.warning("task.unstorable", task_id=task.id)
-        return await self._written([(task, unstorable(task))], only_lapsed=only_lapsed)
+        return await self._written([(task, unstorable(task))], news, only_lapsed=only_lapsed)
 
     async def _written(
-        self, judged: Sequence[tuple[ClaimedTask, Verdict]], *, only_lapsed: bool
+        self, judged: Sequence[tuple[ClaimedTask, Verdict]], news: list[News], *, only_lapsed: bool
     ) -> dict[TaskId, Settled]:
         verdicts = [verdict for _, verdict in judged]
         parents = {task.id: task.parent_id for task, _ in judged if task.parent_id is not None}
@@ -120,7 +149,8 @@ class Settlements:
                 return settled, rolled
 
             rows, rolled = await self._ledger.in_transaction(with_families)
-        await self._tell(rows, verdicts, rolled)
+        ended = [row.task_id for row in rows if row.state in FINAL]
+        news.append(News(ended + rolled.ended, _ready(rows, verdicts, rolled)))
         return {row.task_id: row for row in rows}
 
     async def _guarded(self, executor: Executor, verdicts: Sequence[Verdict], *, only_lapsed: bool) -> list[Settled]:
@@ -136,13 +166,6 @@ class Settlements:
         rows += [stand.settled for stand in standing.values() if not stand.is_open]
         again = [v for v in missing if v.task_id in standing and standing[v.task_id].is_open]
         return rows + (await self._guarded(executor, again, only_lapsed=False) if again else [])
-
-    async def _tell(self, rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> None:
-        await reach("after_settle")
-        ended = [row.task_id for row in rows if row.state in FINAL]
-        await self._doorbell.announcements.announce(ENDED, ended + rolled.ended)
-        await self._doorbell.bells.ring(_ready(rows, verdicts, rolled))
-        await reach("after_ready_rung")
 
 
 def _ready(rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> list[tuple[TaskId, Tier]]:

@@ -1,7 +1,6 @@
 """Attempts: how each ends, whatever its handler does about it."""
 
 import asyncio
-import dataclasses
 import time
 from collections.abc import Callable, Coroutine
 
@@ -227,7 +226,7 @@ async def test_attempts_are_in_hand_until_they_are_let_go() -> None:
 
 async def test_a_late_end_does_not_let_go_of_the_task_that_was_claimed_again() -> None:
     attempts, first = Attempts(), a_claimed_task()
-    second = dataclasses.replace(a_claimed_task(), id=first.id)
+    second = a_claimed_task()._replace(id=first.id)
     attempts.add(Attempt(first, Ends()))
     attempts.add(Attempt(second, Ends()))
 
@@ -243,7 +242,7 @@ async def test_an_attempt_stops_when_its_worker_lost_it_and_has_claimed_the_task
     first.start(handler.stubborn())
     await handler.began.wait()
 
-    attempts.add(Attempt(dataclasses.replace(a_claimed_task(), id=first.task.id), Ends()))
+    attempts.add(Attempt(a_claimed_task()._replace(id=first.task.id), Ends()))
 
     assert await ends.first() is None
     assert attempts.stubborn == 1

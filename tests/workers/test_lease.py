@@ -1,6 +1,5 @@
 """The lease keeper: claims are kept while there is hope, and news of them reaches the worker's loop."""
 
-import dataclasses
 import os
 import time
 from collections.abc import AsyncGenerator
@@ -79,7 +78,7 @@ async def test_no_lease_is_kept_beyond_the_attempts_timeout_and_five_seconds(
 ) -> None:
     claimed = await bench.a_running_task()
     # As if that time were nearly over, to spare the wait.
-    task = dataclasses.replace(claimed, timeout_seconds=0.5 - OVERTIME_SECONDS)
+    task = claimed._replace(timeout_seconds=0.5 - OVERTIME_SECONDS)
     async with a_keeper(database_url, Heard()) as keeper:
         keeper.hold(task)
         time.sleep(0.5 + LEASE_SECONDS + 0.3)
