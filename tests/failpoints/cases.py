@@ -24,7 +24,6 @@ API_POINTS: Final = frozenset({"after_insert", "after_ring", "after_cancel", "af
 _NO_DOCUMENT: Final = "a task without a document has no lane and no lock"
 _NO_REDIS: Final = "without Redis nothing is popped, locked or swept"
 _ONE_STATEMENT: Final = "only the settlement of a batch's child is a transaction of several statements"
-_NOT_CLAIMABLE: Final = "a task that runs is not on its way to a worker"
 
 UNREACHABLE: Final = {
     **{
@@ -42,10 +41,6 @@ UNREACHABLE: Final = {
         for point in ("between_settle_and_roll_up", "before_commit")
         for kind in Kind
         if kind is not Kind.CHILD
-    },
-    **{
-        (point, Kind.CANCELLED): _NOT_CLAIMABLE
-        for point in ("sweep_marked", "orphan_released", "promote_marked")
     },
     ("handler_end", Kind.CANCELLED): "a handler that is cancelled does not return",
 }  # fmt: skip

@@ -45,6 +45,7 @@ class _Crash:
     case: Case
     tasks: list[Task] = field(default_factory=list[Task])
     expected: dict[str, str] = field(default_factory=dict[str, str])
+    is_cancelled: bool = False
 
     async def of_worker(self) -> None:
         """Crash a worker over the task."""
@@ -54,7 +55,7 @@ class _Crash:
         assert await worker.ended() == CRASH_STATUS, worker.words
         if self.case.kind is not Kind.CANCELLED:
             self.site.marks.open_all_gates()
-        await self.site.worker(self.case.kind)
+        await self._cancel_once_it_runs(await self.site.worker(self.case.kind))
 
     async def of_database(self) -> None:
         """Let a worker lose its database there, now and then, while it goes on."""
@@ -136,6 +137,7 @@ class _Crash:
                 claimed = await bench.another_worker().claim_next(leaf(self.tasks))
                 if kind is Kind.CANCELLED:
                     await bench.runtime.cancellation.cancel(claimed.id, None)
+                    self.is_cancelled = True
                 await lapse(bench)
             case _:
                 pass
@@ -154,21 +156,22 @@ class _Crash:
                 if self.case.kind is Kind.RETRY:
                     # The hint leads to a retry by the time it is popped, or its task is claimed as it is.
                     await self.site.bench(self.case.kind).make_due()
-        if self.case.point not in ("reap_read", "reap_settled"):
-            await self._cancel_once_it_runs(worker)
+        await self._cancel_once_it_runs(worker)
 
     async def _cancel_once_it_runs(self, worker: Fork) -> None:
-        if self.case.kind is Kind.CANCELLED:
-            await self._begun(worker)
+        """Cancel the task when its handler runs, unless that was done or the worker crashed before."""
+        if self.case.kind is Kind.CANCELLED and not self.is_cancelled and await self._begun(worker):
             if self.case.point == "before_renewal" and self.case.action == "crash":
                 # Told to stop, its handler would end before its lease had to be renewed.
                 await worker.ended()
             task_id = leaf(self.tasks).id if self.tasks else await self.site.id_of("it")
             await self.site.bench(self.case.kind).runtime.cancellation.cancel(task_id, None)
+            self.is_cancelled = True
 
-    async def _begun(self, worker: Fork) -> None:
-        """Return once the handler runs, or the worker has crashed before it could."""
+    async def _begun(self, worker: Fork) -> bool:
+        """Return whether the handler runs, or has run, once it does or the worker has crashed before it could."""
         await eventually(lambda: self.site.marks.find("begin", "it") or worker.status.done(), within=20)
+        return bool(self.site.marks.find("begin", "it"))
 
     async def _submit(self, **options: Any) -> None:
         bench = self.site.bench(self.case.kind)

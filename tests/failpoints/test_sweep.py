@@ -13,13 +13,11 @@ def test_every_point_is_swept_for_every_kind_or_its_reason_is_written_down() -> 
     assert all(any(Case(point, kind).is_reachable for kind in Kind) for point in POINTS)
 
 
-@pytest.mark.prove
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 async def test_after_a_crash_everything_ends_as_it_must_and_once(sweep: Sweep, case: Case) -> None:
     await sweep.done(case)
 
 
-@pytest.mark.prove
 @pytest.mark.parametrize("case", LOSSES, ids=[case.name for case in LOSSES])
 async def test_whoever_loses_the_database_now_and_then_goes_on_and_all_ends_once(sweep: Sweep, case: Case) -> None:
     await sweep.done(case)
