@@ -1,0 +1,127 @@
+"""Revisions: the immutable states of a document, and the recipes their bytes are kept as.
+
+A recipe is the file as a list of short stretches of bytes and of references to
+pieces, larger stretches stored once per document under their SHA-256. Two
+revisions share what they have in common, and reading one needs no knowledge of
+its format: its bytes are the stretches, one after the other.
+"""
+
+import hashlib
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, NewType, TypeAlias
+
+PieceKey = NewType("PieceKey", bytes)
+"""The SHA-256 of a piece."""
+
+PIECE_BYTES_MIN: Final = 512
+"""What is shorter stands in the recipe itself."""
+
+PIECE_BYTES_MAX: Final = 1024 * 1024
+"""What is longer is cut, so that nobody has to hold more at a time."""
+
+_HEAD: Final = struct.Struct("<BI")
+_INLINE: Final = 0
+_PIECE: Final = 1
+
+
+class PieceRef(NamedTuple):
+    """A stretch that is kept elsewhere."""
+
+    key: PieceKey
+    size: int
+
+
+Stretch: TypeAlias = bytes | PieceRef
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a file is put together."""
+
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def keys(self) -> list[PieceKey]:
+        """The pieces it needs, each once, in order."""
+        return list(dict.fromkeys(s.key for s in self.stretches if isinstance(s, PieceRef)))
+
+    def assemble(self, pieces: Mapping[PieceKey, bytes]) -> Iterator[bytes]:
+        """Yield the file's bytes, stretch by stretch."""
+        for stretch in self.stretches:
+            yield pieces[stretch.key] if isinstance(stretch, PieceRef) else stretch
+
+    def encode(self) -> bytes:
+        """Return the recipe as it is stored."""
+        parts: list[bytes] = []
+        for stretch in self.stretches:
+            if isinstance(stretch, PieceRef):
+                parts += (_HEAD.pack(_PIECE, stretch.size), stretch.key)
+            else:
+                parts += (_HEAD.pack(_INLINE, len(stretch)), stretch)
+        return b"".join(parts)
+
+    @classmethod
+    def decode(cls, stored: bytes) -> "Recipe":
+        """Return the recipe that `encode` wrote."""
+        stretches: list[Stretch] = []
+        at = 0
+        while at < len(stored):
+            kind, size = _HEAD.unpack_from(stored, at)
+            at += _HEAD.size
+            length = 32 if kind == _PIECE else size
+            body = stored[at : at + length]
+            stretches.append(PieceRef(PieceKey(body), size) if kind == _PIECE else body)
+            at += length
+        return cls(tuple(stretches))
+
+
+def piece_key(data: bytes) -> PieceKey:
+    """Return the name under which bytes are kept."""
+    return PieceKey(hashlib.sha256(data).digest())
+
+
+class RecipeWriter:
+    """Gathers a file's stretches: the short ones merged, the long ones made pieces."""
+
+    def __init__(self) -> None:
+        self.pieces: dict[PieceKey, bytes] = {}
+        self._stretches: list[Stretch] = []
+        self._short: list[bytes] = []
+        self._sha256 = hashlib.sha256()
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """How many bytes were added so far."""
+        return self._size
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the bytes added so far, in hexadecimal."""
+        return self._sha256.hexdigest()
+
+    def add(self, data: bytes) -> None:
+        """Add a stretch of the file."""
+        self._sha256.update(data)
+        self._size += len(data)
+        if len(data) < PIECE_BYTES_MIN:
+            self._short.append(data)
+            return
+        self._flush()
+        for at in range(0, len(data), PIECE_BYTES_MAX):
+            piece = data[at : at + PIECE_BYTES_MAX]
+            key = piece_key(piece)
+            self.pieces[key] = piece
+            self._stretches.append(PieceRef(key, len(piece)))
+
+    def finish(self) -> Recipe:
+        """Return the recipe of all that was added."""
+        self._flush()
+        return Recipe(tuple(self._stretches))
+
+    def _flush(self) -> None:
+        if self._short:
+            self._stretches.append(b"".join(self._short))
+            self._short.clear()

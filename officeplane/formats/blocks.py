@@ -1,0 +1,80 @@
+"""Blocks: what `content` says, before it becomes paragraphs of Word, of a slide or of a sheet."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text in one formatting."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+    link: str | None = None
+
+
+Line: TypeAlias = tuple[Span, ...]
+"""The text of one paragraph; a line break within it is a newline in a span's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; level 1 is the most important."""
+
+    level: int
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Plain text."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry of a list; `depth` 0 is the outermost, `begins_list` starts counting anew."""
+
+    line: Line
+    ordered: bool
+    depth: int
+    begins_list: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A paragraph of somebody else's words."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text kept as it is, line by line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; the first `header_rows` are headings. Rows may differ in length."""
+
+    rows: tuple[tuple[Line, ...], ...]
+    header_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line across."""
+
+
+Block: TypeAlias = Heading | Paragraph | Item | Quote | Code | Table | Rule
+
+
+def plain(line: Line) -> str:
+    """Return a line without its formatting."""
+    return "".join(span.text for span in line)

@@ -1,0 +1,214 @@
+"""Packages: an Office file as named parts, read without loss and written the same way every time.
+
+A part that nobody changed is written as it lay, its compressed bytes untouched.
+A changed part is cut where its own content says so and each cut is deflated by
+itself, so that an edit in a long text compresses, hashes and stores anew only the
+stretch it is in, and equal parts always give equal bytes.
+"""
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.domain.revision import PieceKey, Recipe, RecipeWriter
+from officeplane.formats.xml import Element, parse, serialise
+
+_LOCAL: Final = struct.Struct("<4s5H3L2H")
+_CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
+_END: Final = struct.Struct("<4s4H2LH")
+_VERSION: Final = 20
+_UTF_8: Final = 1 << 11
+_THE_FIRST_DAY: Final = (1 << 5) | 1  # 1 January 1980, the zero of zip's calendar
+_STORED: Final = 0
+_DEFLATED: Final = 8
+_LEVEL: Final = 6
+
+_CUT_AFTER: Final = re.compile(rb"</(?:w:p|w:tr|a:p|p:sp|row|si)>")
+_CUT_MIN: Final = 8 * 1024
+_CUT_MAX: Final = 64 * 1024
+_CUT_ODDS: Final = 32
+_LOOKED_AT: Final = 96
+_LAST_BLOCK: Final = b"\x03\x00"  # an empty final block, so that no cut has to know whether it is the last
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A part as it lies in the file: its compressed bytes in stretches."""
+
+    method: int
+    crc: int
+    size: int
+    stretches: tuple[bytes, ...]
+
+    @property
+    def compressed_size(self) -> int:
+        return sum(map(len, self.stretches))
+
+    def content(self) -> bytes:
+        data = b"".join(self.stretches)
+        return data if self.method == _STORED else zlib.decompress(data, -zlib.MAX_WBITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A whole file: how it is put together, the pieces it is made of, and what identifies it."""
+
+    recipe: Recipe
+    pieces: dict[PieceKey, bytes]
+    sha256: str
+    size: int
+
+    def content(self) -> bytes:
+        """Return the file's bytes."""
+        return b"".join(self.recipe.assemble(self.pieces))
+
+
+class Package:
+    """The parts of one file. What the gate has not seen must not come here."""
+
+    def __init__(self, parts: dict[str, _Stored]) -> None:
+        self._parts = parts
+        self._written = dict(parts)
+        self._trees: dict[str, Element] = {}
+        self._changed: set[str] = set()
+        # What each part was cut into last time, by content: most of it is there again.
+        self._deflated: dict[str, dict[bytes, bytes]] = {}
+
+    @classmethod
+    def read(cls, data: bytes) -> "Package":
+        """Return the package that a zip file holds."""
+        parts: dict[str, _Stored] = {}
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for info in archive.infolist():
+                if info.is_dir():
+                    continue
+                name_length, extra_length = struct.unpack_from("<2H", data, info.header_offset + 26)
+                begin = info.header_offset + _LOCAL.size + name_length + extra_length
+                body = data[begin : begin + info.compress_size]
+                parts[info.filename] = _Stored(info.compress_type, info.CRC, info.file_size, (body,))
+        return cls(parts)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all parts, in the order of the file."""
+        return list(self._parts)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parts
+
+    def content(self, name: str) -> bytes:
+        """Return what a part holds; `KeyError` when there is none of that name."""
+        if name in self._changed:
+            self._store(name, serialise(self._trees[name]))
+        return self._parts[name].content()
+
+    def tree(self, name: str) -> Element:
+        """Return a part's parsed tree. Who changes it says so with `changed`."""
+        found = self._trees.get(name)
+        if found is None:
+            found = self._trees[name] = parse(self._parts[name].content())
+        return found
+
+    def changed(self, name: str) -> None:
+        """Note that a part's tree is no longer what was read."""
+        self._changed.add(name)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Add a part at the end, or replace one."""
+        self._trees.pop(name, None)
+        self._store(name, data)
+
+    def drop(self, name: str) -> None:
+        """Remove a part."""
+        del self._parts[name]
+        self._trees.pop(name, None)
+        self._changed.discard(name)
+        self._deflated.pop(name, None)
+
+    def rollback(self) -> None:
+        """Return to what was read or last written."""
+        self._parts = dict(self._written)
+        # A failed edit may have touched any tree without saying so.
+        self._trees.clear()
+        self._changed.clear()
+
+    def write(self) -> Written:
+        """Return the file as it is now; later rollbacks return to this."""
+        for name in sorted(self._changed):
+            self._store(name, serialise(self._trees[name]))
+        self._written = dict(self._parts)
+        writer = RecipeWriter()
+        directory: list[bytes] = []
+        for name, part in self._parts.items():
+            directory.append(_entry(name, part, writer.size))
+            writer.add(_header(name, part))
+            for stretch in part.stretches:
+                writer.add(stretch)
+        begin = writer.size
+        central = b"".join(directory)
+        writer.add(central)
+        writer.add(_END.pack(b"PK\5\6", 0, 0, len(directory), len(directory), len(central), begin, 0))
+        return Written(writer.finish(), writer.pieces, writer.sha256, writer.size)
+
+    def _store(self, name: str, data: bytes) -> None:
+        self._changed.discard(name)
+        before = self._deflated.get(name, {})
+        now: dict[bytes, bytes] = {}
+        cuts = list(_cuts(data))
+        for cut in cuts:
+            now[cut] = before.get(cut) or now.get(cut) or _deflate(cut)
+        self._deflated[name] = now
+        stretches = tuple(now[cut] for cut in cuts)
+        self._parts[name] = _Stored(_DEFLATED, zlib.crc32(data), len(data), (*stretches, _LAST_BLOCK))
+
+
+def _cuts(data: bytes) -> Iterator[bytes]:
+    """Yield the stretches of a part; where one ends depends on the text just before, not on its place."""
+    begin = 0
+    if len(data) > _CUT_MIN:
+        for match in _CUT_AFTER.finditer(data):
+            end = match.end()
+            length = end - begin
+            if length < _CUT_MIN:
+                continue
+            if length >= _CUT_MAX or zlib.crc32(data[end - _LOOKED_AT : end]) % _CUT_ODDS == 0:
+                yield data[begin:end]
+                begin = end
+    if begin < len(data) or not data:
+        yield data[begin:]
+
+
+def _deflate(data: bytes) -> bytes:
+    deflater = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return deflater.compress(data) + deflater.flush(zlib.Z_FULL_FLUSH)
+
+
+def _header(name: str, part: _Stored) -> bytes:
+    raw = name.encode()
+    return (
+        _LOCAL.pack(
+            b"PK\3\4", _VERSION, _flags(name), part.method, 0, _THE_FIRST_DAY, part.crc, part.compressed_size,
+            part.size, len(raw), 0,
+        )
+        + raw
+    )  # fmt: skip
+
+
+def _entry(name: str, part: _Stored, offset: int) -> bytes:
+    raw = name.encode()
+    return (
+        _CENTRAL.pack(
+            b"PK\1\2", _VERSION, _VERSION, _flags(name), part.method, 0, _THE_FIRST_DAY, part.crc,
+            part.compressed_size, part.size, len(raw), 0, 0, 0, 0, 0, offset,
+        )
+        + raw
+    )  # fmt: skip
+
+
+def _flags(name: str) -> int:
+    return 0 if name.isascii() else _UTF_8

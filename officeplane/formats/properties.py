@@ -1,0 +1,51 @@
+"""Properties: what a file says of itself, in `docProps/core.xml`."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from lxml import etree
+
+from officeplane.formats.package import Package
+from officeplane.formats.relationships import Relationships, declare
+
+_CORE: Final = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
+_DC: Final = "http://purl.org/dc/elements/1.1/"
+_TERMS: Final = "http://purl.org/dc/terms/"
+_XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
+_RELATIONSHIP: Final = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
+_CONTENT_TYPE: Final = "application/vnd.openxmlformats-package.core-properties+xml"
+_PART: Final = "docProps/core.xml"
+_EMPTY: Final = (
+    f'<cp:coreProperties xmlns:cp="{_CORE}" xmlns:dc="{_DC}" xmlns:dcterms="{_TERMS}" xmlns:xsi="{_XSI}"/>'
+).encode()
+_NAMESPACES: Final = {
+    "title": _DC, "creator": _DC, "subject": _DC, "keywords": _CORE, "lastModifiedBy": _CORE,
+}  # fmt: skip
+
+
+def set_properties(package: Package, given: Mapping[str, str], by: str, at: datetime) -> None:
+    """Set properties by their names in the file, and note by whom and when."""
+    part = _core(package)
+    root = package.tree(part)
+    for name, value in {**given, "lastModifiedBy": by}.items():
+        tag = f"{{{_NAMESPACES[name]}}}{name}"
+        found = root.find(tag)
+        (etree.SubElement(root, tag) if found is None else found).text = value
+    tag = f"{{{_TERMS}}}modified"
+    found = root.find(tag)
+    modified = etree.SubElement(root, tag) if found is None else found
+    modified.set(f"{{{_XSI}}}type", "dcterms:W3CDTF")
+    modified.text = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    package.changed(part)
+
+
+def _core(package: Package) -> str:
+    arrows = Relationships(package)
+    for arrow in arrows:
+        if arrow.type == _RELATIONSHIP and arrow.target in package:
+            return arrow.target
+    package.put(_PART, _EMPTY)
+    declare(package, _PART, _CONTENT_TYPE)
+    arrows.add(_RELATIONSHIP, _PART)
+    return _PART

@@ -1,0 +1,135 @@
+"""Relationships: how one part of a package names another, and what kind each part is."""
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from lxml import etree
+
+from officeplane.formats.package import Package
+from officeplane.formats.xml import Element
+
+_RELS: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
+_TYPES: Final = "http://schemas.openxmlformats.org/package/2006/content-types"
+OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+"""Where the types of relationships between Office parts begin; also the namespace of `r:id`."""
+
+CONTENT_TYPES_PART: Final = "[Content_Types].xml"
+_EMPTY: Final = f'<Relationships xmlns="{_RELS}"/>'.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """One arrow from a part to another, or to a place outside."""
+
+    id: str
+    type: str
+    target: str
+    is_external: bool
+
+
+class Relationships:
+    """The arrows that leave one part; `part` is empty for the package itself."""
+
+    def __init__(self, package: Package, part: str = "") -> None:
+        folder, name = posixpath.split(part)
+        self._package = package
+        self._folder = folder
+        self._rels = posixpath.join(folder, "_rels", f"{name}.rels")
+
+    def __iter__(self) -> Iterator[Relationship]:
+        if self._rels not in self._package:
+            return
+        for arrow in self._package.tree(self._rels):
+            if not isinstance(arrow.tag, str):
+                continue
+            is_external = arrow.get("TargetMode") == "External"
+            target = arrow.get("Target", "")
+            yield Relationship(
+                arrow.get("Id", ""), arrow.get("Type", ""), target if is_external else self._absolute(target), is_external
+            )
+
+    def of_type(self, kind: str) -> list[Relationship]:
+        """Return the arrows whose type ends with this word, such as `slide` or `comments`."""
+        return [arrow for arrow in self if arrow.type.rsplit("/", 1)[-1] == kind]
+
+    def part(self, relationship_id: str) -> str:
+        """Return the name of the part that an arrow leads to; `KeyError` when there is no such arrow."""
+        for arrow in self:
+            if arrow.id == relationship_id:
+                return arrow.target
+        raise KeyError(relationship_id)
+
+    def add(self, kind: str, target: str, *, is_external: bool = False) -> str:
+        """Add an arrow of an Office type to a part (or to an address outside); return its id."""
+        if self._rels not in self._package:
+            self._package.put(self._rels, _EMPTY)
+        root = self._package.tree(self._rels)
+        taken = {arrow.get("Id") for arrow in root}
+        number = len(taken) + 1
+        while f"rId{number}" in taken:
+            number += 1
+        arrow = etree.SubElement(root, f"{{{_RELS}}}Relationship", Id=f"rId{number}", Type=_full(kind))
+        arrow.set("Target", target if is_external else posixpath.relpath(target, self._folder or "."))
+        if is_external:
+            arrow.set("TargetMode", "External")
+        self._package.changed(self._rels)
+        return f"rId{number}"
+
+    def remove(self, relationship_id: str) -> None:
+        """Remove an arrow; the part that it led to stays."""
+        root = self._package.tree(self._rels)
+        for arrow in list(root):
+            if arrow.get("Id") == relationship_id:
+                root.remove(arrow)
+                self._package.changed(self._rels)
+
+    def _absolute(self, target: str) -> str:
+        if target.startswith("/"):
+            return target[1:]
+        return posixpath.normpath(posixpath.join(self._folder, target))
+
+
+def main_part(package: Package) -> str:
+    """Return the name of the part that the package is about."""
+    (found,) = Relationships(package).of_type("officeDocument")[:1]
+    return found.target
+
+
+def _full(kind: str) -> str:
+    return kind if "://" in kind else f"{OFFICE}/{kind}"
+
+
+def content_type(package: Package, part: str) -> str | None:
+    """Return what kind a part is, or None when nothing says so."""
+    by_extension: str | None = None
+    for entry in package.tree(CONTENT_TYPES_PART):
+        if _is(entry, "Override") and entry.get("PartName", "").lower() == f"/{part}".lower():
+            return entry.get("ContentType")
+        if _is(entry, "Default") and entry.get("Extension", "").lower() == part.rpartition(".")[2].lower():
+            by_extension = entry.get("ContentType")
+    return by_extension
+
+
+def declare(package: Package, part: str, kind: str) -> None:
+    """Say what kind a part is, unless that is said already."""
+    if content_type(package, part) == kind:
+        return
+    etree.SubElement(
+        package.tree(CONTENT_TYPES_PART), f"{{{_TYPES}}}Override", PartName=f"/{part}", ContentType=kind
+    )
+    package.changed(CONTENT_TYPES_PART)
+
+
+def undeclare(package: Package, part: str) -> None:
+    """Take back what was said of a part that is being dropped."""
+    root = package.tree(CONTENT_TYPES_PART)
+    for entry in list(root):
+        if _is(entry, "Override") and entry.get("PartName", "").lower() == f"/{part}".lower():
+            root.remove(entry)
+            package.changed(CONTENT_TYPES_PART)
+
+
+def _is(entry: Element, name: str) -> bool:
+    return entry.tag == f"{{{_TYPES}}}{name}"

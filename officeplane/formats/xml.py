@@ -1,0 +1,36 @@
+"""XML as it lies in packages: parsed without entities, networks or surprises."""
+
+from typing import Final
+
+from lxml import etree
+
+from officeplane.domain.document import UnsupportedDocumentError
+
+Element = etree._Element  # noqa: SLF001 - the library's only name for the type of a node
+"""A node of a parsed part."""
+
+
+def parse(data: bytes) -> Element:
+    """Return the root of a part; a part that is no well-formed XML is refused."""
+    # A parser of its own each time: lxml's keep state of the last document.
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise UnsupportedDocumentError("malformed_xml", f"a part is not well-formed XML: {error}") from None
+
+
+def serialise(root: Element) -> bytes:
+    """Return a part's bytes, always the same for the same tree."""
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+
+
+_ALLOWED_CONTROLS: Final = frozenset("\t\n\r")
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether XML can hold every character of a text."""
+    return all(
+        char >= " " and not "\ud800" <= char <= "\udfff" and char not in "\ufffe\uffff" or char in _ALLOWED_CONTROLS
+        for char in text
+    )
