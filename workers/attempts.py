@@ -18,6 +18,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
 
 STUBBORN_SECONDS: Final = 1.0
+TICKS_PER_SECOND: Final = 20
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -30,15 +31,60 @@ class StopReason(Enum):
     DRAINED = auto()
 
 
+class Deadlines:
+    """When attempts time out, at most a twentieth of a second late.
+
+    Nearly every attempt ends before. So all whose time is up in the same
+    twentieth of a second share one timer, instead of making and cancelling
+    one each.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ticks: dict[int, tuple[set[Attempt], asyncio.TimerHandle]] = {}
+
+    def add(self, attempt: "Attempt", seconds: float) -> int:
+        """Have the attempt time out after that time; the answer is for `remove`."""
+        tick = int((self._loop.time() + seconds) * TICKS_PER_SECOND) + 1
+        found = self._ticks.get(tick)
+        if found is None:
+            self._ticks[tick] = ({attempt}, self._loop.call_at(tick / TICKS_PER_SECOND, self._pass, tick))
+        else:
+            found[0].add(attempt)
+        return tick
+
+    def remove(self, attempt: "Attempt", tick: int) -> None:
+        """Let the attempt be; its time may have been up already."""
+        found = self._ticks.get(tick)
+        if found is not None:
+            attempts, timer = found
+            attempts.discard(attempt)
+            if not attempts:
+                timer.cancel()
+                del self._ticks[tick]
+
+    def _pass(self, tick: int) -> None:
+        attempts, _ = self._ticks.pop(tick)
+        for attempt in attempts:
+            attempt.stop(StopReason.TIMED_OUT)
+
+
 class Attempt:
     """One claimed task and the loop's task that runs it."""
 
-    def __init__(self, task: ClaimedTask, ended: Callable[["Attempt", Outcome | None], None]) -> None:
+    def __init__(
+        self,
+        task: ClaimedTask,
+        ended: Callable[["Attempt", Outcome | None], None],
+        deadlines: Deadlines | None = None,
+    ) -> None:
         self.task = task
         self.stop_reason: StopReason | None = None
         self._ended = ended
         self._is_over = False
         self._running: asyncio.Task[None] | None = None
+        self._deadlines = deadlines or Deadlines()
+        self._deadline = 0
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -53,9 +99,8 @@ class Attempt:
 
     def start(self, work: Coroutine[object, object, Outcome]) -> None:
         """Run the work; its timeout counts from here."""
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self.task.timeout_seconds, self.stop, StopReason.TIMED_OUT)
-        self._running = loop.create_task(self._run(work))
+        self._deadline = self._deadlines.add(self, self.task.timeout_seconds)
+        self._running = asyncio.get_running_loop().create_task(self._run(work))
 
     def stop(self, reason: StopReason) -> None:
         """Cancel the handler; the first reason counts."""
@@ -63,8 +108,7 @@ class Attempt:
             return
         self.stop_reason = reason
         self._running.cancel()
-        if self._timer is not None:
-            self._timer.cancel()
+        self._deadlines.remove(self, self._deadline)
         self._timer = asyncio.get_running_loop().call_later(STUBBORN_SECONDS, self._abandon)
 
     async def _run(self, work: Coroutine[object, object, Outcome]) -> None:
@@ -107,6 +151,7 @@ class Attempt:
         if self._is_over:
             return
         self._is_over = True
+        self._deadlines.remove(self, self._deadline)
         if self._timer is not None:
             self._timer.cancel()
         self._ended(self, outcome)

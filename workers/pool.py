@@ -24,7 +24,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
 from officeplane.store.workers import Heartbeat
 from officeplane.telemetry.logs import configure_logs
-from workers.attempts import Attempt, Attempts, StopReason
+from workers.attempts import Attempt, Attempts, Deadlines, StopReason
 from workers.children import Children
 from workers.lease import LeaseKeeper, LeaseNews, LeaseTerms
 from workers.loop import Loop
@@ -64,6 +64,7 @@ class Pool:
         self._settings = settings
         self._slots = Slots(settings.concurrency)
         self._attempts = Attempts()
+        self._deadlines = Deadlines()
         self._reports = LedgerReports(services.keeping)
         self._children = Children(settings.handlers)
         self._runner = Runner(runtime.catalogue, services.keeping, self._reports, self._children)
@@ -144,7 +145,7 @@ class Pool:
             _log.warning("worker.left_without_word", error=str(error))
 
     def _start(self, task: ClaimedTask) -> None:
-        attempt = Attempt(task, self._ended)
+        attempt = Attempt(task, self._ended, self._deadlines)
         self._attempts.add(attempt)
         self._lease.hold(task)
         attempt.start(self._runner.run(task))

@@ -5,7 +5,18 @@ from typing import Final
 
 from officeplane.bench.limits import claims, hand_over, inserts, locks, pairs
 from officeplane.bench.scenario import Probe, Scenario
-from officeplane.bench.scenarios import backlog, drain, hot_document, idle, lanes, latency, post, submit, submit_many
+from officeplane.bench.scenarios import (
+    backlog,
+    drain,
+    history,
+    hot_document,
+    idle,
+    lanes,
+    latency,
+    post,
+    submit,
+    submit_many,
+)
 
 PROBES: Final[tuple[Probe, ...]] = (
     inserts.SINGLY,
@@ -39,4 +50,5 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     hot_document.HOT_DOCUMENT,
     idle.IDLE,
     backlog.BACKLOG,
+    history.HISTORY,
 )

@@ -24,6 +24,9 @@ class TaskState(StrEnum):
     CANCELLED = "CANCELLED"
 
 
+# By what the ledger stores: calling the class is five times slower.
+STATES: Final = {str(state): state for state in TaskState}
+
 _S = TaskState
 
 CLAIMABLE: Final = (_S.QUEUED, _S.RETRYING)

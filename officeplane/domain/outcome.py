@@ -11,8 +11,7 @@ from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, Standing, next_
 from officeplane.domain.task import ClaimedTask
 
 
-@dataclass(frozen=True, slots=True)
-class Succeeded:
+class Succeeded(NamedTuple):
     """The handler returned; its result is JSON text, or None."""
 
     result_json: str | None

@@ -22,6 +22,8 @@ class Tier(IntEnum):
     LOW = 3
 
 
+# By what the ledger stores: calling the class is five times slower.
+TIERS: Final = {int(tier): tier for tier in Tier}
 TIER_CEILINGS: Final = {Tier.CRITICAL: 9, Tier.HIGH: 29, Tier.NORMAL: 59, Tier.LOW: 100}
 PRIORITY_NAMES: Final = {"CRITICAL": 0, "HIGH": 20, "NORMAL": 50, "LOW": 70, "BACKGROUND": 90}
 NAMED_RANGES: Final = {

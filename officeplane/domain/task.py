@@ -1,4 +1,8 @@
-"""Tasks: the record of one piece of work, and the narrower one a worker holds."""
+"""Tasks: the record of one piece of work, and the narrower one a worker holds.
+
+What is made for every task is a named tuple: a frozen dataclass takes three
+times as long to make.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,8 +12,7 @@ from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(NamedTuple):
     """Everything the ledger knows of one task."""
 
     id: TaskId

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 from uuid_utils import uuid7
@@ -32,8 +32,7 @@ Value = TypeVar("Value")
 _json_of: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
-class Intake:
+class Intake(NamedTuple):
     """The rows of one request, its root first, and the key it may be repeated under."""
 
     rows: tuple[NewTask, ...]

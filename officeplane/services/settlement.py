@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import structlog
 
@@ -40,8 +40,7 @@ class Fenced:
 Settlement: TypeAlias = Settled | Fenced
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One attempt that has ended, and how."""
 
     task: ClaimedTask

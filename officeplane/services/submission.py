@@ -6,8 +6,7 @@ have yet. A crash in between is the sweeper's work.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import IdempotencyInProgressError, IdempotencyMismatchError, InvalidRequestError
@@ -28,8 +27,7 @@ from officeplane.store.tasks import Inserted, UsedKey
 GROUP_LIMIT: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(NamedTuple):
     """What one request became: its task, those below it, and whether all were there before."""
 
     tasks: tuple[Task, ...]

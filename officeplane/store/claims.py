@@ -3,13 +3,13 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import asyncpg
 from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.priority import BOOST_PER_MINUTE, TIERS, Tier
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -21,8 +21,7 @@ class LaneRaceError(Exception):
     """Another worker occupied one of the documents at the same moment; nothing was claimed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """A task id that leads to a document's lane, or to the task itself."""
 
     task_id: TaskId
@@ -149,7 +148,7 @@ async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Itera
 def _hint(row: Row) -> Hint:
     document_id = row["document_id"]
     return Hint(
-        TaskId(str(row["id"])), None if document_id is None else DocumentId(document_id), Tier(row["rung_tier"])
+        TaskId(str(row["id"])), None if document_id is None else DocumentId(document_id), TIERS[row["rung_tier"]]
     )
 
 

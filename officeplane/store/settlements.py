@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from officeplane.domain.ids import ClaimId, HoldId, TaskId, WorkerId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.outcome import Verdict
-from officeplane.domain.priority import Tier
+from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -15,8 +15,7 @@ from officeplane.store.queries import load
 _SQL: Final = load("settlements")
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """The state in which a settlement left a task, and whether more waits in its lane."""
 
     task_id: TaskId
@@ -83,7 +82,8 @@ async def lapsed(executor: Executor, heartbeat_seconds: float) -> list[LapsedCla
 
 
 def _settled(row: Row) -> Settled:
-    return Settled(TaskId(str(row["id"])), TaskState(row["state"]), Tier(row["rung_tier"]), row["lane_waits"])
+    task_id, state, tier, lane_waits, *_ = row
+    return Settled(TaskId(str(task_id)), STATES[state], TIERS[tier], lane_waits)
 
 
 def _lapsed(row: Row) -> LapsedClaim:

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from officeplane.domain.ids import DocumentId, TaskId, WorkerId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
 from officeplane.store.connection import Executor, Row
@@ -23,8 +23,7 @@ _NEVER_NULL: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Inserted:
+class Inserted(NamedTuple):
     """What the ledger added to a new task."""
 
     id: TaskId
@@ -69,18 +68,7 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
         for name, column in zip(NewTask._fields, columns, strict=True)
     ]
     rows = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *short)
-    return [
-        Inserted(
-            TaskId(str(row["id"])),
-            row["seq"],
-            TaskState(row["state"]),
-            row["rank"],
-            row["run_at"],
-            row["created_at"],
-            row["queued_at"],
-        )
-        for row in rows
-    ]
+    return [Inserted(TaskId(str(task_id)), seq, STATES[state], *rest) for task_id, seq, state, *rest in rows]
 
 
 def _shortened(column: Sequence[object], *, is_never_null: bool) -> Sequence[object]:
@@ -214,7 +202,7 @@ def _task(row: Row) -> Task:
         document_id=None if row["document_id"] is None else DocumentId(row["document_id"]),
         title=row["title"],
         payload=_json(row["payload"]),
-        state=TaskState(row["state"]),
+        state=STATES[row["state"]],
         priority=row["priority"],
         rank=row["rank"],
         run_at=row["run_at"],

@@ -1,7 +1,5 @@
 """What may go wrong on the way in."""
 
-from dataclasses import replace
-
 from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services import submission
@@ -13,6 +11,6 @@ def key_ignored() -> None:
     """A request is stored again for each time it is made."""
 
     def taken_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
-        return replace(take_in(request, catalogue), key=None)
+        return take_in(request, catalogue)._replace(key=None)
 
     monkey_patch(submission, "take_in", taken_in)
