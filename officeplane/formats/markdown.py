@@ -1,0 +1,251 @@
+"""Markdown: what `content` says, as blocks.
+
+CommonMark with tables and strikethrough. HTML is text like any other, images are
+their alt text, and a link leads to http, https or mailto or is none. Whatever
+the text is, something sensible comes out: none of its words is lost, and nothing
+raises.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+
+DEPTH_MAX: Final = 8
+"""The deepest list: Word and PowerPoint have nine levels."""
+
+_NESTING_MAX: Final = 32
+_BRACKETS_MAX: Final = 2_000
+_LINK: Final = re.compile(r"(?:https?://|mailto:)\S{1,2000}", re.IGNORECASE)
+_UNSTORABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+
+
+def blocks(content: str | None) -> list[Block]:
+    """Return what a text says, block by block; None says nothing."""
+    if not content:
+        return []
+    # Lone surrogates have no place in any document, and the parser's way with links raises at them.
+    return _Reader(_parser().parse(content.encode("utf-8", "replace").decode())).read()
+
+
+class _Markdown(MarkdownIt):
+    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - the library's name
+        """Accept every link: which are kept is decided when they are read, so that those refused keep their text."""
+        return True
+
+
+def _parser() -> MarkdownIt:
+    # A parser of its own each time costs a tenth of a millisecond and shares nothing.
+    parser = _Markdown("commonmark", {"html": False, "maxNesting": 2 * _NESTING_MAX})
+    parser.enable(["table", "strikethrough"])
+    parser.block.ruler.before("code", "deep", _read_deep_text)
+    parser.core.ruler.before("inline", "brackets", _escape_brackets)
+    return parser
+
+
+def _escape_brackets(state: StateCore) -> None:
+    """Take no bracket for a link where there are thousands: looking for them takes time in squares."""
+    for token in state.tokens:
+        if token.type == "inline" and token.content.count("[") > _BRACKETS_MAX:
+            token.content = token.content.replace("[", "\\[")
+
+
+def _read_deep_text(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Take what is nested too deeply as plain text: the parser itself would leave it out."""
+    if silent or state.level < _NESTING_MAX:
+        return False
+    line = start_line + 1
+    while line < end_line and not state.isEmpty(line) and state.sCount[line] >= state.blkIndent:
+        line += 1
+    state.line = line
+    opened = state.push("paragraph_open", "p", 1)
+    opened.map = [start_line, line]
+    inline = state.push("inline", "", 0)
+    inline.content = state.getLines(start_line, line, state.blkIndent, keepLastLF=False).strip()
+    inline.map = [start_line, line]
+    inline.children = []
+    state.push("paragraph_close", "p", -1)
+    return True
+
+
+class _List:
+    """A list that is being read."""
+
+    def __init__(self, *, ordered: bool) -> None:
+        self.ordered = ordered
+        self.begins = True
+
+
+class _Reader:
+    """Turns the parser's flat tokens into blocks."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._blocks: list[Block] = []
+        self._containers: list[_List | None] = []  # None is a quote
+        self._item_at: int | None = None  # where the item stands to which the next paragraph belongs
+        self._rows: list[tuple[Line, ...]] = []
+        self._cells: list[Line] = []
+        self._opened: Token | None = None
+
+    def read(self) -> list[Block]:
+        for token in self._tokens:
+            step = self._steps.get(token.type)
+            if step is not None:
+                step(self, token)
+        return self._blocks
+
+    def _open_list(self, token: Token) -> None:
+        self._containers.append(_List(ordered=token.type == "ordered_list_open"))
+
+    def _open_quote(self, _token: Token) -> None:
+        self._containers.append(None)
+
+    def _close_container(self, _token: Token) -> None:
+        self._containers.pop()
+
+    def _open_item(self, _token: Token) -> None:
+        around = self._containers[-1]
+        if around is None:
+            return
+        depth = sum(container is not None for container in self._containers) - 1
+        self._item_at = len(self._blocks)
+        self._blocks.append(Item((), around.ordered, min(depth, DEPTH_MAX), around.begins))
+        around.begins = False
+
+    def _open_text(self, token: Token) -> None:
+        self._opened = token
+
+    def _read_inline(self, token: Token) -> None:
+        line = _line(token)
+        opened = self._opened
+        if opened is None:
+            return
+        around = self._containers[-1] if self._containers else None
+        if opened.type in {"th_open", "td_open"}:
+            self._cells.append(line)
+        elif around is not None and self._continue_item(line):
+            pass
+        elif opened.type == "heading_open":
+            self._blocks.append(Heading(int(opened.tag[1:]), line))
+        elif self._containers and around is None:
+            self._blocks.append(Quote(line))
+        else:
+            self._blocks.append(Paragraph(line))
+
+    def _continue_item(self, line: Line) -> bool:
+        """Put a line into the item that was just begun, below what it says already."""
+        if self._item_at is None or self._item_at != len(self._blocks) - 1:
+            return False
+        item = self._blocks[self._item_at]
+        if not isinstance(item, Item):
+            return False
+        between = (Span("\n"),) if item.line else ()
+        self._blocks[self._item_at] = Item((*item.line, *between, *line), item.ordered, item.depth, item.begins_list)
+        return True
+
+    def _read_code(self, token: Token) -> None:
+        self._blocks.append(Code(_storable(token.content.removesuffix("\n"))))
+
+    def _read_rule(self, _token: Token) -> None:
+        self._blocks.append(Rule())
+
+    def _close_row(self, _token: Token) -> None:
+        self._rows.append(tuple(self._cells))
+        self._cells = []
+
+    def _close_table(self, _token: Token) -> None:
+        header, *rows = self._rows
+        # Markdown has no table without a header; an empty one says that none is meant.
+        if any(header) or not rows:
+            self._blocks.append(Table((header, *rows), header_rows=1))
+        else:
+            self._blocks.append(Table(tuple(rows)))
+        self._rows = []
+
+    _steps: Final[dict[str, Callable[["_Reader", Token], None]]] = {
+        "bullet_list_open": _open_list,
+        "ordered_list_open": _open_list,
+        "bullet_list_close": _close_container,
+        "ordered_list_close": _close_container,
+        "blockquote_open": _open_quote,
+        "blockquote_close": _close_container,
+        "list_item_open": _open_item,
+        "paragraph_open": _open_text,
+        "heading_open": _open_text,
+        "th_open": _open_text,
+        "td_open": _open_text,
+        "inline": _read_inline,
+        "fence": _read_code,
+        "code_block": _read_code,
+        "hr": _read_rule,
+        "tr_close": _close_row,
+        "table_close": _close_table,
+    }
+
+
+class _Style(NamedTuple):
+    bold: int = 0
+    italic: int = 0
+    strike: int = 0
+    code: bool = False
+    link: str | None = None
+
+    def span(self, text: str) -> Span:
+        return Span(text, self.bold > 0, self.italic > 0, self.strike > 0, self.code, self.link)
+
+
+def _line(token: Token) -> Line:
+    spans: list[Span] = []
+    for text, style in _stretches(token.children or ()):
+        if not text:
+            continue
+        span = style.span(_storable(text))
+        last = spans[-1] if spans else None
+        if last is not None and style.span(last.text) == last:
+            spans[-1] = style.span(last.text + span.text)
+        else:
+            spans.append(span)
+    return tuple(spans)
+
+
+def _stretches(tokens: Sequence[Token]) -> Iterator[tuple[str, _Style]]:
+    style = _Style()
+    for token in tokens:
+        match token.type:
+            case "strong_open" | "strong_close":
+                style = style._replace(bold=style.bold + token.nesting)
+            case "em_open" | "em_close":
+                style = style._replace(italic=style.italic + token.nesting)
+            case "s_open" | "s_close":
+                style = style._replace(strike=style.strike + token.nesting)
+            case "link_open":
+                style = style._replace(link=_link(str(token.attrGet("href") or "")))
+            case "link_close":
+                style = style._replace(link=None)
+            case "softbreak":
+                yield " ", style
+            case "hardbreak":
+                yield "\n", style
+            case "image":
+                yield "".join(text for text, _ in _stretches(token.children or ())), style
+            case "code_inline":
+                yield token.content, style._replace(code=True)
+            case _:
+                yield token.content, style
+
+
+def _link(url: str) -> str | None:
+    return url if _LINK.fullmatch(url) else None
+
+
+def _storable(text: str) -> str:
+    # `&#12;` names what the text itself may not hold.
+    return _UNSTORABLE.sub(_REPLACEMENT, text.replace("\r", "\n"))
