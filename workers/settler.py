@@ -133,7 +133,12 @@ class Settler:
 
     async def _tell_groups(self) -> None:
         while True:
-            await self._settling.tell(await self._news.take())
+            news = await self._news.take()
+            try:
+                await self._settling.tell(news)
+            except DatabaseUnavailableError as error:
+                # It is settled all the same. Whoever waits looks again, and what was not rung is the sweeper's.
+                _log.warning("news.not_told", settlements=len(news), error=str(error))
 
     async def _settle(self, group: Sequence[Ended]) -> set[DocumentId]:
         """Settle what has an outcome and return the documents in whose lanes nothing else waits."""
@@ -157,8 +162,7 @@ class Settler:
         _log.warning("settlement.postponed", tasks=len(group), given_up=len(hopeless), error=str(error))
         self._ended.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
         # Their documents too: a lock in hand is renewed, and these are no longer ours.
-        await self._claiming.quit_lanes(_documents([ended.task for ended in hopeless]))
-        self._finished([ended.task for ended in hopeless], [])
+        await self._quit([ended.task for ended in hopeless])
         await asyncio.sleep(PAUSE_SECONDS)
 
     async def _go_on(self, tasks: Sequence[ClaimedTask], last_in_lane: Sequence[ClaimedTask]) -> None:
@@ -175,8 +179,15 @@ class Settler:
                 _log.warning("lanes.not_continued", documents=len(tasks), error=str(error))
             self._finished(tasks, following)
         if last_in_lane:
-            await self._claiming.quit_lanes(_documents(last_in_lane))
-            self._finished(last_in_lane, [])
+            await self._quit(last_in_lane)
+
+    async def _quit(self, tasks: Sequence[ClaimedTask]) -> None:
+        """Give back documents in whose lanes nothing is left for this worker."""
+        try:
+            await self._claiming.quit_lanes(_documents(tasks))
+        except DatabaseUnavailableError as error:
+            _log.warning("lanes.not_continued", documents=len(tasks), error=str(error))
+        self._finished(tasks, [])
 
 
 def _documents(tasks: Sequence[ClaimedTask]) -> list[DocumentId]:
