@@ -81,7 +81,8 @@ async def test_a_task_that_failed_can_be_tried_again_with_a_fresh_budget(plane: 
 
     answer = await plane.api.retry(task)
 
-    assert (answer.status_code, answer.json()["state"]) == (200, "QUEUED")
+    # A worker may have ended it again by the time the answer is read.
+    assert (answer.status_code, answer.json()["generation"]) == (200, 2)
     ended = await plane.api.final(task)
     assert (failed["state"], ended["state"], ended["attempt"], ended["generation"]) == ("FAILED", "COMPLETED", 3, 2)
     assert (await plane.api.retry(task)).status_code == 409
