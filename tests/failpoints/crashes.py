@@ -55,6 +55,7 @@ class _Crash:
         assert await worker.ended() == CRASH_STATUS, worker.words
         if self.case.kind is not Kind.CANCELLED:
             self.site.marks.open_all_gates()
+        await self.site.let_sweep()
         await self._cancel_once_it_runs(await self.site.worker(self.case.kind))
 
     async def of_database(self) -> None:
@@ -132,6 +133,8 @@ class _Crash:
             case "orphan_released":
                 await self.site.forget_rings(is_retry=kind is Kind.RETRY)
                 await self.site.leave_lock_of_the_dead(DOCUMENT)
+            case "promote_marked" if self.case.action == "crash":
+                await self.site.leave_to_promoter()
             case "reap_read" | "reap_settled":
                 await bench.make_due()
                 claimed = await bench.another_worker().claim_next(leaf(self.tasks))

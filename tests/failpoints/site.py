@@ -32,6 +32,7 @@ TIMES: Final = {
 }
 END_SECONDS: Final = 20.0
 _RELEASE_SECONDS: Final = 4.0
+_ELSEWHERE: Final = "worker:elsewhere"
 
 
 class Site:
@@ -166,6 +167,19 @@ class Site:
         )
         self._running.append(fork)
         return fork
+
+    async def leave_to_promoter(self) -> None:
+        """Lose every hint, and have the sweeper led elsewhere: a retry that is due has only one way to a worker."""
+        await self._seeing.redis("DEL", *self._seeing.runtime.doorbell.connection.keys.hint_lists)
+        await self._seeing.execute(
+            "INSERT INTO chore_leaders (chore, worker_id, until) "
+            "VALUES ('sweeper', $1, clock_timestamp() + interval '1 hour')",
+            _ELSEWHERE,
+        )
+
+    async def let_sweep(self) -> None:
+        """Let whoever comes next lead the sweeper."""
+        await self._seeing.execute("DELETE FROM chore_leaders WHERE worker_id = $1", _ELSEWHERE)
 
     async def forget_rings(self, *, is_retry: bool) -> None:
         """Lose every hint, of tasks that were rung a while ago."""
