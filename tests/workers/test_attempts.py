@@ -9,7 +9,7 @@ import pytest
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from tests.workers.hosting import a_claimed_task
-from workers.attempts import STUBBORN_SECONDS, Attempt, Attempts, StopReason
+from workers.attempts import STUBBORN_SECONDS, Attempt, Attempts, Deadlines, StopReason
 
 Work = Coroutine[object, object, Outcome]
 
@@ -89,6 +89,17 @@ async def test_an_attempt_past_its_timeout_ends_as_one() -> None:
     assert failure_of(outcome) is FailureKind.TIMEOUT
     assert isinstance(outcome, Failed)
     assert "longer than 0.1 s" in outcome.failure.message
+
+
+async def test_the_end_of_one_attempt_leaves_the_deadline_of_another_that_shares_its_timer() -> None:
+    deadlines, early, late, handler = Deadlines(), Ends(), Ends(), Handler()
+    Attempt(a_claimed_task(timeout_seconds=0.2), late, deadlines).start(Handler().obedient())
+    Attempt(a_claimed_task(timeout_seconds=0.2), early, deadlines).start(handler.obedient())
+
+    handler.let_go.set()
+
+    assert await early.first() == Succeeded(None)
+    assert failure_of(await late.first()) is FailureKind.TIMEOUT
 
 
 @pytest.mark.parametrize("behaviour", [Handler.obedient, Handler.tidy, Handler.stubborn])
