@@ -5,7 +5,8 @@ not crowd one document, and its head is claimed in Postgres, which alone decides
 """
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import structlog
@@ -60,23 +61,27 @@ class Claiming:
         """Claim what hints lead to: the tasks themselves, or the heads of their documents' lanes."""
         await reach("after_pop")
         found = await self._recovered()
-        resolved = await claims.resolve(self._ledger, [TaskId(hint) for hint in hints])
-        await reach("after_resolve")
-        return found + await self._claim(resolved)
+        with _in_hand(found):
+            resolved = await claims.resolve(self._ledger, [TaskId(hint) for hint in hints])
+            await reach("after_resolve")
+            found += await self._claim(resolved)
+        return found
 
     async def claim_from_ledger(self, up_to: int) -> list[ClaimedTask]:
         """Claim without hints: what the ledger itself shows to be runnable."""
         found = await self._recovered()
-        polled = await claims.poll(
-            self._ledger,
-            limit=up_to,
-            after_lane=self._next_lane,
-            lanes=LANES_PER_POLL,
-            task_types=self._task_types,
-            may_take_suspect=self._suspect is None,
-        )
-        self._next_lane = polled.next_lane
-        return found + await self._claim(polled.hints)
+        with _in_hand(found):
+            polled = await claims.poll(
+                self._ledger,
+                limit=up_to,
+                after_lane=self._next_lane,
+                lanes=LANES_PER_POLL,
+                task_types=self._task_types,
+                may_take_suspect=self._suspect is None,
+            )
+            self._next_lane = polled.next_lane
+            found += await self._claim(polled.hints)
+        return found
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
         """Claim the next heads of lanes that this worker may stay in; leave the others."""
@@ -93,8 +98,9 @@ class Claiming:
             for lane in staying:
                 lane.tasks += lane.document_id in followed
             await self._lanes.leave([*leaving, *(lane for lane in staying if lane.document_id not in followed)])
-        await reach("after_continue")
-        await self._ring([lane.document_id for lane in leaving])
+        with _in_hand(claimed):
+            await reach("after_continue")
+            await self._ring([lane.document_id for lane in leaving])
         return claimed
 
     async def quit_lanes(self, documents: Iterable[DocumentId]) -> None:
@@ -132,12 +138,11 @@ class Claiming:
         entered = await self._lanes.enter(hints)
         heads: list[ClaimedTask] = []
         try:
-            await reach("after_lock")
-            heads = await self._claim_lanes(entered)
-            await reach("after_claim")
-        except DatabaseUnavailableError:
-            if not claimed:
-                raise
+            with _in_hand(claimed):
+                await reach("after_lock")
+                heads = await self._claim_lanes(entered)
+                with _in_hand(heads):
+                    await reach("after_claim")
         finally:
             occupied = {task.document_id for task in heads}
             self._lanes.keep(lane for lane in entered if lane.document_id in occupied)
@@ -166,12 +171,13 @@ class Claiming:
         # The unique index refused the whole array: somebody was quicker in one of these lanes.
         taken = await claims.occupied(self._ledger, [document_id for document_id, _, _ in wanted])
         claimed: list[ClaimedTask] = []
-        for lane in wanted:
-            if lane[0] not in taken:
-                try:
-                    claimed += await self._take_heads([lane])
-                except LaneRaceError:
-                    _log.debug("lane.raced", document_id=lane[0])
+        with _in_hand(claimed):
+            for lane in wanted:
+                if lane[0] not in taken:
+                    try:
+                        claimed += await self._take_heads([lane])
+                    except LaneRaceError:
+                        _log.debug("lane.raced", document_id=lane[0])
         return claimed
 
     async def _take_heads(self, wanted: Sequence[LaneClaim]) -> list[ClaimedTask]:
@@ -198,3 +204,18 @@ class Claiming:
             if task.suspect:
                 self._suspect = task.id
         return claimed
+
+
+@contextmanager
+def _in_hand(claimed: Sequence[ClaimedTask]) -> Iterator[None]:
+    """Go on without the database if anything was claimed before it was lost: it has to be run.
+
+    Nobody else would until its lease is over, and a worker whose suspect is never
+    run would take no other. Hints that are dropped here are the sweeper's work.
+    """
+    try:
+        yield
+    except DatabaseUnavailableError as error:
+        if not claimed:
+            raise
+        _log.warning("claim.cut_short", tasks=len(claimed), error=str(error))

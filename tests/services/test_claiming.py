@@ -2,11 +2,16 @@
 
 import asyncio
 
+import pytest
+
 from officeplane.dispatch.locks import Hold, LockRequest
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId
+from officeplane.domain.outcome import Succeeded
 from officeplane.domain.priority import Tier
 from officeplane.domain.task import ClaimedTask, Task
+from officeplane.services.failpoints import arm
+from officeplane.services.settlement import Attempt
 from officeplane.store import claims
 from officeplane.store.claims import Claimant
 from tests.services.conftest import AnotherBench
@@ -288,6 +293,24 @@ async def test_claims_at_the_same_time_take_one_suspect_between_them(bench: Work
     claimed = await asyncio.gather(*(bench.claim(task) for task in tasks))
 
     assert sum(map(len, claimed)) == 1
+
+
+@pytest.mark.parametrize("point", ["after_claim", "after_continue"])
+async def test_who_loses_the_database_right_after_a_claim_runs_what_it_claimed(bench: Workbench, point: str) -> None:
+    first, second = await bench.a_task(document_id="d"), await bench.a_task(document_id="d")
+    await bench.execute("UPDATE tasks SET suspect = true")
+    claiming = bench.worker.claiming
+
+    try:
+        arm(f"{point}=raise", 0)
+        claimed = await bench.claim(first)
+        await bench.worker.settling.settle([Attempt(claimed[0], Succeeded("{}"))])
+        claiming.forget_suspect(claimed[0].id)
+        following = await claiming.continue_lanes([DocumentId("d")])
+    finally:
+        arm("", 0)
+
+    assert (ids(claimed), ids(following)) == ([first.id], [second.id])
 
 
 async def test_an_attempt_handed_back_may_be_claimed_at_once(bench: Workbench) -> None:
