@@ -5,7 +5,7 @@ not crowd one document, and its head is claimed in Postgres, which alone decides
 """
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -207,7 +207,7 @@ class Claiming:
 
 
 @contextmanager
-def _in_hand(claimed: Sequence[ClaimedTask]) -> Iterator[None]:
+def _in_hand(claimed: Sequence[ClaimedTask]) -> Generator[None, None, None]:
     """Go on without the database if anything was claimed before it was lost: it has to be run.
 
     Nobody else would until its lease is over, and a worker whose suspect is never
