@@ -1,0 +1,94 @@
+"""What a cell holds: how a value becomes XML, and how XML reads to people."""
+
+import math
+from typing import Final, TypeAlias
+
+from lxml import etree
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.strings import SharedStrings
+from officeplane.formats.excel.tags import FORMULA, INLINE, VALUE
+from officeplane.formats.excel.texts import LENGTH_MAX, decode, new_text, read
+from officeplane.formats.xml import Element
+
+Value: TypeAlias = str | bool | int | float | Formula | None
+"""A text stays text whatever it begins with; None empties the cell."""
+
+_EXACT_MAX: Final = 2**53
+_HELD: Final = frozenset({FORMULA, VALUE, INLINE})
+# What a cell says of the value it had: its type, and how it spills or shows something richer.
+_SAID: Final = ("t", "cm", "vm")
+
+
+def empty(cell: Element) -> None:
+    """Take a cell's content away; its format stays."""
+    for child in list(cell):
+        if child.tag in _HELD:
+            cell.remove(child)
+    for name in _SAID:
+        cell.attrib.pop(name, None)
+
+
+def write(cell: Element, value: Value) -> None:
+    """Give a cell another content; formulas are checked before."""
+    empty(cell)
+    match value:
+        case None:
+            return
+        case Formula():
+            etree.SubElement(cell, FORMULA).text = value.text
+        case str():
+            cell.set("t", "inlineStr")
+            new_text(etree.SubElement(cell, INLINE), value)
+        case bool():
+            cell.set("t", "b")
+            etree.SubElement(cell, VALUE).text = "1" if value else "0"
+        case _:
+            etree.SubElement(cell, VALUE).text = number(value)
+
+
+def number(value: float) -> str:
+    """Return a number as a sheet holds it; one that Excel has no room for is refused."""
+    if isinstance(value, int) and abs(value) <= _EXACT_MAX:
+        return str(value)
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise InvalidEditError("a number is too large for a cell; give it as text")
+    return repr(found)
+
+
+def check_text(text: str) -> None:
+    """Refuse a text that no cell can hold."""
+    if len(text.encode("utf-16-le", "surrogatepass")) // 2 > LENGTH_MAX:
+        raise InvalidEditError(f"a text has more than the {LENGTH_MAX} characters that a cell holds")
+
+
+def string_item(cell: Element, strings: SharedStrings) -> Element | None:
+    """Return the text of a cell that is a text and no result, as it lies."""
+    kind = cell.get("t")
+    if kind == "s":
+        return strings.item(cell.findtext(VALUE))
+    return cell.find(INLINE) if kind == "inlineStr" else None
+
+
+def shown(cell: Element, strings: SharedStrings) -> str | None:
+    """Return what a cell shows, without its number format; None when that has to be calculated first."""
+    kind = cell.get("t")
+    value = cell.find(VALUE)
+    if kind == "s":
+        text = "" if value is None else value.text or ""
+        at = int(text) if text.strip().isdigit() else -1
+        return strings.text(at) if 0 <= at < len(strings.items) else ""
+    if kind == "inlineStr":
+        item = cell.find(INLINE)
+        return "" if item is None else read(item)
+    if value is None:
+        return None if cell.find(FORMULA) is not None else ""
+    text = value.text or ""
+    if kind == "b":
+        return "TRUE" if text.strip() == "1" else "FALSE"
+    return decode(text) if kind == "str" else text

@@ -1,0 +1,72 @@
+"""Deleting a sheet, with the parts that only it used."""
+
+import posixpath
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.formats.excel.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.following import sheet_lost
+from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.places import close_gap
+from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.excel.tags import RELATION
+from officeplane.formats.package import Package
+from officeplane.formats.relationships import Relationships, undeclare
+
+
+def delete_sheet(parts: Parts, name: str) -> str:
+    """Remove a sheet; return the id of the node that it was."""
+    package, sheets = parts.package, parts.sheets
+    sheet = sheets.get(name)
+    others = [each for each in sheets.all if each is not sheet]
+    if not any(each.is_visible for each in others):
+        raise InvalidEditError(f"{sheet.name!r} is the only visible sheet: a workbook needs one, so add another first")
+    tables = parts.tables(sheet)
+    _check_slicers(package, sheet, {table.root.get("id", "") for table in tables})
+    names_of_tables = frozenset(table.name.casefold() for table in tables)
+    at, order, identity = sheets.all.index(sheet), sheets.names, sheet.id
+    reached = _reachable(package, sheet.part)
+    Relationships(package, parts.workbook).remove(sheet.element.get(RELATION, ""))
+    sheets.element.remove(sheet.element)
+    close_gap(package.tree(parts.workbook), at, [each.is_visible for each in others])
+    for part in sorted(reached - _reachable(package, "")):
+        _drop(package, part)
+    sheet_lost(package, order[at], order, names_of_tables)
+    forget_order(package, parts.workbook)
+    calculate_on_load(package, parts.workbook)
+    package.changed(parts.workbook)
+    return identity
+
+
+def _reachable(package: Package, part: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [part]
+    while waiting:
+        current = waiting.pop()
+        if current in found:
+            continue
+        found.add(current)
+        waiting += [a.target for a in Relationships(package, current) if not a.is_external and a.target in package]
+    return found - {""}
+
+
+def _drop(package: Package, part: str) -> None:
+    undeclare(package, part)
+    package.drop(part)
+    folder, name = posixpath.split(part)
+    arrows = posixpath.join(folder, "_rels", f"{name}.rels")
+    if arrows in package:
+        package.drop(arrows)
+
+
+def _check_slicers(package: Package, sheet: Sheet, tables: set[str]) -> None:
+    """Refuse what would leave a slicer of another sheet without what it filters."""
+    for part in package.names:
+        if not part.startswith(("xl/slicerCaches/", "xl/timelineCaches/")) or not part.endswith(".xml"):
+            continue
+        root = package.tree(part)
+        pivots = {each.get("tabId") for each in root.iter("{*}pivotTable")}
+        filtered = {each.get("tableId") for each in root.iter("{*}tableSlicerCache")}
+        if sheet.number in pivots or tables & filtered:
+            raise InvalidEditError(
+                f"a slicer filters a table of the sheet {sheet.name!r}: delete the slicer in Excel first"
+            )

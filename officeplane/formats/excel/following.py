@@ -1,0 +1,132 @@
+"""Following: every place of a workbook that holds a formula, so that formulas follow what they name."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+from urllib.parse import quote, unquote
+
+from officeplane.formats.excel.references import LOST, lose, rename, rename_column
+from officeplane.formats.package import Package
+from officeplane.formats.xml import Element
+
+Change = Callable[[str], str]
+
+_TEXTS: Final = (
+    "{*}f", "{*}formula", "{*}formula1", "{*}formula2", "{*}definedName", "{*}calculatedColumnFormula",
+    "{*}totalsRowFormula",
+)  # fmt: skip
+_ATTRIBUTES: Final = {
+    "sp": ("textlink",),
+    "formControlPr": ("fmlaLink", "fmlaRange", "fmlaGroup", "fmlaTxbx", "fmlaMacro"),
+    "control": ("linkedCell", "listFillRange"),
+    "controlPr": ("linkedCell", "listFillRange"),
+}
+_SOURCES: Final = ("{*}worksheetSource", "{*}rangeSet", "{*}dataRef")
+_WITHOUT: Final = (
+    "xl/sharedStrings", "xl/styles", "xl/theme/", "xl/calcChain", "xl/pivotCache/pivotCacheRecords",
+    "xl/externalLinks/", "xl/comments", "xl/threadedComments/", "xl/persons/", "xl/media/", "xl/metadata",
+)  # fmt: skip
+
+
+def sheet_renamed(package: Package, old: str, new: str) -> None:
+    """Let everything that names a sheet use its new name."""
+
+    def follow(formula: str) -> str:
+        return rename(formula, old, new)
+
+    for part in _parts(package):
+        root = package.tree(part)
+        if _change_texts(root, follow) | _change_attributes(root, follow) | _change_places(root, follow, old, new):
+            package.changed(part)
+    _change_links(package, follow)
+
+
+def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset[str]) -> None:
+    """Let everything that names a sheet or its tables say that they are gone."""
+
+    def follow(formula: str) -> str:
+        return lose(formula, sheet, order, tables)
+
+    for part in _parts(package):
+        root = package.tree(part)
+        if _change_texts(root, follow, when_lost=_end) | _change_attributes(root, follow):
+            package.changed(part)
+
+
+def column_renamed(package: Package, table: str, old: str, new: str) -> None:
+    """Let formulas use the new name of a table's column."""
+    for part in _parts(package):
+        if _change_texts(package.tree(part), lambda formula: rename_column(formula, table, old, new)):
+            package.changed(part)
+
+
+def _parts(package: Package) -> Iterator[str]:
+    for name in package.names:
+        if name.startswith("xl/") and name.endswith(".xml") and not name.startswith(_WITHOUT):
+            yield name
+
+
+def _change_texts(root: Element, follow: Change, when_lost: Callable[[Element], None] | None = None) -> bool:
+    changed = False
+    for holder in list(root.iter(*_TEXTS)):
+        before = holder.text
+        if not before:
+            continue
+        after = follow(before)
+        if after == before:
+            continue
+        holder.text = after
+        if when_lost is not None:
+            when_lost(holder)
+        changed = True
+    return changed
+
+
+def _end(holder: Element) -> None:
+    """In charts a lost reference stands alone, a sparkline goes without one."""
+    parent = holder.getparent()
+    if parent is not None and str(parent.tag).endswith("}sparkline"):
+        parent.remove(holder)
+    elif "/chart" in str(holder.tag):
+        holder.text = LOST
+
+
+def _change_attributes(root: Element, follow: Change) -> bool:
+    changed = False
+    for name, attributes in _ATTRIBUTES.items():
+        for element in root.iter(f"{{*}}{name}"):
+            for attribute in attributes:
+                changed |= _change_attribute(element, attribute, follow)
+    return changed
+
+
+def _change_places(root: Element, follow: Change, old: str, new: str) -> bool:
+    changed = False
+    for link in root.iter("{*}hyperlink"):
+        changed |= _change_attribute(link, "location", follow)
+    for source in root.iter(*_SOURCES):
+        if source.get("sheet", "").casefold() == old.casefold():
+            source.set("sheet", new)
+            changed = True
+    return changed
+
+
+def _change_attribute(element: Element, name: str, follow: Change) -> bool:
+    before = element.get(name)
+    after = follow(before) if before else before
+    if after is None or after == before:
+        return False
+    element.set(name, after)
+    return True
+
+
+def _change_links(package: Package, follow: Change) -> None:
+    """Shapes link to places of the workbook by an arrow that begins with `#`."""
+    for part in [name for name in package.names if name.startswith("xl/drawings/_rels/")]:
+        for arrow in package.tree(part):
+            target = arrow.get("Target", "")
+            if not target.startswith("#"):
+                continue
+            place = unquote(target[1:])
+            if follow(place) != place:
+                arrow.set("Target", "#" + quote(follow(place), safe="!'$:(),."))
+                package.changed(part)

@@ -1,0 +1,148 @@
+"""The grid of a sheet: its rows and cells, found without walking the tree."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final
+
+from lxml import etree
+
+from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.excel.addresses import Address, Area, Areas, area, column_number, letters
+from officeplane.formats.excel.tags import CELL, FORMULA, MAIN, ROW, main
+from officeplane.formats.xml import Element
+
+_DATA: Final = main("sheetData")
+_HAS_NAMELESS: Final = etree.XPath("boolean(m:row/m:c[not(@r)])", namespaces={"m": MAIN})
+
+
+class Row:
+    """The cells of one row, in order."""
+
+    def __init__(self, element: Element, number: int) -> None:
+        self.element = element
+        self.number = number
+        self._columns: list[int] = []
+        self._cells: list[Element] = []
+        for cell in element.iterchildren(CELL):
+            self._columns.append(column_number(cell.get("r", "").rstrip("0123456789")))
+            self._cells.append(cell)
+
+    def find(self, column: int) -> Element | None:
+        """Return a cell, if it is there."""
+        at = bisect_left(self._columns, column)
+        return self._cells[at] if at < len(self._columns) and self._columns[at] == column else None
+
+    def add(self, column: int) -> Element:
+        """Return a new cell at its place."""
+        cell = etree.Element(CELL)
+        cell.set("r", f"{letters(column)}{self.number}")
+        at = bisect_left(self._columns, column)
+        if at == len(self._columns):
+            if at:
+                self._cells[-1].addnext(cell)
+            else:
+                self.element.insert(0, cell)
+        else:
+            self._cells[at].addprevious(cell)
+        self._columns.insert(at, column)
+        self._cells.insert(at, cell)
+        self._span(column)
+        return cell
+
+    def remove(self, cell: Element) -> None:
+        """Remove a cell."""
+        at = self._cells.index(cell)
+        del self._columns[at], self._cells[at]
+        self.element.remove(cell)
+
+    def _span(self, column: int) -> None:
+        first, _, last = self.element.get("spans", "").partition(" ")[0].partition(":")
+        if first.isdigit() and last.isdigit() and not int(first) <= column <= int(last):
+            self.element.set("spans", f"{min(int(first), column)}:{max(int(last), column)}")
+
+
+class Grid:
+    """The rows of a parsed sheet, what is merged in it, and the formulas that belong to several cells.
+
+    It is made once for a tree and is right as long as the tree is changed through it.
+    """
+
+    def __init__(self, root: Element) -> None:
+        self.root = root
+        data = root.find(_DATA)
+        if data is None:
+            raise UnsupportedDocumentError("broken_sheet", "a sheet has no place for cells (sheetData)")
+        self.data = data
+        self._rows: dict[int, Element] = {}
+        number = 0
+        for row in data.iterchildren(ROW):
+            name = row.get("r")
+            if name is None:
+                number += 1
+                row.set("r", str(number))
+            else:
+                number = int(name) if name.isdigit() else number + 1
+            self._rows.setdefault(number, row)
+        self._numbers = sorted(self._rows)
+        if _HAS_NAMELESS(data):
+            self._name_cells()
+        self.merges = Areas([found for each in root.iter(main("mergeCell")) if (found := area(each.get("ref")))])
+        self.shared: dict[str, list[Element]] = {}
+        self.joint: dict[Area, Element] = {}
+        for formula in data.iter(FORMULA):
+            kind = formula.get("t")
+            if kind == "shared":
+                self.shared.setdefault(formula.get("si", ""), []).append(formula)
+            elif kind in {"array", "dataTable"} and (found := area(formula.get("ref"))):
+                self.joint[found] = formula
+        self.joint_areas = Areas(list(self.joint))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of all rows that are there, in order."""
+        return self._numbers
+
+    def row(self, number: int) -> Element | None:
+        """Return a row, if it is there."""
+        return self._rows.get(number)
+
+    def add_row(self, number: int) -> Element:
+        """Return a new row at its place."""
+        row = etree.Element(ROW)
+        row.set("r", str(number))
+        if not self._numbers or number > self._numbers[-1]:
+            self.data.append(row)
+            self._numbers.append(number)
+        else:
+            at = bisect_left(self._numbers, number)
+            self._rows[self._numbers[at]].addprevious(row)
+            self._numbers.insert(at, number)
+        self._rows[number] = row
+        return row
+
+    def cell(self, at: Address) -> Element | None:
+        """Return a cell, if it is there."""
+        row = self._rows.get(at.row)
+        return None if row is None else Row(row, at.row).find(at.column)
+
+    def cells(self) -> Iterator[tuple[int, Element]]:
+        """Yield every cell with the number of its row, in order."""
+        for number in self._numbers:
+            for cell in self._rows[number].iterchildren(CELL):
+                yield number, cell
+
+    def last_content(self) -> int:
+        """Return the last row that holds anything, 0 when none does."""
+        for number in reversed(self._numbers):
+            if any(len(cell) for cell in self._rows[number].iterchildren(CELL)):
+                return number
+        return 0
+
+    def _name_cells(self) -> None:
+        # Legal, if rare: a cell without a name is the one right of the cell before. Others may move in between.
+        for number, row in self._rows.items():
+            column = 0
+            for cell in row.iterchildren(CELL):
+                name = cell.get("r")
+                column = column + 1 if name is None else column_number(name.rstrip("0123456789"))
+                cell.set("r", f"{letters(column)}{number}")

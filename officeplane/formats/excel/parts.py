@@ -1,0 +1,73 @@
+"""The parts of a workbook, each parsed and looked through once for as long as it stays parsed."""
+
+from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.excel.grid import Grid
+from officeplane.formats.excel.sheets import Sheet, Sheets
+from officeplane.formats.excel.strings import SharedStrings
+from officeplane.formats.excel.styles import Styles
+from officeplane.formats.excel.tables import Table, tables_of
+from officeplane.formats.excel.tags import main
+from officeplane.formats.package import Package
+from officeplane.formats.relationships import Relationships, main_part
+
+
+class Parts:
+    """Finds what a workbook is made of; a rollback of the package is noticed."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        try:
+            self.workbook = main_part(package)
+        except ValueError:
+            raise UnsupportedDocumentError(
+                "no_main_part", "the file does not say which of its parts is the workbook"
+            ) from None
+        if self.workbook not in package or package.tree(self.workbook).tag != main("workbook"):
+            raise UnsupportedDocumentError(
+                "unknown_workbook",
+                "the file's main part is no workbook that is known here; save it as .xlsx (not Strict)",
+            )
+        self._grids: dict[str, Grid] = {}
+        self._strings: SharedStrings | None = None
+
+    @property
+    def sheets(self) -> Sheets:
+        """The sheets as they are now."""
+        return Sheets(self.package, self.workbook)
+
+    @property
+    def styles(self) -> Styles:
+        """The styles as they are now."""
+        return Styles(self.package, self.workbook)
+
+    @property
+    def strings(self) -> SharedStrings:
+        """The shared strings, which a workbook need not have."""
+        root = None if self.strings_part is None else self.package.tree(self.strings_part)
+        if self._strings is None or self._strings.root is not root:
+            self._strings = SharedStrings(root)
+        return self._strings
+
+    @property
+    def strings_part(self) -> str | None:
+        """The part that holds the shared strings."""
+        for arrow in Relationships(self.package, self.workbook).of_type("sharedStrings"):
+            if arrow.target in self.package:
+                return arrow.target
+        return None
+
+    def grid(self, sheet: Sheet) -> Grid:
+        """Return the cells of a sheet."""
+        root = self.package.tree(sheet.part)
+        found = self._grids.get(sheet.part)
+        if found is None or found.root is not root:
+            found = self._grids[sheet.part] = Grid(root)
+        return found
+
+    def tables(self, sheet: Sheet) -> list[Table]:
+        """Return the tables of a sheet."""
+        return list(tables_of(self.package, sheet.part))
+
+    def all_tables(self) -> list[Table]:
+        """Return the tables of all sheets."""
+        return [table for sheet in self.sheets.all for table in self.tables(sheet)]

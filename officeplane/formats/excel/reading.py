@@ -1,0 +1,124 @@
+"""Reading a workbook: its outline, its text, and what its cells hold."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from lxml import etree
+
+from officeplane.domain.document import Node
+from officeplane.formats.excel.addresses import Area, address
+from officeplane.formats.excel.cell_values import shown
+from officeplane.formats.excel.charts import charts_of
+from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.shared_formulas import formula_of, place_of
+from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.xml import Element
+
+_BETWEEN: Final = {ord("\t"): " ", ord("\n"): " ", ord("\r"): " "}
+
+
+def outline(parts: Parts) -> list[Node]:
+    """Return the sheets with their used range, tables and charts."""
+    return [Node(sheet.id, "sheet", sheet.name, list(_children(parts, sheet))) for sheet in parts.sheets.all]
+
+
+def _children(parts: Parts, sheet: Sheet) -> Iterator[Node]:
+    if sheet.has_cells:
+        used = used_range(parts, sheet)
+        if used is not None:
+            yield Node(f"range-{sheet.number}", "range", str(used))
+        for table in parts.tables(sheet):
+            yield Node(table.id, "table", f"{table.name} {table.area}")
+    for chart in charts_of(parts.package, sheet.part):
+        yield Node(chart.id, "chart", chart.title)
+
+
+def used_range(parts: Parts, sheet: Sheet) -> Area | None:
+    """Return the area of all cells that hold anything."""
+    top = bottom = left = right = 0
+    for number, cell in parts.grid(sheet).cells():
+        if not len(cell):
+            continue
+        column = place_of(cell).column
+        top, bottom = top or number, number
+        left, right = min(left or column, column), max(right, column)
+    return Area(top, left, bottom, right) if top else None
+
+
+def text(parts: Parts) -> str:
+    """Return every sheet's name and below it its rows, cells separated by tabs; empty rows and columns are left out."""
+    return "\n".join(line for sheet in parts.sheets.all for line in _lines(parts, sheet))
+
+
+def _lines(parts: Parts, sheet: Sheet) -> Iterator[str]:
+    yield sheet.name
+    if not sheet.has_cells:
+        return
+    grid, strings = parts.grid(sheet), parts.strings
+    rows: dict[int, dict[int, str]] = {}
+    columns: set[int] = set()
+    for number, cell in grid.cells():
+        found = shown(cell, strings)
+        if found is None:
+            found = f"={formula_of(grid, cell)}"
+        if found:
+            column = place_of(cell).column
+            columns.add(column)
+            rows.setdefault(number, {})[column] = found.translate(_BETWEEN)
+    order = sorted(columns)
+    for row in rows.values():
+        yield "\t".join(row.get(column, "") for column in order).rstrip("\t")
+
+
+def fingerprint(parts: Parts, target: str) -> str | None:
+    """Return a hash of what a node holds now, None when there is no such node."""
+    content = _content(parts, target)
+    return None if content is None else hashlib.sha256("\0".join(content).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(parts: Parts, target: str) -> list[str] | None:
+    name, mark, place = target.rpartition("!")
+    if not mark:
+        return _node(parts, target)
+    sheet = parts.sheets.find(name)
+    if sheet is None:
+        return None
+    if not place:
+        return _sheet(parts, sheet)
+    at = address(place)
+    if at is None or not sheet.has_cells:
+        return None
+    grid = parts.grid(sheet)
+    cell = grid.cell(at)
+    return [""] if cell is None else [_held(parts, sheet, cell)]
+
+
+def _node(parts: Parts, target: str) -> list[str] | None:
+    for sheet in parts.sheets.all:
+        if target in {sheet.id, f"range-{sheet.number}"}:
+            return _sheet(parts, sheet)
+        for table in parts.tables(sheet) if target.startswith("table-") else ():
+            if table.id == target:
+                return [etree.tostring(table.root, encoding="unicode")]
+        for chart in charts_of(parts.package, sheet.part) if target.startswith("chart-") else ():
+            if chart.id == target:
+                return [etree.tostring(parts.package.tree(chart.part), encoding="unicode")]
+    return None
+
+
+def _sheet(parts: Parts, sheet: Sheet) -> list[str]:
+    if not sheet.has_cells:
+        return [sheet.name, etree.tostring(parts.package.tree(sheet.part), encoding="unicode")]
+    held = (f"{cell.get('r')} {_held(parts, sheet, cell)}" for _, cell in parts.grid(sheet).cells() if len(cell))
+    return [sheet.name, *held]
+
+
+def _held(parts: Parts, sheet: Sheet, cell: Element) -> str:
+    """A formula without its result, or a value with its type."""
+    formula = formula_of(parts.grid(sheet), cell)
+    if formula is not None:
+        return f"={formula}"
+    value = shown(cell, parts.strings) or ""
+    kind = {"inlineStr": "s", "str": "s"}.get(cell.get("t", "n"), cell.get("t", "n"))
+    return f"{kind}:{value}" if len(cell) else ""

@@ -1,0 +1,30 @@
+"""Shared strings: the texts that cells name by number."""
+
+from officeplane.formats.excel.tags import STRING_ITEM
+from officeplane.formats.excel.texts import read
+from officeplane.formats.xml import Element
+
+
+class SharedStrings:
+    """The texts of a workbook, in the order in which they are numbered; perhaps none."""
+
+    def __init__(self, root: Element | None) -> None:
+        self.root = root
+        self.items: list[Element] = [] if root is None else list(root.iterchildren(STRING_ITEM))
+        self._texts: dict[int, str] = {}
+
+    def item(self, number: str | None) -> Element | None:
+        """Return the text of a number, as it lies; None when there is none."""
+        at = int(number) if number and number.strip().isdigit() else -1
+        return self.items[at] if 0 <= at < len(self.items) else None
+
+    def text(self, at: int) -> str:
+        """Return the text of a number that there is."""
+        found = self._texts.get(at)
+        if found is None:
+            found = self._texts[at] = read(self.items[at])
+        return found
+
+    def forget(self) -> None:
+        """Read texts anew: some were changed."""
+        self._texts.clear()

@@ -1,0 +1,79 @@
+"""Styles: what marks a cell's text as text even when somebody types into it again."""
+
+from copy import deepcopy
+from typing import Final
+
+from lxml import etree
+
+from officeplane.formats.excel.tags import main
+from officeplane.formats.package import Package
+from officeplane.formats.relationships import Relationships
+from officeplane.formats.xml import Element
+
+_XFS: Final = main("cellXfs")
+_FONTS: Final = main("fonts")
+_MARK: Final = "quotePrefix"
+_LOOKS_LIKE_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def needs_mark(text: str) -> bool:
+    """Tell whether Excel would make something else of a text than text if it were typed."""
+    return text.startswith(_LOOKS_LIKE_A_FORMULA)
+
+
+class Styles:
+    """The formats of cells, by number; a workbook without any has no marks either."""
+
+    def __init__(self, package: Package, workbook: str) -> None:
+        found = Relationships(package, workbook).of_type("styles")
+        self._package = package
+        self._part = found[0].target if found and found[0].target in package else None
+        self._formats = None if self._part is None else package.tree(self._part).find(_XFS)
+        formats = () if self._formats is None else self._formats
+        self._marked = {str(at) for at, each in enumerate(formats) if each.get(_MARK) in {"1", "true"}}
+        self._twins: dict[tuple[str, bool], str] = {}
+
+    def for_text(self, style: str | None, text: str) -> str | None:
+        """Return the format for a text in a cell that has this one."""
+        return self._twin(style, needs_mark(text))
+
+    def for_other(self, style: str | None) -> str | None:
+        """Return the format for what is no text."""
+        return self._twin(style, False)
+
+    def first_font(self) -> list[Element]:
+        """Return what the font of plain cells is made of."""
+        fonts = None if self._part is None else self._package.tree(self._part).find(_FONTS)
+        return list(fonts[0]) if fonts is not None and len(fonts) else []
+
+    def _twin(self, style: str | None, marked: bool) -> str | None:
+        number = style or "0"
+        if self._formats is None or self._part is None or (number in self._marked) == marked:
+            return style
+        known = self._twins.get((number, marked))
+        if known is None:
+            known = self._twins[number, marked] = self._make_twin(self._formats, int(number), marked)
+            self._package.changed(self._part)
+        return known
+
+    def _make_twin(self, formats: Element, number: int, marked: bool) -> str:
+        if number >= len(formats):
+            return str(number)
+        twin = deepcopy(formats[number])
+        if marked:
+            twin.set(_MARK, "1")
+        else:
+            twin.attrib.pop(_MARK, None)
+        wanted = _canonical(twin)
+        for at, each in enumerate(formats):
+            if _canonical(each) == wanted:
+                return str(at)
+        formats.append(twin)
+        formats.set("count", str(len(formats)))
+        if marked:
+            self._marked.add(str(len(formats) - 1))
+        return str(len(formats) - 1)
+
+
+def _canonical(node: Element) -> bytes:
+    return etree.tostring(node, method="c14n", exclusive=True)

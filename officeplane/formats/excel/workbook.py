@@ -1,0 +1,89 @@
+"""A workbook: everything that edits ask of an Excel file."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from officeplane.domain.document import Format, InvalidEditError, Node
+from officeplane.formats.blocks import Block
+from officeplane.formats.excel import reading
+from officeplane.formats.excel.adding import add_sheet
+from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address, address, letters
+from officeplane.formats.excel.cell_values import Value
+from officeplane.formats.excel.deleting import delete_sheet
+from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.growing import append_rows
+from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.renaming import rename_sheet
+from officeplane.formats.excel.searching import fill_all, hits, replace_all
+from officeplane.formats.excel.sheet_writer import SheetWriter
+from officeplane.formats.package import Package
+from officeplane.formats.search import Wanted
+
+__all__ = ["Formula", "Workbook"]
+
+
+class Workbook:
+    """An Excel file on its parts. Sheets are named by their names, or by the ids of their nodes."""
+
+    format: ClassVar = Format.XLSX
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._parts = Parts(package)
+
+    def outline(self) -> list[Node]:
+        """Return the sheets with their used range, tables and charts."""
+        return reading.outline(self._parts)
+
+    def text(self) -> str:
+        """Return the whole text: each sheet's name and its rows, cells separated by tabs."""
+        return reading.text(self._parts)
+
+    def places_of(self, wanted: Wanted) -> list[str]:
+        """Return the cell of each occurrence of a text, in order."""
+        return [place for hit in hits(self._parts, wanted) for place in hit.places]
+
+    def fingerprint(self, target: str) -> str | None:
+        """Return a hash of what a node, a cell (`Sheet!B2`) or a sheet (`Sheet!`) holds; None when there is none."""
+        return reading.fingerprint(self._parts, target)
+
+    def set_cells(self, sheet_name: str, cells: Mapping[str, Value]) -> str:
+        """Give cells their contents; return the sheet's node id."""
+        sheet = self._parts.sheets.with_cells(sheet_name)
+        given = {_address(name): value for name, value in cells.items()}
+        writer = SheetWriter(self._parts, sheet, given.keys())
+        for at in sorted(given):
+            writer.set(at, given[at])
+        writer.finish()
+        return sheet.id
+
+    def append_rows(self, sheet_name: str, rows: Sequence[Sequence[Value]]) -> tuple[str, int]:
+        """Write rows below the last one that holds anything; return the sheet's node id and the first row's number."""
+        return append_rows(self._parts, sheet_name, rows)
+
+    def add_sheet(self, name: str, position: int | None, blocks: list[Block]) -> str:
+        """Add a sheet before the one at `position`, or at the end; return its node id."""
+        return add_sheet(self._parts, name, position, blocks)
+
+    def rename_sheet(self, sheet: str, name: str) -> str:
+        """Give a sheet another name, and let what names it follow; return its node id."""
+        return rename_sheet(self._parts, sheet, name)
+
+    def delete_sheet(self, sheet: str) -> str:
+        """Remove a sheet; return the id of the node that it was."""
+        return delete_sheet(self._parts, sheet)
+
+    def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
+        """Replace a text in all cells that hold one; return the cell of each replacement."""
+        return replace_all(self._parts, wanted, replace)
+
+    def fill(self, wanted: Wanted, value: str | float | bool) -> list[str]:
+        """Put a value in place of a placeholder; return the cell of each."""
+        return fill_all(self._parts, wanted, value)
+
+
+def _address(name: str) -> Address:
+    found = address(name)
+    if found is None:
+        raise InvalidEditError(f"there is no cell {name}: a sheet ends at {letters(COLUMNS_MAX)}{ROWS_MAX}")
+    return found
