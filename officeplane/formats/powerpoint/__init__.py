@@ -1,0 +1,1 @@
+"""PowerPoint: presentations edited as the parts they are made of."""

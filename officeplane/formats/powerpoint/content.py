@@ -1,0 +1,65 @@
+"""Content: blocks as the paragraphs of a text on a slide."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.powerpoint.names import a, alone, under
+from officeplane.formats.powerpoint.runs import Links, write_line
+from officeplane.formats.xml import Element
+
+_DEEPEST: Final = 8
+_STEP: Final = 342_900
+_HANGING: Final = 285_750
+
+
+def paragraphs(blocks: Iterable[Block], links: Links, base: Element | None, *, has_bullets: bool) -> list[Element]:
+    """Return the paragraphs of all blocks but tables; `has_bullets` tells whether the text has them by itself."""
+    return [_paragraph(block, links, base, has_bullets=has_bullets) for block in blocks if not isinstance(block, Table)]
+
+
+def _paragraph(block: Block, links: Links, base: Element | None, *, has_bullets: bool) -> Element:
+    made = alone(a("p"))
+    attributes: dict[str, str] = {}
+    line: Line = ()
+    match block:
+        case Item():
+            _item(made, block, has_bullets=has_bullets)
+            line = block.line
+        case Heading():
+            _flush_left(made)
+            line, attributes = block.line, {"b": "1"}
+        case Quote():
+            _flush_left(made, indented=True)
+            line, attributes = block.line, {"i": "1"}
+        case Code():
+            _flush_left(made)
+            line = (Span(block.text.rstrip("\n"), code=True),)
+        case Paragraph():
+            _flush_left(made)
+            line = block.line
+        case Rule() | Table():
+            _flush_left(made)
+    write_line(made, line, links, base, attributes)
+    return made
+
+
+def _flush_left(paragraph: Element, *, indented: bool = False) -> None:
+    properties = under(paragraph, a("pPr"), marL=str(_STEP) if indented else "0", indent="0")
+    under(properties, a("buNone"))
+
+
+def _item(paragraph: Element, item: Item, *, has_bullets: bool) -> None:
+    depth = min(item.depth, _DEEPEST)
+    properties = under(paragraph, a("pPr"))
+    if not has_bullets:
+        properties.set("marL", str(_STEP * depth + _HANGING))
+        properties.set("indent", str(-_HANGING))
+    if depth:
+        properties.set("lvl", str(depth))
+    if item.ordered:
+        under(properties, a("buFont"), typeface="+mj-lt")
+        under(properties, a("buAutoNum"), type="arabicPeriod")
+    elif not has_bullets:
+        under(properties, a("buFont"), typeface="Arial")
+        under(properties, a("buChar"), char="•")

@@ -1,0 +1,265 @@
+"""Pages: what a slide says, written as a title, a body and tables."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from officeplane.formats.blocks import Block, Heading, Line, Table
+from officeplane.formats.links import link_to
+from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.content import paragraphs
+from officeplane.formats.powerpoint.geometry import Area, area_of, body_area, slide_area, title_area
+from officeplane.formats.powerpoint.layouts import Layout
+from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
+from officeplane.formats.powerpoint.names import R_ID, a, alone, p, under
+from officeplane.formats.powerpoint.paragraphs import PARAGRAPH
+from officeplane.formats.powerpoint.placeholders import (
+    add_placeholder,
+    add_shape,
+    add_text_shape,
+    add_title,
+    body,
+    copied,
+    counterpart,
+    inherited_area,
+    is_title,
+    placeholder,
+    set_area,
+    title,
+)  # fmt: skip
+from officeplane.formats.powerpoint.runs import base_of, write_line
+from officeplane.formats.powerpoint.shapes import SHAPE, next_shape_number, settings, shape_tree, shapes, table
+from officeplane.formats.powerpoint.tables import table_element, table_frame
+from officeplane.formats.relationships import Relationships
+from officeplane.formats.xml import Element
+
+_ROWS_WEIGH: Final = 0.8
+
+
+class Page:
+    """The content of one slide."""
+
+    def __init__(self, package: Package, main: str, part: str, layout: Layout | None) -> None:
+        self._package = package
+        self._part = part
+        self._root = package.tree(part)
+        self._layout = layout
+        self._master = None if layout is None else package.tree(layout.master)
+        self._whole = slide_area(package.tree(main))
+
+    def write_title(self, line: Line) -> None:
+        """Put a line in place of the title."""
+        shape = title(self._root)
+        if shape is None:
+            shape = self._added(of_title=True)
+        if shape is None:
+            shape = add_title(self._root, self._title_area())
+        text = _text_body(shape)
+        base = base_of(text, with_emphasis=True)
+        first = text.find(PARAGRAPH)
+        kept = None if first is None else first.find(a("pPr"))
+        made = alone(PARAGRAPH)
+        if kept is not None:
+            made.append(kept)
+        write_line(made, line, self._link, base)
+        self._replace(text, [made])
+
+    def write_body(self, blocks: Sequence[Block], style: str) -> None:
+        """Put blocks in place of the body, and tables in place of the first ones on the slide."""
+        wanted = [block for block in blocks if isinstance(block, Table)]
+        texts = [block for block in blocks if not isinstance(block, Table)]
+        frames = [shape for shape in shape_tree(self._root) if table(shape) is not None]
+        area = self._body_area()
+        upper, lower = area, area
+        if texts and wanted:
+            rows = _ROWS_WEIGH * sum(len(each.rows) for each in wanted)
+            upper, lower = area.split(min(max(len(texts) / (len(texts) + rows), 0.25), 0.6))
+        self._write_texts(texts, upper if texts and len(wanted) > len(frames) else None, has_tables=bool(wanted))
+        for frame, each in zip(frames, wanted, strict=False):
+            self._renew(frame, each, style)
+        for frame in frames[len(wanted) :]:
+            if is_marked(settings(frame)):
+                self._remove(frame)
+        self._add_tables(wanted[len(frames) :], lower, style)
+        self._package.changed(self._part)
+
+    def _write_texts(self, texts: Sequence[Block], shrunk_to: Area | None, *, has_tables: bool) -> None:
+        shape = body(self._root)
+        if shape is None:
+            shape = self._own_text_box()
+        if not texts and (has_tables or shape is None):
+            if shape is not None:
+                self._remove(shape)
+            return
+        if shape is None:
+            shape = self._added(of_title=False)
+        if shape is None:
+            shape = self._text_box()
+        text = _text_body(shape)
+        made = paragraphs(texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._has_bullets(shape))
+        self._replace(text, made or [alone(PARAGRAPH)])
+        self._fit(shape, shrunk_to, has_tables=has_tables)
+
+    def _fit(self, shape: Element, shrunk_to: Area | None, *, has_tables: bool) -> None:
+        """Make room for tables below the text, and take it back when they are gone."""
+        holder = settings(shape)
+        if placeholder(shape) is None or holder is None:
+            return
+        if shrunk_to is not None and (area_of(shape) is None or is_marked(holder)):
+            set_area(shape, shrunk_to)
+            mark(holder)
+        elif not has_tables and is_marked(holder):
+            set_area(shape, None)
+            unmark(holder)
+
+    def _add_tables(self, tables: Sequence[Table], area: Area, style: str) -> None:
+        for left, each in zip(range(len(tables), 0, -1), tables, strict=True):
+            own, area = area.split(1 / left)
+            frame = table_frame(each, own, style, self._link, next_shape_number(self._root))
+            add_shape(self._root, frame)
+            holder = settings(frame)
+            if holder is not None:
+                mark(holder)
+
+    def _renew(self, frame: Element, wanted: Table, style: str) -> None:
+        """Put another table into a frame; where it lies and how it looks stay."""
+        old = table(frame)
+        parent = None if old is None else old.getparent()
+        if old is None or parent is None:
+            return
+        looks = old.find(a("tblPr"))
+        old_style = None if looks is None else looks.findtext(a("tableStyleId"))
+        made = table_element(wanted, area_of(frame) or self._body_area(), old_style or style, self._link)
+        parent.replace(old, made)
+        self._drop_links(old)
+
+    def _added(self, *, of_title: bool) -> Element | None:
+        """Return a placeholder that the layout has and the slide had not, made now."""
+        if self._layout is None:
+            return None
+        like = title(self._layout.root) if of_title else body(self._layout.root)
+        if like is None or any(counterpart(shape, self._layout.root) is like for shape in shapes(self._root)):
+            return None
+        made = add_placeholder(self._root, like)
+        if is_title(made):
+            tree = shape_tree(self._root)
+            tree.remove(made)
+            tree.insert(2, made)
+        return made
+
+    def _own_text_box(self) -> Element | None:
+        for shape in shapes(self._root):
+            if shape.tag == SHAPE and placeholder(shape) is None and is_marked(settings(shape)):
+                return shape
+        return None
+
+    def _text_box(self) -> Element:
+        made = add_text_shape(self._root, "TextBox", is_placeholder=False)
+        set_area(made, self._body_area())
+        holder, form = settings(made), made.find(p("spPr"))
+        if form is not None:
+            under(under(form, a("prstGeom"), prst="rect"), a("avLst"))
+        if holder is not None:
+            mark(holder)
+        (inner,) = made.findall(f"{p('txBody')}/{a('bodyPr')}")
+        inner.set("wrap", "square")
+        under(inner, a("normAutofit"))
+        return made
+
+    def _title_area(self) -> Area:
+        above = None if self._master is None else title(self._master)
+        return (None if above is None else area_of(above)) or title_area(self._whole)
+
+    def _body_area(self) -> Area:
+        found: Area | None = None
+        shape = body(self._root)
+        if shape is not None and is_marked(settings(shape)):
+            shape = None
+        if shape is None and self._layout is not None:
+            shape = body(self._layout.root)
+        if self._layout is not None and self._master is not None:
+            if shape is not None:
+                found = inherited_area(shape, self._layout.root, self._master)
+            above = body(self._master)
+            if found is None and above is not None:
+                found = area_of(above)
+        return found or body_area(self._whole)
+
+    def _has_bullets(self, shape: Element) -> bool:
+        """Tell whether items of a list get bullets by themselves here."""
+        if placeholder(shape) is None or self._layout is None:
+            return False
+        origin = counterpart(shape, self._layout.root)
+        for each in (shape, origin):
+            level = None if each is None else each.find(f"{p('txBody')}/{a('lstStyle')}/{a('lvl1pPr')}")
+            if level is not None and level.find(a("buNone")) is not None:
+                return False
+        return True
+
+    def _replace(self, text: Element, made: Sequence[Element]) -> None:
+        for old in text.findall(PARAGRAPH):
+            text.remove(old)
+            self._drop_links(old)
+        text.extend(made)
+        self._package.changed(self._part)
+
+    def _remove(self, shape: Element) -> None:
+        parent = shape.getparent()
+        if parent is not None:
+            parent.remove(shape)
+            self._drop_links(shape)
+
+    def _link(self, address: str) -> str | None:
+        return link_to(self._package, self._part, address)
+
+    def _drop_links(self, gone: Element) -> None:
+        """Remove the arrows of links that only a removed text had."""
+        ids = {link.get(R_ID, "") for link in gone.iter(a("hlinkClick"), a("hlinkMouseOver"))} - {""}
+        if not ids:
+            return
+        ids -= {value for each in self._root.iter() for value in each.attrib.values()}
+        arrows = Relationships(self._package, self._part)
+        for arrow in arrows.of_type("hyperlink"):
+            if arrow.id in ids:
+                arrows.remove(arrow.id)
+
+
+def new_slide(layout: Layout) -> Element:
+    """Return the root of an empty slide with the placeholders of its layout."""
+    root = alone(p("sld"))
+    tree = under(under(root, p("cSld")), p("spTree"))
+    about = under(tree, p("nvGrpSpPr"))
+    under(about, p("cNvPr"), id="1", name="")
+    under(about, p("cNvGrpSpPr"))
+    under(about, p("nvPr"))
+    transform = under(under(tree, p("grpSpPr")), a("xfrm"))
+    for tag, one, other in (("off", "x", "y"), ("ext", "cx", "cy"), ("chOff", "x", "y"), ("chExt", "cx", "cy")):
+        under(transform, a(tag), **{one: "0", other: "0"})
+    under(under(root, p("clrMapOvr")), a("masterClrMapping"))
+    for shape in copied(layout.root):
+        add_placeholder(root, shape)
+    return root
+
+
+def title_and_rest(blocks: Sequence[Block]) -> tuple[Line | None, Sequence[Block]]:
+    """Return the first heading's line and the blocks without it."""
+    for place, block in enumerate(blocks):
+        if isinstance(block, Heading):
+            return block.line, [*blocks[:place], *blocks[place + 1 :]]
+    return None, blocks
+
+
+def _text_body(shape: Element) -> Element:
+    found = shape.find(p("txBody"))
+    if found is not None:
+        return found
+    made = alone(p("txBody"))
+    under(made, a("bodyPr"))
+    under(made, a("lstStyle"))
+    after = shape.find(p("style"))
+    if after is None:
+        after = shape.find(p("spPr"))
+    if after is None:
+        shape.append(made)
+    else:
+        after.addnext(made)
+    return made

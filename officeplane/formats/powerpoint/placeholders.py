@@ -1,0 +1,161 @@
+"""Placeholders: the shapes by which a slide says which text is its title and which its body."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from officeplane.formats.powerpoint.geometry import Area, area_of, place
+from officeplane.formats.powerpoint.names import a, alone, p, under
+from officeplane.formats.powerpoint.shapes import SHAPE, next_shape_number, properties, settings, shape_tree, shapes
+from officeplane.formats.xml import Element
+
+_TITLES: Final = frozenset({"title", "ctrTitle"})
+_BODIES: Final = ("obj", "body", "subTitle")  # in the order of preference
+_OF_THE_PROGRAM: Final = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})
+_NAMES: Final = {"title": "Title", "ctrTitle": "Title", "subTitle": "Subtitle", "obj": "Content Placeholder",
+                 "pic": "Picture Placeholder", "chart": "Chart Placeholder", "tbl": "Table Placeholder"}  # fmt: skip
+_COPIED: Final = ("type", "orient", "sz", "idx")
+
+
+def placeholder(shape: Element) -> Element | None:
+    """Return what says that a shape is a placeholder."""
+    found = settings(shape)
+    return None if found is None else found.find(p("ph"))
+
+
+def kind(shape: Element) -> str | None:
+    """Return what a placeholder is for, such as `title` or `obj`; None for other shapes."""
+    found = placeholder(shape)
+    return None if found is None else found.get("type", "obj")
+
+
+def is_title(shape: Element) -> bool:
+    """Tell whether a shape holds the title of its slide."""
+    return kind(shape) in _TITLES
+
+
+def is_of_the_program(shape: Element) -> bool:
+    """Tell whether a shape is a date, a footer, a number or a picture of the slide."""
+    return kind(shape) in _OF_THE_PROGRAM
+
+
+def title(root: Element) -> Element | None:
+    """Return the shape of a slide or layout that holds the title."""
+    return next((shape for shape in _texts(root) if is_title(shape)), None)
+
+
+def body(root: Element) -> Element | None:
+    """Return the shape of a slide or layout that holds the content."""
+    found = [(kind(shape), shape) for shape in _texts(root)]
+    for wanted in _BODIES:
+        for of_kind, shape in found:
+            if of_kind == wanted:
+                return shape
+    return None
+
+
+def _texts(root: Element) -> Iterator[Element]:
+    return (shape for shape in shapes(root) if shape.tag == SHAPE)
+
+
+def copied(layout: Element) -> Iterator[Element]:
+    """Yield the placeholders of a layout that a new slide has too."""
+    return (shape for shape in _texts(layout) if kind(shape) is not None and not is_of_the_program(shape))
+
+
+def add_placeholder(root: Element, like: Element) -> Element:
+    """Add an empty placeholder to a slide, like one of its layout, as PowerPoint does."""
+    origin = placeholder(like)
+    given = properties(like)
+    name = re.sub(r"[\s\d]+$", "", "" if given is None else given.get("name", ""))
+    made = add_text_shape(root, name or _NAMES.get(kind(like) or "", "Text Placeholder"), is_placeholder=True)
+    holder = settings(made)
+    if holder is not None and origin is not None:
+        attributes = {key: value for key in _COPIED if (value := origin.get(key)) is not None}
+        under(holder, p("ph"), **attributes)
+    return made
+
+
+def add_title(root: Element, area: Area) -> Element:
+    """Add a title to a slide whose layout has none."""
+    made = add_text_shape(root, "Title", is_placeholder=True)
+    holder = settings(made)
+    if holder is not None:
+        under(holder, p("ph"), type="title")
+    set_area(made, area)
+    tree = shape_tree(root)
+    tree.remove(made)
+    tree.insert(2, made)
+    return made
+
+
+def add_text_shape(root: Element, name: str, *, is_placeholder: bool) -> Element:
+    """Add an empty shape for text at the top of a slide."""
+    number = next_shape_number(root)
+    made = alone(SHAPE)
+    about = under(made, p("nvSpPr"))
+    under(about, p("cNvPr"), id=str(number), name=f"{name} {number - 1}")
+    of_shape = under(about, p("cNvSpPr"))
+    under(about, p("nvPr"))
+    under(made, p("spPr"))
+    text = under(made, p("txBody"))
+    under(text, a("bodyPr"))
+    under(text, a("lstStyle"))
+    under(text, a("p"))
+    if is_placeholder:
+        under(of_shape, a("spLocks"), noGrp="1")
+    else:
+        of_shape.set("txBox", "1")
+    add_shape(root, made)
+    return made
+
+
+def add_shape(root: Element, shape: Element) -> None:
+    """Put a shape on top of the others."""
+    tree = shape_tree(root)
+    extensions = tree.find(p("extLst"))
+    if extensions is None:
+        tree.append(shape)
+    else:
+        extensions.addprevious(shape)
+
+
+def counterpart(shape: Element, above: Element) -> Element | None:
+    """Return the placeholder of a layout that one of a slide takes after, or of a master that one of a layout does."""
+    own = placeholder(shape)
+    if own is None:
+        return None
+    if is_title(shape):
+        return title(above)
+    index = own.get("idx", "0")
+    for other in _texts(above):
+        found = placeholder(other)
+        if found is not None and found.get("idx", "0") == index and not is_title(other):
+            return other
+    return None
+
+
+def inherited_area(shape: Element, layout: Element, master: Element) -> Area | None:
+    """Return where a placeholder lies: by itself, its layout or its master."""
+    found = area_of(shape)
+    origin = counterpart(shape, layout)
+    if found is None and origin is not None:
+        found = area_of(origin)
+    if found is None:
+        above = title(master) if is_title(shape) else body(master)
+        found = None if above is None else area_of(above)
+    return found
+
+
+def set_area(shape: Element, area: Area | None) -> None:
+    """Say where a shape lies; None leaves it to the layout."""
+    holder = shape.find(p("spPr"))
+    if holder is None:
+        return
+    found = holder.find(a("xfrm"))
+    if found is not None:
+        holder.remove(found)
+    if area is not None:
+        transform = alone(a("xfrm"))
+        place(transform, area)
+        holder.insert(0, transform)

@@ -1,0 +1,236 @@
+"""Presentations: PowerPoint files as slides, in sections, with what edits can do to them."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from officeplane.domain.document import Format, Node, UnsupportedDocumentError
+from officeplane.formats.blocks import Block, Span, Table
+from officeplane.formats.package import Package
+from officeplane.formats.powerpoint import notes, reading
+from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
+from officeplane.formats.powerpoint.marks import is_marked, mark
+from officeplane.formats.powerpoint.names import p
+from officeplane.formats.powerpoint.page import Page, new_slide, title_and_rest
+from officeplane.formats.powerpoint.paragraphs import replace
+from officeplane.formats.powerpoint.places import Place, Places
+from officeplane.formats.powerpoint.removal import remove_slide
+from officeplane.formats.powerpoint.sections import Sections
+from officeplane.formats.powerpoint.slides import Slide, Slides
+from officeplane.formats.powerpoint.table_styles import table_style
+from officeplane.formats.powerpoint.tables import as_table
+from officeplane.formats.relationships import Relationships
+from officeplane.formats.search import Wanted
+from officeplane.formats.xml import Element, serialise
+
+
+class Presentation:
+    """One presentation, kept parsed between edits."""
+
+    format: ClassVar = Format.PPTX
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._main = _main_part(package)
+        self._slides = Slides(package, self._main)
+        self._sections = Sections(package, self._main)
+        self._texts = reading.Texts(package)
+        self._headers: dict[str, tuple[Element, bool]] = {}
+
+    def outline(self) -> list[Node]:
+        """Return the chapters with their slides; the slides alone when there are no chapters."""
+        slides = self._slides.all()
+        sections = self._sections.all(slides)
+        if not sections:
+            return [self._node(slide) for slide in slides]
+        return [Node(each.id, "chapter", each.name, [self._node(slide) for slide in each.slides]) for each in sections]
+
+    def text(self) -> str:
+        """Return the whole text, slide by slide, each with its notes."""
+        lines: list[str] = []
+        for slide in self._slides.all():
+            for part, is_notes in self._parts_of(slide):
+                lines.extend(reading.lines_of(self.package.tree(part), is_notes=is_notes))
+        return "\n".join(lines)
+
+    def places_of(self, wanted: Wanted) -> list[str]:
+        """Return the slide of each occurrence of a text, in order."""
+        return [
+            slide.id
+            for slide in self._slides.all()
+            for part, is_notes in self._parts_of(slide)
+            for _, text in self._texts.of(part, is_notes=is_notes)
+            for _ in wanted.spans(text)
+        ]
+
+    def fingerprint(self, target: str) -> str | None:
+        """Return a hash of what a node holds now; None when there is no such node."""
+        slides = self._slides.all()
+        for section in self._sections.all(slides):
+            if section.id == target:
+                return f"chapter {section.name}"
+        slide_id, _, below = target.partition(".")
+        for slide in slides:
+            if slide.id != slide_id:
+                continue
+            if below:
+                for node in reading.children_of(self.package, slide.part, slide.id):
+                    if node.id == target:
+                        return f"{node.kind} {node.text}"
+                return None
+            return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(slide)))
+        return None
+
+    def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
+        """Add an empty section; return its id."""
+        return self._sections.add(title, position, node_id, self._slides.all())
+
+    def add_section(self, title: str, chapter_id: str | None, blocks: Sequence[Block], position: int | None) -> str:
+        """Add a section header slide before the one at `position` of its kind; return its id."""
+        place = self._places().of_header(chapter_id, position)
+        layout = self._layout(None, Purpose.SECTION, place)
+        slide = self._new(layout, place)
+        if not is_section_header(layout):
+            mark(self.package.tree(slide.part))
+        self._write(slide, (Span(title),), blocks)
+        return slide.id
+
+    def write_page(self, blocks: Sequence[Block], section_id: str | None, position: int | None) -> str:
+        """Add a slide with its first heading as the title; return its id."""
+        place = self._places().of_page(section_id, position)
+        title, rest = title_and_rest(blocks)
+        slide = self._new(self._layout(None, _purpose(rest), place), place)
+        self._write(slide, title, rest)
+        return slide.id
+
+    def edit_page(self, slide_id: str, blocks: Sequence[Block]) -> None:
+        """Put other content on a slide; without a heading its title stays."""
+        slide = self._slides.find(slide_id)
+        title, rest = title_and_rest(blocks)
+        self._write(slide, title, rest)
+
+    def insert_table(
+        self, rows: Sequence[Sequence[str]], header: Sequence[str] | None, section_id: str | None, style: str | None
+    ) -> str:
+        """Add a slide with a table; return its id."""
+        place = self._places().of_page(section_id, None)
+        chosen_style = table_style(self.package, self._main, style)
+        table = as_table(rows, header)
+        slide = self._new(self._layout(None, Purpose.TABLE, place), place)
+        self._write(slide, None, [table], chosen_style)
+        return slide.id
+
+    def add_slide(self, layout_name: str | None, title: str, blocks: Sequence[Block], notes: str | None) -> str:
+        """Add a slide at the end; return its id."""
+        place = self._places().of_page(None, None)
+        slide = self._new(self._layout(layout_name, _purpose(blocks), place), place)
+        self._write(slide, (Span(title),), blocks or None)
+        if notes is not None:
+            self.set_notes(slide.id, notes)
+        return slide.id
+
+    def edit_slide(self, slide_id: str, title: str | None, blocks: Sequence[Block] | None) -> None:
+        """Put another title or body on a slide; what is None stays."""
+        self._write(self._slides.find(slide_id), None if title is None else (Span(title),), blocks)
+
+    def move_slide(self, slide_id: str, position: int) -> None:
+        """Put a slide at a place among all slides without it, and into the section there."""
+        slide = self._slides.find(slide_id)
+        places = self._places()
+        section = places.section_after_move(slide, position)
+        self._slides.move(slide, position)
+        if section is not None:
+            self._sections.enter(section, slide, self._slides.all())
+
+    def delete_slide(self, slide_id: str) -> None:
+        """Remove a slide, its notes, and what only it used."""
+        slide = self._slides.find(slide_id)
+        self._slides.remove(slide)
+        self._sections.leave(slide)
+        for part in (slide.part, *remove_slide(self.package, self._main, slide.part)):
+            self._texts.forget(part)
+
+    def set_notes(self, slide_id: str, text: str) -> None:
+        """Put a text in place of what the speaker of a slide reads."""
+        slide = self._slides.find(slide_id)
+        self._texts.forget(notes.set_notes(self.package, self._main, slide.part, text))
+
+    def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
+        """Replace a text wherever it stands; return the slide of each occurrence."""
+        touched: list[str] = []
+        for slide in self._slides.all():
+            for part, is_notes in self._parts_of(slide):
+                found = [each for each, text in self._texts.of(part, is_notes=is_notes) if wanted.spans(text)]
+                if found:
+                    touched += [slide.id] * sum(replace(each, wanted, replacement) for each in found)
+                    for hidden in reading.hidden_paragraphs(self.package.tree(part)):
+                        replace(hidden, wanted, replacement)
+                    self.package.changed(part)
+                    self._texts.forget(part)
+        return touched
+
+    def _write(
+        self, slide: Slide, title: tuple[Span, ...] | None, blocks: Sequence[Block] | None, style: str | None = None
+    ) -> None:
+        page = Page(self.package, self._main, slide.part, self._layout_of(slide))
+        if title is not None:
+            page.write_title(title)
+        if blocks is not None:
+            page.write_body(blocks, style or table_style(self.package, self._main, None))
+        self._texts.forget(slide.part)
+
+    def _new(self, layout: Layout, place: Place) -> Slide:
+        part = self._slides.new_part(serialise(new_slide(layout)))
+        Relationships(self.package, part).add("slideLayout", layout.part)
+        slide = self._slides.insert(part, place.index)
+        if place.section is not None:
+            self._sections.enter(place.section, slide, self._slides.all())
+        return slide
+
+    def _layout(self, name: str | None, purpose: Purpose, place: Place) -> Layout:
+        slides = self._slides.all()
+        beside = slides[min(place.index, len(slides)) - 1] if slides else None
+        near = None if beside is None else self._layout_of(beside)
+        known = layouts(self.package, self._main)
+        return chosen(known, name, purpose, None if near is None else near.master)
+
+    def _layout_of(self, slide: Slide) -> Layout | None:
+        parts = {arrow.target for arrow in Relationships(self.package, slide.part).of_type("slideLayout")}
+        return next((layout for layout in layouts(self.package, self._main) if layout.part in parts), None)
+
+    def _places(self) -> Places:
+        slides = self._slides.all()
+        return Places(slides, self._sections.all(slides), self._is_header)
+
+    def _is_header(self, slide: Slide) -> bool:
+        root = self.package.tree(slide.part)
+        known = self._headers.get(slide.part)
+        if known is None or known[0] is not root:
+            layout = self._layout_of(slide)
+            found = is_marked(root) or (layout is not None and is_section_header(layout))
+            known = self._headers[slide.part] = (root, found)
+        return known[1]
+
+    def _node(self, slide: Slide) -> Node:
+        return Node(
+            slide.id,
+            "section" if self._is_header(slide) else "slide",
+            reading.title_of(self.package.tree(slide.part)),
+            reading.children_of(self.package, slide.part, slide.id),
+        )
+
+    def _parts_of(self, slide: Slide) -> list[tuple[str, bool]]:
+        """Return the parts that hold a slide's text; True for notes."""
+        beside = notes.notes_part(self.package, slide.part)
+        return [(slide.part, False)] if beside is None else [(slide.part, False), (beside, True)]
+
+
+def _purpose(blocks: Sequence[Block]) -> Purpose:
+    is_table = bool(blocks) and all(isinstance(block, Table) for block in blocks)
+    return Purpose.TABLE if is_table else Purpose.CONTENT
+
+
+def _main_part(package: Package) -> str:
+    for arrow in Relationships(package).of_type("officeDocument"):
+        if arrow.target in package and package.tree(arrow.target).tag == p("presentation"):
+            return arrow.target
+    raise UnsupportedDocumentError("not_a_presentation", "the file holds no presentation in the transitional format")

@@ -1,0 +1,83 @@
+"""Removal: a slide leaves the file with what nobody else uses."""
+
+import posixpath
+from collections import defaultdict
+from typing import Final
+
+from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.names import R_ID, a, p
+from officeplane.formats.relationships import Relationships, undeclare
+from officeplane.formats.xml import Element
+
+_LINKS: Final = (a("hlinkClick"), a("hlinkHover"), a("hlinkMouseOver"), p("sld"))
+"""What may name a slide: links, and entries of custom shows and of the outline view."""
+
+
+def remove_slide(package: Package, main: str, slide: str) -> list[str]:
+    """Drop the part of a slide that is off the list, and all that only it needed; return what else was changed."""
+    users = _users(package)
+    changed = [user for user in users[slide] if user != main and _forget(package, user, slide)]
+    if _forget(package, main, slide):
+        changed.append(main)
+    gone = _needed_by(package, slide, users)
+    for part in gone:
+        rels = _rels(part)
+        if rels in package:
+            package.drop(rels)
+        package.drop(part)
+        undeclare(package, part)
+    return [part for part in changed if part in package]
+
+
+def _users(package: Package) -> dict[str, set[str]]:
+    """Return, for each part, the parts that name it."""
+    users: dict[str, set[str]] = defaultdict(set)
+    for name in package.names:
+        folder, file = posixpath.split(name)
+        if posixpath.basename(folder) == "_rels" and file.endswith(".rels"):
+            user = posixpath.join(posixpath.dirname(folder), file.removesuffix(".rels"))
+            for arrow in Relationships(package, user):
+                if not arrow.is_external:
+                    users[arrow.target].add(user)
+    return users
+
+
+def _needed_by(package: Package, slide: str, users: dict[str, set[str]]) -> list[str]:
+    """Return the slide and, link by link, the parts that only those before them use."""
+    gone = [slide]
+    for part in gone:
+        for arrow in Relationships(package, part):
+            target = arrow.target
+            if not arrow.is_external and target in package and target not in gone and users[target] <= {*gone}:
+                gone.append(target)
+    return gone
+
+
+def _forget(package: Package, user: str, slide: str) -> bool:
+    """Take out of a part what names the slide; its notes name it too, and go with it."""
+    arrows = Relationships(package, user)
+    doomed = {arrow.id for arrow in arrows if arrow.target == slide and not arrow.is_external}
+    if not doomed or user not in package or _is_notes_of(package, user, slide):
+        return False
+    root = package.tree(user)
+    for found in _naming(root, doomed):
+        parent = found.getparent()
+        if parent is not None:
+            parent.remove(found)
+    for one in doomed:
+        arrows.remove(one)
+    package.changed(user)
+    return True
+
+
+def _naming(root: Element, ids: set[str]) -> list[Element]:
+    return [found for found in root.iter(*_LINKS) if found.get(R_ID, "") in ids]
+
+
+def _is_notes_of(package: Package, part: str, slide: str) -> bool:
+    return any(arrow.target == part for arrow in Relationships(package, slide).of_type("notesSlide"))
+
+
+def _rels(part: str) -> str:
+    folder, name = posixpath.split(part)
+    return posixpath.join(folder, "_rels", f"{name}.rels")

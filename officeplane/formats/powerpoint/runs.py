@@ -1,0 +1,91 @@
+"""Runs: a line of content as stretches of formatted text in a paragraph."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Final, TypeAlias
+
+from officeplane.formats.blocks import Line, Span
+from officeplane.formats.powerpoint.names import R_ID, a, alone, under
+from officeplane.formats.powerpoint.paragraphs import one_line
+from officeplane.formats.xml import Element
+
+CODE_FONT: Final = "Courier New"
+_LINKS: Final = (a("hlinkClick"), a("hlinkMouseOver"))
+_EMPHASIS: Final = ("b", "i", "u", "strike", "baseline")
+_FONTS: Final = (a("latin"), a("ea"), a("cs"), a("sym"))
+_AFTER_FONTS: Final = (*_LINKS, a("rtl"), a("extLst"))
+
+Links: TypeAlias = Callable[[str], str | None]
+"""Gives the id of the relationship to an address; None when nothing may lead there."""
+
+
+def write_line(
+    paragraph: Element,
+    line: Line,
+    links: Links,
+    base: Element | None = None,
+    attributes: Mapping[str, str] | None = None,
+) -> None:
+    """Write a line at the end of a paragraph that has no end properties yet; `attributes` are for every run."""
+    for span in line:
+        formatting = _formatting(span, links, base)
+        for name, value in (attributes or {}).items():
+            formatting.set(name, value)
+        for number, text in enumerate(one_line(span.text).split("\n")):
+            if number:
+                under(paragraph, a("br")).append(deepcopy(formatting))
+            if text:
+                run = under(paragraph, a("r"))
+                run.append(deepcopy(formatting))
+                under(run, a("t")).text = text
+
+
+def base_of(text_body: Element, *, with_emphasis: bool) -> Element | None:
+    """Return the formatting of the first run of a text, for the text that takes its place."""
+    found = text_body.find(f"{a('p')}/{a('r')}/{a('rPr')}")
+    if found is None:
+        return None
+    base = deepcopy(found)
+    for child in list(base):
+        if child.tag in _LINKS:
+            base.remove(child)
+    if not with_emphasis:
+        for name in _EMPHASIS:
+            base.attrib.pop(name, None)
+    return base
+
+
+def _formatting(span: Span, links: Links, base: Element | None) -> Element:
+    made = alone(a("rPr")) if base is None else deepcopy(base)
+    if span.bold:
+        made.set("b", "1")
+    if span.italic:
+        made.set("i", "1")
+    if span.strike:
+        made.set("strike", "sngStrike")
+    if span.code:
+        _set_font(made)
+    arrow = None if span.link is None else links(span.link)
+    if arrow is not None:
+        link = alone(a("hlinkClick"))
+        link.set(R_ID, arrow)
+        _insert(made, link, (a("hlinkMouseOver"), a("rtl"), a("extLst")))
+    return made
+
+
+def _set_font(formatting: Element) -> None:
+    for child in list(formatting):
+        if child.tag in _FONTS:
+            formatting.remove(child)
+    for tag in (a("latin"), a("cs")):
+        font = alone(tag)
+        font.set("typeface", CODE_FONT)
+        _insert(formatting, font, _AFTER_FONTS)
+
+
+def _insert(formatting: Element, child: Element, before: tuple[str, ...]) -> None:
+    for other in formatting:
+        if other.tag in before:
+            other.addprevious(child)
+            return
+    formatting.append(child)

@@ -1,0 +1,85 @@
+"""Shapes: what lies on a slide, through groups and alternatives."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.powerpoint.names import COMPATIBILITY, a, attribute_number, p
+from officeplane.formats.xml import Element
+
+SHAPE: Final = p("sp")
+PICTURE: Final = p("pic")
+FRAME: Final = p("graphicFrame")
+_GROUP: Final = p("grpSp")
+_CONNECTOR: Final = p("cxnSp")
+_ALTERNATIVES: Final = f"{{{COMPATIBILITY}}}AlternateContent"
+_CHOICE: Final = f"{{{COMPATIBILITY}}}Choice"
+_FALLBACK: Final = f"{{{COMPATIBILITY}}}Fallback"
+_LEAVES: Final = frozenset({SHAPE, PICTURE, FRAME, _CONNECTOR})
+_NON_VISUAL: Final = tuple(
+    p(name) for name in ("nvSpPr", "nvPicPr", "nvGraphicFramePr", "nvGrpSpPr", "nvCxnSpPr", "nvContentPartPr")
+)
+_TABLE: Final = f"{a('graphic')}/{a('graphicData')}/{a('tbl')}"
+
+
+def shape_tree(root: Element) -> Element:
+    """Return where the shapes of a slide, layout, master or notes page are."""
+    found = root.find(f"{p('cSld')}/{p('spTree')}")
+    if found is None:
+        raise UnsupportedDocumentError("malformed_slide", "a slide of the presentation has no tree of shapes")
+    return found
+
+
+def shapes(root: Element) -> Iterator[Element]:
+    """Yield every single shape in order; of alternatives the preferred one."""
+    return _leaves(shape_tree(root))
+
+
+def _leaves(parent: Element) -> Iterator[Element]:
+    for child in parent:
+        if child.tag in _LEAVES:
+            yield child
+        elif child.tag == _GROUP:
+            yield from _leaves(child)
+        elif child.tag == _ALTERNATIVES:
+            chosen = child.find(_CHOICE)
+            if chosen is None:
+                chosen = child.find(_FALLBACK)
+            if chosen is not None:
+                yield from _leaves(chosen)
+
+
+def fallbacks(root: Element) -> Iterator[Element]:
+    """Yield what older programs show instead of shapes they do not know."""
+    for found in shape_tree(root).iter(_FALLBACK):
+        beside = found.getparent()
+        if beside is not None and beside.find(_CHOICE) is not None:
+            yield found
+
+
+def properties(shape: Element) -> Element | None:
+    """Return `p:cNvPr`, which holds a shape's number and name."""
+    for tag in _NON_VISUAL:
+        found = shape.find(tag)
+        if found is not None:
+            return found.find(p("cNvPr"))
+    return None
+
+
+def settings(shape: Element) -> Element | None:
+    """Return `p:nvPr`, which says what placeholder a shape is."""
+    for tag in _NON_VISUAL:
+        found = shape.find(tag)
+        if found is not None:
+            return found.find(p("nvPr"))
+    return None
+
+
+def table(shape: Element) -> Element | None:
+    """Return the table that a shape holds."""
+    return shape.find(_TABLE) if shape.tag == FRAME else None
+
+
+def next_shape_number(root: Element) -> int:
+    """Return a number that no shape of a slide has."""
+    return 1 + max((attribute_number(found, "id", 0) for found in root.iter(p("cNvPr"))), default=1)
