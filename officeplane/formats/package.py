@@ -6,16 +6,17 @@ itself, so that an edit in a long text compresses, hashes and stores anew only t
 stretch it is in, and equal parts always give equal bytes.
 """
 
-import io
 import re
 import struct
-import zipfile
 import zlib
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from officeplane.domain.revision import PieceKey, Recipe, RecipeWriter
+from officeplane.formats.archive import DEFLATED, STORED, entries
 from officeplane.formats.xml import Element, parse, serialise
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
@@ -24,8 +25,6 @@ _END: Final = struct.Struct("<4s4H2LH")
 _VERSION: Final = 20
 _UTF_8: Final = 1 << 11
 _THE_FIRST_DAY: Final = (1 << 5) | 1  # 1 January 1980, the zero of zip's calendar
-_STORED: Final = 0
-_DEFLATED: Final = 8
 _LEVEL: Final = 6
 
 _CUT_AFTER: Final = re.compile(rb"</(?:w:p|w:tr|a:p|p:sp|row|si)>")
@@ -51,7 +50,7 @@ class _Stored:
 
     def content(self) -> bytes:
         data = b"".join(self.stretches)
-        return data if self.method == _STORED else zlib.decompress(data, -zlib.MAX_WBITS)
+        return data if self.method == STORED else zlib.decompress(data, -zlib.MAX_WBITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +73,22 @@ class Package:
     def __init__(self, parts: dict[str, _Stored]) -> None:
         self._parts = parts
         self._written = dict(parts)
+        self.renewed: list[str] = []
+        """The parts that the last `write` found added or changed."""
         self._trees: dict[str, Element] = {}
         self._changed: set[str] = set()
         # What each part was cut into last time, by content: most of it is there again.
         self._deflated: dict[str, dict[bytes, bytes]] = {}
 
     @classmethod
-    def read(cls, data: bytes) -> "Package":
-        """Return the package that a zip file holds."""
+    def read(cls, data: bytes, cuts: Sequence[int] = ()) -> "Package":
+        """Return the package that a zip file holds; where it was cut into pieces, it will be cut again."""
         parts: dict[str, _Stored] = {}
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for info in archive.infolist():
-                if info.is_dir():
-                    continue
-                name_length, extra_length = struct.unpack_from("<2H", data, info.header_offset + 26)
-                begin = info.header_offset + _LOCAL.size + name_length + extra_length
-                body = data[begin : begin + info.compress_size]
-                parts[info.filename] = _Stored(info.compress_type, info.CRC, info.file_size, (body,))
+        for entry in entries(data):
+            begin, end = entry.begin, entry.begin + entry.compressed_size
+            places = [begin, *cuts[bisect_right(cuts, begin) : bisect_left(cuts, end)], end]
+            stretches = tuple(data[one:other] for one, other in pairwise(places))
+            parts[entry.name] = _Stored(entry.method, entry.crc, entry.size, stretches)
         return cls(parts)
 
     @property
@@ -106,6 +104,11 @@ class Package:
         if name in self._changed:
             self._store(name, serialise(self._trees[name]))
         return self._parts[name].content()
+
+    def sizes(self, name: str) -> tuple[int, int]:
+        """Return the size of a part and that of its compressed bytes, as of the last `put`, `content` or `write`."""
+        part = self._parts[name]
+        return part.size, part.compressed_size
 
     def tree(self, name: str) -> Element:
         """Return a part's parsed tree. Who changes it says so with `changed`."""
@@ -141,6 +144,7 @@ class Package:
         """Return the file as it is now; later rollbacks return to this."""
         for name in sorted(self._changed):
             self._store(name, serialise(self._trees[name]))
+        self.renewed = [name for name, part in self._parts.items() if self._written.get(name) is not part]
         self._written = dict(self._parts)
         writer = RecipeWriter()
         directory: list[bytes] = []
@@ -164,7 +168,15 @@ class Package:
             now[cut] = before.get(cut) or now.get(cut) or _deflate(cut)
         self._deflated[name] = now
         stretches = tuple(now[cut] for cut in cuts)
-        self._parts[name] = _Stored(_DEFLATED, zlib.crc32(data), len(data), (*stretches, _LAST_BLOCK))
+        self._parts[name] = _Stored(DEFLATED, zlib.crc32(data), len(data), (*stretches, _LAST_BLOCK))
+
+
+def part_cuts(data: bytes) -> list[int]:
+    """Return where in a file the compressed bytes of its parts begin and end."""
+    places: set[int] = set()
+    for entry in entries(data):
+        places |= {entry.begin, entry.begin + entry.compressed_size}
+    return sorted(places - {0, len(data)})
 
 
 def _cuts(data: bytes) -> Iterator[bytes]:

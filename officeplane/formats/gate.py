@@ -1,0 +1,138 @@
+"""The gate: what a file must be before anything opens it.
+
+It looks at the archive, at what the parts say they are, at where they lead and at
+their XML, and lets through what is plainly a Word, Excel or PowerPoint document.
+Refusals are `UnsupportedDocumentError` with one of these reasons:
+
+- `not_a_package`, `not_an_office_document`, `legacy_format`, `strict_format`,
+  `template`: another kind of file; `encrypted`: one that only a password opens
+- `damaged`, `malformed_xml`, `missing_part`: a broken one
+- `unsafe_package`, `unsafe_name`: an archive that two readers would see differently
+- `zip_bomb`, `too_complex`: one that grows beyond measure when it is read
+- `dtd`, `encoding`: XML that is more than it seems
+- `macros`, `embedded_object`: programs, and what belongs to them
+- `external_reference`: content that would be loaded from elsewhere
+
+Embedded workbooks of charts, fonts and media pass as they are and are never opened.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from officeplane.domain.document import Format, UnsupportedDocumentError
+from officeplane.formats.archive import Entry, entries
+from officeplane.formats.kinds import CONTENT_TYPES_PART, Kinds, check_head, check_kind, check_root, format_of, is_xml
+from officeplane.formats.link_checks import check_links, is_links, main_target
+from officeplane.formats.package import Package
+from officeplane.formats.part_checks import (
+    TREE_BYTES_MAX,
+    check_content,
+    check_size,
+    check_xml,
+    inflate,
+    peek,
+    skim,
+    tree_bytes,
+)
+from officeplane.formats.xml import parse
+
+TOTAL_BYTES_MAX: Final = 200 * 1000 * 1000
+LINKS_BYTES_MAX: Final = 4 * 1000 * 1000
+"""Relationships and content types are parsed here; no honest ones are larger."""
+
+_PACKAGE_LINKS: Final = "_rels/.rels"
+_HEAD: Final = 32
+_COMPOUND: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
+
+
+def admit(data: bytes) -> Format:
+    """Return the format of a file that may be opened; any other is refused."""
+    if data.startswith(_COMPOUND):
+        raise _compound(data)
+    found = {entry.name: entry for entry in entries(data)}
+    check_sizes((entry.name, entry.size, entry.compressed_size) for entry in found.values())
+    if CONTENT_TYPES_PART not in found:
+        raise UnsupportedDocumentError("not_an_office_document", "the file is a zip archive but no Office document")
+    kinds = Kinds(_small_xml(data, found[CONTENT_TYPES_PART]))
+    for name in found:
+        check_kind(name, kinds.of(name))
+    if _PACKAGE_LINKS not in found:
+        raise UnsupportedDocumentError("missing_part", "the file does not say which of its parts is the document")
+    main = main_target(_PACKAGE_LINKS, parse(_small_xml(data, found[_PACKAGE_LINKS])))
+    found_format = format_of(kinds.of(main))
+    if main not in found:
+        raise UnsupportedDocumentError("missing_part", f"the file's document is not there: {main!r}")
+    _check_parts(data, found, kinds, main, found_format)
+    return found_format
+
+
+def check_parts(package: Package, names: Iterable[str]) -> None:
+    """Check parts that were changed: an admitted package stays one if these pass.
+
+    Their XML is not read again, since it comes from trees; what an edit can bring
+    in are parts that are too large and relationships that lead outside.
+    """
+    check_sizes((name, *package.sizes(name)) for name in package.names)
+    known = set(package.names)
+    kinds: Kinds | None = None
+    for name in names:
+        if name not in known:
+            continue
+        if kinds is None:
+            kinds = Kinds(package.content(CONTENT_TYPES_PART))
+        check_kind(name, kinds.of(name))
+        if is_links(name):
+            check_links(name, package.tree(name), known)
+
+
+def check_sizes(parts: Iterable[tuple[str, int, int]]) -> None:
+    """Refuse parts, each with its name, size and compressed size, that are too large alone or together."""
+    total = 0
+    for name, size, compressed_size in parts:
+        check_size(name, size, compressed_size)
+        total += size
+    if total > TOTAL_BYTES_MAX:
+        raise UnsupportedDocumentError("zip_bomb", f"the file holds {total} bytes; {TOTAL_BYTES_MAX} are allowed")
+
+
+def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, format: Format) -> None:
+    trees = 0
+    for name, entry in found.items():
+        head = peek(data, entry, _HEAD)
+        check_head(name, head)
+        if not is_xml(name, kinds.of(name), head):
+            skim(data, entry)
+            continue
+        xml = inflate(data, entry)
+        trees += tree_bytes(xml)
+        if trees > TREE_BYTES_MAX:
+            raise UnsupportedDocumentError("too_complex", f"the file has too many elements to be edited ({name!r})")
+        check_xml(name, xml)
+        if is_links(name):
+            _check_small(entry)
+            check_links(name, parse(xml), found.keys())
+        else:
+            check_content(name, xml)
+        if name == main:
+            check_root(format, xml)
+
+
+def _small_xml(data: bytes, entry: Entry) -> bytes:
+    _check_small(entry)
+    xml = inflate(data, entry)
+    check_xml(entry.name, xml)
+    return xml
+
+
+def _check_small(entry: Entry) -> None:
+    if entry.size > LINKS_BYTES_MAX:
+        raise UnsupportedDocumentError("too_complex", f"the part {entry.name!r} is too large")
+
+
+def _compound(data: bytes) -> UnsupportedDocumentError:
+    if _ENCRYPTED in data:
+        return UnsupportedDocumentError("encrypted", "the file is encrypted; save it without a password")
+    return UnsupportedDocumentError(
+        "legacy_format", "the file is in the format of Office 97 to 2003; save it as .docx, .xlsx or .pptx"
+    )
