@@ -1,0 +1,204 @@
+"""Blocks of a story: a paragraph, a table, a control or a mark between them, and what is known of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.formats.word.bookmarks import node_of, number_of
+from officeplane.formats.word.names import (
+    BOOKMARK_END,
+    BOOKMARK_START,
+    COMMENT_REFERENCE,
+    FALLBACK,
+    ID,
+    P_PR,
+    PARA_ID,
+    SDT,
+    SECT_PR,
+    TBL,
+    TC,
+    TEXT_BOX,
+    TR,
+    P,
+    value,
+    w,
+)  # fmt: skip
+from officeplane.formats.word.segments import text_of
+from officeplane.formats.word.styles import LEVELS, SECTION_LEVEL, Styles
+from officeplane.formats.xml import Element
+
+_LEADS: Final = frozenset((P_PR, BOOKMARK_START, BOOKMARK_END, w("proofErr"), w("commentRangeEnd"), w("permEnd")))
+_WRAPPERS: Final = frozenset((SDT, w("sdtContent"), w("customXml"), w("ins"), w("moveTo")))
+_OBJECTS: Final = (w("drawing"), w("pict"), w("object"))
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph anywhere inside a block, and its text."""
+
+    element: Element
+    text: str
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The end of a bookmark; it may stand before all text of its block and so end before it."""
+
+    mark: Element
+    number: int
+    is_leading: bool
+
+
+class Block:
+    """One element at the top of a story."""
+
+    __slots__ = (
+        "_paragraphs",
+        "_text",
+        "closings",
+        "comment_ids",
+        "element",
+        "highest",
+        "is_content",
+        "level",
+        "openings",
+        "para_id",
+    )
+
+    def __init__(self, element: Element, styles: Styles | None) -> None:
+        self.element = element
+        self.openings: list[tuple[str, Element]] = []
+        self.closings: list[Closing] = []
+        self.comment_ids: list[str] = []
+        self.highest = -1
+        self.level = 0
+        self.is_content = element.tag in (P, TBL) or element.tag in _WRAPPERS
+        self.para_id = element.get(PARA_ID)
+        self._paragraphs: list[Paragraph] | None = None
+        self._text: str | None = None
+        for mark in element.iter(BOOKMARK_START, BOOKMARK_END, COMMENT_REFERENCE):
+            self._note(mark)
+        if element.tag == P and styles is not None:
+            self.level = _level(element, styles)
+
+    @property
+    def is_landmark(self) -> bool:
+        """Tell whether nodes begin or end here."""
+        return bool(self.openings or self.closings) or 0 < self.level <= SECTION_LEVEL
+
+    @property
+    def is_table(self) -> bool:
+        """Tell whether it is a table."""
+        return self.element.tag == TBL
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether a reader sees nothing of it but perhaps an empty line."""
+        if not self.is_content:
+            return True
+        return self.element.tag == P and not self.text and next(self.element.iter(*_OBJECTS), None) is None
+
+    @property
+    def section_break(self) -> Element | None:
+        """The section that ends with this paragraph, if one does."""
+        properties = self.element.find(P_PR) if self.element.tag == P else None
+        return None if properties is None else properties.find(SECT_PR)
+
+    @property
+    def paragraphs(self) -> list[Paragraph]:
+        """All paragraphs inside, those of tables and text boxes too, in order."""
+        if self._paragraphs is None:
+            self._paragraphs = _paragraphs(self.element)
+        return self._paragraphs
+
+    @property
+    def top_paragraphs(self) -> list[Paragraph]:
+        """Its paragraphs without those of text boxes."""
+        return (
+            self.paragraphs[:1]
+            if self.element.tag == P
+            else [one for one in self.paragraphs if next(one.element.iterancestors(TEXT_BOX), None) is None]
+        )
+
+    @property
+    def says_something(self) -> bool:
+        """Tell whether it has text, if only an empty line."""
+        return self.is_content or bool(self.paragraphs)
+
+    @property
+    def searched(self) -> str:
+        """Return the texts of all paragraphs with a mark between that is in no text."""
+        paragraphs = self._paragraphs or self.paragraphs
+        return paragraphs[0].text if len(paragraphs) == 1 else "\0".join([paragraph.text for paragraph in paragraphs])
+
+    @property
+    def text(self) -> str:
+        """The text as a reader sees it: rows of a table by line, their cells by tab."""
+        if self._text is None:
+            self._text = "\n".join(
+                _lines(self.element, {one.element: one.text for one in self.paragraphs if one.counts})
+            )
+        return self._text
+
+    def forget_text(self) -> None:
+        """Forget what it says, because that has changed."""
+        self._paragraphs = None
+        self._text = None
+
+    def _note(self, mark: Element) -> None:
+        if mark.tag == COMMENT_REFERENCE:
+            self.comment_ids.append(mark.get(ID, ""))
+            return
+        number = number_of(mark)
+        self.highest = max(self.highest, number)
+        if mark.tag == BOOKMARK_END:
+            self.closings.append(Closing(mark, number, self._is_leading(mark)))
+        elif (node_id := node_of(mark)) is not None:
+            self.openings.append((node_id, mark))
+
+    def _is_leading(self, mark: Element) -> bool:
+        if mark is self.element:
+            return True
+        return mark.getparent() is self.element and all(
+            before.tag in _LEADS for before in mark.itersiblings(preceding=True)
+        )
+
+
+def _level(paragraph: Element, styles: Styles) -> int:
+    properties = paragraph.find(P_PR)
+    if properties is None:
+        return 0
+    outline = value(properties, "outlineLvl")
+    if outline is not None and outline.isdecimal():
+        return int(outline) + 1 if int(outline) < LEVELS else 0
+    return styles.level(value(properties, "pStyle"))
+
+
+def _paragraphs(element: Element) -> list[Paragraph]:
+    if next(element.iter(FALLBACK), None) is None:
+        return [Paragraph(inner, text_of(inner), counts=True) for inner in element.iter(P)]
+    copies = {inner for fallback in element.iter(FALLBACK) for inner in fallback.iter(P)}
+    return [Paragraph(inner, text_of(inner), counts=inner not in copies) for inner in element.iter(P)]
+
+
+def _lines(element: Element, texts: dict[Element, str]) -> Iterator[str]:
+    if element.tag == TBL:
+        for row in _inside(element, TR):
+            yield "\t".join(
+                " ".join(_lines(cell, texts)).replace("\n", " ").replace("\t", " ") for cell in _inside(row, TC)
+            )
+    elif element.tag == P:
+        yield from (texts[inner] for inner in element.iter(P) if inner in texts)
+    else:
+        for inner in element:
+            yield from _lines(inner, texts)
+
+
+def _inside(element: Element, tag: str) -> Iterator[Element]:
+    """Yield the rows of a table or the cells of a row, also those in content controls."""
+    for inner in element:
+        if inner.tag == tag:
+            yield inner
+        elif inner.tag in _WRAPPERS:
+            yield from _inside(inner, tag)

@@ -1,0 +1,252 @@
+"""The body: the text of a document, and how stretches of it come, change and go."""
+
+import itertools
+from collections.abc import Sequence
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.formats.word.block import Block
+from officeplane.formats.word.bookmarks import around, free_number
+from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR, TBL, P, element
+from officeplane.formats.word.remains import Remains, remains_of
+from officeplane.formats.word.story import Story
+from officeplane.formats.word.structure import Place, Structure
+from officeplane.formats.xml import Element
+
+
+class Body:
+    """One story with its structure; `highest` is the highest number of a bookmark in the other stories."""
+
+    def __init__(self, story: Story, highest: int) -> None:
+        self.story = story
+        self._highest = highest
+        self._structure = Structure(story.blocks)
+        self._version = story.version
+
+    @property
+    def structure(self) -> Structure:
+        """The places as they are now."""
+        if self._version != self.story.version:
+            self._structure = Structure(self.story.blocks)
+            self._version = self.story.version
+        return self._structure
+
+    def place(self, node_id: str) -> Place:
+        """Return where a node is."""
+        found = self.structure.by_id.get(node_id)
+        if found is None:
+            raise InvalidEditError(f"the document has no node {node_id!r}; its outline names those it has")
+        return found
+
+    def heading(self, node_id: str) -> Place:
+        """Return where a chapter or a section is."""
+        found = self.place(node_id)
+        if not found.is_heading:
+            raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a chapter or a section")
+        return found
+
+    def page(self, node_id: str) -> Place:
+        """Return where a page or a table is."""
+        found = self.place(node_id)
+        if found.is_heading:
+            raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a page")
+        return found
+
+    def is_blank(self, place: Place) -> bool:
+        """Tell whether a page is nobody's and nothing of it is to be seen."""
+        return (
+            place.kind == "page"
+            and place.marks is None
+            and all(block.is_blank for block in self.story.blocks[place.begin : place.end])
+        )
+
+    def children(self, owner: Place) -> list[Place]:
+        """Return what stands directly below a heading, as a reader sees it."""
+        return [inner for inner in owner.children if not self.is_blank(inner)]
+
+    def insert_heading(self, at: int, heading: Element, node_id: str) -> None:
+        """Put a heading before a block; its bookmark is inside it."""
+        self._mark_inside(heading, node_id)
+        self.story.insert(self._settled(at), [heading])
+
+    def append_heading(self, owner: Place, heading: Element, node_id: str) -> None:
+        """Put a heading at the end of a chapter or of the document, before the break to Word's next section."""
+        self._mark_inside(heading, node_id)
+        self._append(owner, owner.end, [heading])
+
+    def insert_page(self, at: int, elements: Sequence[Element], node_id: str) -> None:
+        """Put new content before a block."""
+        self.story.insert(self._settled(at), self._marked(self._apart(at, elements), node_id))
+
+    def append_page(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
+        """Put new content below a heading, after the pages it has."""
+        self._append(owner, owner.pages_end, self._marked(self._apart(owner.pages_end, elements), node_id))
+
+    def append_plain(self, at: int, elements: Sequence[Element]) -> None:
+        """Put content before a block that is no node of its own."""
+        self.story.insert(at, self._apart(at, elements))
+
+    def rewrite(self, page: Place, elements: Sequence[Element]) -> None:
+        """Replace what a page consists of; its id stays."""
+        begin, remains = self._clear(page)
+        made = self._apart(begin, elements)
+        first = next(inner for top in made for inner in top.iter(P))
+        remains.settle_in(first, at_end=False)
+        self.story.insert(begin, self._marked([*made, *remains.paragraphs_with_breaks()], page.id))
+
+    def delete(self, page: Place) -> None:
+        """Remove a page."""
+        at, remains = self._clear(page)
+        kept = remains.paragraphs_with_breaks()
+        if remains.references:
+            self._settle_nearby(at, remains, kept)
+        else:
+            kept = [*remains.marks, *kept]
+        before, after = self._neighbour(at, -1), self._neighbour(at, 1)
+        if not kept and before is not None and before.is_table and (after is None or after.is_table):
+            kept = [element("p")]
+        if kept:
+            self.story.insert(at, kept)
+
+    def remember(self, heading: Place) -> None:
+        """Keep the id of a heading that is about to change."""
+        self._mark_inside(self.story.blocks[heading.begin].element, heading.id)
+        self.story.touch(heading.begin)
+
+    def _clear(self, page: Place) -> tuple[int, Remains]:
+        """Take out a page with its bookmark; return where it was and what has to stay of it."""
+        owner = page.owner or self.structure.root
+        unmarked = list(self.structure.unmarked(owner))
+        if len(unmarked) > 1:
+            # Pages that have their ids by their turn would get another, or become one.
+            for other in reversed(unmarked):
+                if other is not page and not self.is_blank(other):
+                    self._remember_page(other)
+            page = self.place(page.id)
+        blocks = self.story.blocks[page.begin : page.end]
+        remains = remains_of([block.element for block in blocks])
+        begin, end = self._without_marks(page)
+        self.story.remove(begin, end)
+        return begin, remains
+
+    def _remember_page(self, page: Place) -> None:
+        begin, end = around(page.id, self._number())
+        self.story.insert(page.end, [end])
+        self.story.insert(page.begin, [begin])
+
+    def _without_marks(self, page: Place) -> tuple[int, int]:
+        begin, end = page.begin, page.end
+        if page.marks is None:
+            return begin, end
+        first, last = page.marks
+        if last is None:
+            number = first.get(ID)
+            last = next((mark for mark in self.story.root.iter(BOOKMARK_END) if mark.get(ID) == number), None)
+        for mark in (last, first):
+            if mark is None:
+                continue
+            top = self._top_of(mark)
+            at = self.story.container.index(top)
+            if top is mark:
+                self.story.remove(at, at + 1)
+                begin -= at < begin
+                end -= at < end
+            else:
+                parent = mark.getparent()
+                if parent is not None:
+                    parent.remove(mark)
+                self.story.touch(at)
+        return begin, end
+
+    def _top_of(self, mark: Element) -> Element:
+        top = mark
+        while (parent := top.getparent()) is not None and parent is not self.story.container:
+            top = parent
+        return top
+
+    def _settled(self, at: int) -> int:
+        """Return where to insert so that the page before stays as it is, also when Word put its end further on."""
+        page = self.structure.at(at - 1)
+        if page is None or page.end != at or page.marks is None or page.marks[1] is None:
+            return at
+        mark = page.marks[1]
+        top = self._top_of(mark)
+        found = self.story.container.index(top)
+        if top is mark or found < at:
+            return at
+        parent = mark.getparent()
+        if parent is not None:
+            parent.remove(mark)
+        mark.tail = None
+        self.story.touch(found)
+        self.story.insert(at, [mark])
+        return at + 1
+
+    def _append(self, owner: Place, at: int, elements: list[Element]) -> None:
+        at = self._settled(at)
+        broken = self._break_before(owner, at)
+        if broken is not None:
+            block = self.story.blocks[broken]
+            place = self.structure.at(broken)
+            if block.is_blank and (place is None or place.marks is None):
+                at = broken
+            elif (section := block.section_break) is not None:
+                # The break moves behind what is new, so that this is on the same paper as what is before it.
+                last = element("p")
+                properties = element("pPr")
+                last.append(properties)
+                properties.append(section)
+                self.story.touch(broken)
+                elements = [*elements, last]
+        self.story.insert(at, elements)
+
+    def _break_before(self, owner: Place, at: int) -> int | None:
+        if at >= self.structure.end:
+            return None
+        for i in range(at - 1, owner.begin, -1):
+            block = self.story.blocks[i]
+            if block.is_content:
+                return None if block.section_break is None else i
+        return None
+
+    def _apart(self, at: int, elements: Sequence[Element]) -> list[Element]:
+        """Return elements with an empty paragraph where Word would join two tables, or a table would end the text."""
+        made = list(elements)
+        before, after = self._neighbour(at, -1), self._neighbour(at, 1)
+        if made[0].tag == TBL and before is not None and before.is_table:
+            made.insert(0, element("p"))
+        if made[-1].tag == TBL and (after is None or after.is_table):
+            made.append(element("p"))
+        return made
+
+    def _neighbour(self, at: int, step: int) -> Block | None:
+        found = self._neighbour_at(at, step)
+        return None if found is None else self.story.blocks[found]
+
+    def _neighbour_at(self, at: int, step: int) -> int | None:
+        places = range(at - 1, -1, -1) if step < 0 else range(at, self.structure.end)
+        return next((i for i in places if self.story.blocks[i].is_content), None)
+
+    def _settle_nearby(self, at: int, remains: Remains, kept: list[Element]) -> None:
+        for step in (-1, 1):
+            found = self._neighbour_at(at, step)
+            if found is not None and self.story.blocks[found].element.tag == P:
+                remains.settle_in(self.story.blocks[found].element, at_end=step < 0)
+                self.story.touch(found)
+                return
+        if not kept:
+            kept.append(element("p"))
+        remains.settle_in(kept[0], at_end=True)
+
+    def _marked(self, elements: Sequence[Element], node_id: str) -> list[Element]:
+        begin, end = around(node_id, self._number())
+        return [begin, *elements, end]
+
+    def _mark_inside(self, heading: Element, node_id: str) -> None:
+        begin, end = around(node_id, self._number())
+        properties = heading.find(P_PR)
+        heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
+        heading.append(end)
+
+    def _number(self) -> int:
+        highest = max(itertools.chain((self._highest,), (block.highest for block in self.story.blocks)))
+        return free_number(highest, self.story.root)

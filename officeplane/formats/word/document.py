@@ -1,0 +1,248 @@
+"""Word documents: what they consist of, what they say, and the edits of them."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from lxml import etree
+
+from officeplane.domain.document import Format, InvalidEditError, Node
+from officeplane.formats.blocks import Block as Content
+from officeplane.formats.blocks import Line, Span
+from officeplane.formats.package import Package
+from officeplane.formats.search import Wanted
+from officeplane.formats.word.anchors import anchor_around, anchor_at
+from officeplane.formats.word.body import Body
+from officeplane.formats.word.comments import Comments, comment_id
+from officeplane.formats.word.paper import text_width
+from officeplane.formats.word.stories import Stories
+from officeplane.formats.word.story import Hit, Story
+from officeplane.formats.word.structure import Place
+from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
+from officeplane.formats.word.writer import Writer
+from officeplane.formats.xml import Element
+
+
+class Word:
+    """A Word document that stays parsed from one edit to the next."""
+
+    format: ClassVar = Format.DOCX
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._stories = Stories(package)
+        self._comments = Comments(package, self._stories.part, self._stories.styles)
+
+    def outline(self) -> list[Node]:
+        """Return chapters with their sections and pages, then the texts beside the body."""
+        remarks = self._comments.texts()
+        body = self._body
+        nodes = [self._node(place, remarks) for place in body.children(body.structure.root)]
+        for aside in self._stories.asides:
+            text = _text(aside.story)
+            if text.strip():
+                nodes.append(Node(aside.id, aside.kind, text))
+        return nodes
+
+    def text(self) -> str:
+        """Return the whole text by lines: the body, then notes, headers and footers."""
+        return "\n".join(text for story in self._all() if (text := _text(story)) or story is self._body.story)
+
+    def places_of(self, wanted: Wanted) -> list[str]:
+        """Return the node of each occurrence of a text, in order."""
+        return [place for story in self._all() for place in self._named(story, story.find(wanted))]
+
+    def fingerprint(self, target: str) -> str | None:
+        """Return a hash of what a node says and how, without the nodes below it; None when there is no such node."""
+        found = self._elements_of(target)
+        if found is None:
+            return None
+        digest = hashlib.sha256()
+        for element in found:
+            digest.update(etree.tostring(element, with_tail=False))
+        return digest.hexdigest()
+
+    def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
+        """Add a chapter at the end or before the one at `position`."""
+        body = self._body
+        heading = self._writer().heading(CHAPTER_LEVEL, _line(title))
+        chapters = [place for place in body.structure.root.children if place.kind == "chapter"]
+        if position is not None and position < len(chapters):
+            body.insert_heading(chapters[position].begin, heading, node_id)
+        else:
+            body.append_heading(body.structure.root, heading, node_id)
+        return node_id
+
+    def add_section(
+        self, title: str, chapter_id: str | None, blocks: Sequence[Content], position: int | None, node_id: str
+    ) -> str:
+        """Add a section to a chapter, or to the last one, at the end or before the section at `position`."""
+        body = self._body
+        chapter = self._chapter(chapter_id)
+        writer = self._writer()
+        heading = writer.heading(SECTION_LEVEL, _line(title))
+        content = writer.elements(blocks) if blocks else []
+        sections = [place for place in chapter.children if place.kind == "section"]
+        if position is not None and position < len(sections):
+            body.insert_heading(sections[position].begin, heading, node_id)
+        else:
+            body.append_heading(chapter, heading, node_id)
+        if content:
+            body.append_plain(body.place(node_id).begin + 1, content)
+        return node_id
+
+    def write_page(self, blocks: Sequence[Content], section_id: str | None, position: int | None, node_id: str) -> str:
+        """Add content to a section, a chapter or the document, at the end or before what is at `position` in it."""
+        body = self._body
+        owner = body.structure.root if section_id is None else body.heading(section_id)
+        elements = self._writer().elements(blocks)
+        self._add_page(owner, elements, position, node_id)
+        return node_id
+
+    def edit_page(self, page_id: str, blocks: Sequence[Content]) -> None:
+        """Replace what a page says."""
+        page = self._body.page(page_id)
+        self._body.rewrite(page, self._writer().elements(blocks))
+
+    def delete_page(self, page_id: str) -> None:
+        """Remove a page; what others tied to it moves to what is next to it."""
+        self._body.delete(self._body.page(page_id))
+
+    def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
+        """Replace a text wherever it stands; return the node of each replacement."""
+        found = [(story, story.find(wanted)) for story in self._all()]
+        places = [place for story, hits in found for place in self._named(story, hits)]
+        for story, hits in found:
+            if story is self._body.story:
+                self._remember_headings(hits)
+            story.replace(hits, replace)
+        return places
+
+    def insert_table(
+        self, rows: Sequence[Sequence[str]], header: Sequence[str] | None, section_id: str | None, style: str | None,
+        node_id: str,
+    ) -> str:  # fmt: skip
+        """Add a table at the end of a section or of the document."""
+        owner = self._body.structure.root if section_id is None else self._body.heading(section_id)
+        lines = [[_line(cell) for cell in row] for row in ([] if header is None else [header]) + list(rows)]
+        made = self._writer().table(lines, 0 if header is None else 1, style)
+        self._add_page(owner, [made], None, node_id)
+        return node_id
+
+    def add_comment(self, node_id: str | None, find: str | None, text: str, author: str, at: datetime) -> str:
+        """Comment on a node or on the first place where a text stands; return the comment's id."""
+        body = self._body
+        hit = None if find is None else self._first(find)
+        ends = self._ends(node_id) if node_id is not None else None
+        mentioned = [number for block in body.story.blocks for number in block.comment_ids]
+        number = self._comments.add(text, author, at, mentioned)
+        reference = self._comments.reference(number)
+        if hit is not None:
+            anchor_at(hit.paragraph, hit.spans[0], number, reference)
+            body.story.touch(hit.block)
+        elif ends is not None:
+            (first, begin), (last, end) = ends
+            anchor_around(begin, end, number, reference)
+            for block in {first, last}:
+                body.story.touch(block)
+        return comment_id(number)
+
+    @property
+    def _body(self) -> Body:
+        return self._stories.body
+
+    def _all(self) -> Iterator[Story]:
+        yield self._body.story
+        yield from (aside.story for aside in self._stories.asides)
+
+    def _writer(self) -> Writer:
+        return Writer(self.package, self._stories.part, self._stories.styles, text_width(self._body.story.container))
+
+    def _chapter(self, chapter_id: str | None) -> Place:
+        root = self._body.structure.root
+        if chapter_id is None:
+            return next((place for place in reversed(root.children) if place.kind == "chapter"), root)
+        chapter = self._body.heading(chapter_id)
+        if chapter.kind != "chapter":
+            raise InvalidEditError(f"{chapter_id!r} is a {chapter.kind}; give the id of a chapter")
+        return chapter
+
+    def _add_page(self, owner: Place, elements: Sequence[Element], position: int | None, node_id: str) -> None:
+        body = self._body
+        if owner is body.structure.root:
+            before = body.children(owner)
+        else:
+            before = [place for place in body.children(owner) if place.kind != "section"]
+        if position is not None and position < len(before):
+            body.insert_page(before[position].begin, elements, node_id)
+        elif owner is body.structure.root:
+            body.insert_page(body.structure.end, elements, node_id)
+        else:
+            body.append_page(owner, elements, node_id)
+
+    def _remember_headings(self, hits: Iterable[Hit]) -> None:
+        structure = self._body.structure
+        for block in dict.fromkeys(hit.block for hit in hits):
+            place = structure.at(block)
+            if place is not None and place.begin == block and place.is_heading and place.is_derived:
+                self._body.remember(place)
+
+    def _named(self, story: Story, hits: Iterable[Hit]) -> Iterator[str]:
+        """Yield the node of each of the places that count."""
+        structure = self._body.structure
+        aside = next((aside.id for aside in self._stories.asides if aside.story is story), None)
+        for hit in hits:
+            if hit.counts:
+                place = structure.at(hit.block) if aside is None else None
+                yield from [aside or (place.id if place is not None else "")] * len(hit.spans)
+
+    def _first(self, find: str) -> Hit:
+        for hit in self._body.story.find(Wanted(find)):
+            if hit.counts:
+                return hit
+        raise InvalidEditError(
+            f"{find!r} does not stand in the text; headers, footers and notes cannot be commented on"
+        )
+
+    def _ends(self, node_id: str) -> tuple[tuple[int, Element], tuple[int, Element]]:
+        """Return the first and the last paragraph of a node, each with its block."""
+        body = self._body
+        if any(aside.id == node_id for aside in self._stories.asides):
+            raise InvalidEditError(f"{node_id!r} is beside the text; only the text can be commented on")
+        place = body.place(node_id)
+        end = place.begin + 1 if place.is_heading else place.end
+        blocks = [(i, body.story.blocks[i]) for i in range(place.begin, end)]
+        found = [(i, one.element) for i, block in blocks for one in block.top_paragraphs]
+        if not found:
+            raise InvalidEditError(f"{node_id!r} has no paragraph to comment on")
+        return found[0], found[-1]
+
+    def _elements_of(self, target: str) -> list[Element] | None:
+        body = self._body
+        place = body.structure.by_id.get(target)
+        if place is not None:
+            end = place.begin + 1 if place.is_heading else place.end
+            return [block.element for block in body.story.blocks[place.begin : end] if block.is_content]
+        for aside in self._stories.asides:
+            if aside.id == target:
+                return [aside.story.root]
+        comment = self._comments.find(target)
+        return None if comment is None else [comment]
+
+    def _node(self, place: Place, remarks: dict[str, str]) -> Node:
+        blocks = self._body.story.blocks
+        own = [blocks[place.begin]] if place.is_heading else blocks[place.begin : place.end]
+        text = "\n".join(block.text for block in own if block.is_content).strip("\n")
+        node = Node(place.id, place.kind, text, [self._node(inner, remarks) for inner in self._body.children(place)])
+        for number in (number for block in own for number in block.comment_ids):
+            node.children.append(Node(comment_id(number), "comment", remarks.get(number, "")))
+        return node
+
+
+def _text(story: Story) -> str:
+    return "\n".join(block.text for block in story.blocks if block.says_something)
+
+
+def _line(text: str) -> Line:
+    return (Span(text),)

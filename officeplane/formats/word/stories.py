@@ -1,0 +1,80 @@
+"""The stories of a document: its body, and its headers, footers and notes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.package import Package
+from officeplane.formats.relationships import Relationships, main_part
+from officeplane.formats.word.body import Body
+from officeplane.formats.word.bookmarks import number_of
+from officeplane.formats.word.names import BOOKMARK_START, w
+from officeplane.formats.word.story import Story
+from officeplane.formats.word.styles import Styles
+
+_KINDS = ("footnotes", "endnotes", "header", "footer")
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A story beside the body, as a node."""
+
+    id: str
+    kind: str
+    story: Story
+
+
+class Stories:
+    """What is parsed of a document; it is parsed anew when the package went back to what it was."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        try:
+            self.part = main_part(package)
+        except ValueError:
+            raise UnsupportedDocumentError(
+                "no_main_part", "the file does not say which of its parts is the text"
+            ) from None
+        if self.part not in package:
+            raise UnsupportedDocumentError(
+                "no_main_part", f"the file has no part {self.part!r}, which should be the text"
+            )
+        self.styles = Styles(package, self.part)
+        self._body: Body | None = None
+        self._asides: list[Aside] | None = None
+
+    @property
+    def body(self) -> Body:
+        """The text."""
+        root = self._package.tree(self.part)
+        if self._body is None or self._body.story.root is not root:
+            container = root.find(w("body"))
+            if container is None:
+                raise UnsupportedDocumentError(
+                    "unknown_dialect", "the text is not in the usual form of Word: save it as 'Word Document (.docx)'"
+                )
+            self._asides = None
+            story = Story(self._package, self.part, container, self.styles)
+            marks = (mark for aside in self.asides for mark in aside.story.root.iter(BOOKMARK_START))
+            self._body = Body(story, max((number_of(mark) for mark in marks), default=-1))
+        return self._body
+
+    @property
+    def asides(self) -> list[Aside]:
+        """The texts beside it: notes, headers and footers."""
+        if self._asides is None or any(
+            aside.story.root is not self._package.tree(aside.story.part) for aside in self._asides
+        ):
+            self._asides = list(self._found())
+        return self._asides
+
+    def _found(self) -> Iterator[Aside]:
+        arrows = Relationships(self._package, self.part)
+        seen: set[str] = set()
+        for kind in _KINDS:
+            for arrow in arrows.of_type(kind):
+                part = arrow.target
+                if part in self._package and part not in seen and not arrow.is_external:
+                    seen.add(part)
+                    name = part.rpartition("/")[2].rpartition(".")[0]
+                    yield Aside(name, kind, Story(self._package, part, self._package.tree(part), None))

@@ -1,0 +1,107 @@
+"""Stories: the texts of a document, each in a part of its own, as a row of blocks.
+
+The document's body is one, every header, footer and the notes are others. What a
+block says is worked out once and kept until the block changes, so that an edit
+costs what it touches and not what the document is long.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from officeplane.formats.package import Package
+from officeplane.formats.search import Wanted
+from officeplane.formats.word.block import Block
+from officeplane.formats.word.segments import replace_spans
+from officeplane.formats.word.styles import Styles
+from officeplane.formats.xml import Element
+
+_BETWEEN: Final = "\0"
+"""Stands between paragraphs in what is searched: no text that can be looked for has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A paragraph in which something was found."""
+
+    block: int
+    paragraph: Element
+    spans: list[tuple[int, int]]
+    counts: bool
+    """False for the copy of a text box that only old programs show."""
+
+
+class Story:
+    """The blocks of one part; who changes what is inside one says so with `touch`."""
+
+    def __init__(self, package: Package, part: str, container: Element, styles: Styles | None) -> None:
+        self.package = package
+        self.part = part
+        self.root = package.tree(part)
+        self.container = container
+        self._styles = styles
+        self.blocks = [Block(inner, styles) for inner in container]
+        self.version = 0
+        """Grows when blocks come, go or may mean something else."""
+        self._searched: tuple[str, list[int]] | None = None
+
+    def insert(self, at: int, elements: Sequence[Element]) -> None:
+        """Put new blocks before the one at a place, or at the end."""
+        if at < len(self.blocks):
+            anchor = self.blocks[at].element
+            for made in elements:
+                anchor.addprevious(made)
+        else:
+            self.container.extend(elements)
+        self.blocks[at:at] = [Block(made, self._styles) for made in elements]
+        self._moved()
+
+    def remove(self, begin: int, end: int) -> None:
+        """Take out the blocks from one place up to another."""
+        for block in self.blocks[begin:end]:
+            self.container.remove(block.element)
+        del self.blocks[begin:end]
+        self._moved()
+
+    def touch(self, at: int) -> None:
+        """Note that what is inside a block is no longer what it was."""
+        self.blocks[at] = Block(self.blocks[at].element, self._styles)
+        self._moved()
+
+    def find(self, wanted: Wanted) -> list[Hit]:
+        """Return the paragraphs in which a text stands, in order."""
+        if self._searched is None:
+            texts = [block.searched for block in self.blocks]
+            self._searched = _BETWEEN.join(texts), list(accumulate((len(text) + 1 for text in texts), initial=0))
+        text, begins = self._searched
+        found: dict[int, list[tuple[int, int]]] = {}
+        for begin, end in wanted.spans(text):
+            block = bisect_right(begins, begin) - 1
+            found.setdefault(block, []).append((begin - begins[block], end - begins[block]))
+        return [hit for block, spans in found.items() for hit in self._hits(block, spans)]
+
+    def replace(self, hits: Sequence[Hit], replacement: str) -> None:
+        """Replace what was found; the bookmarks in these blocks stay as they are."""
+        for hit in hits:
+            replace_spans(hit.paragraph, hit.spans, replacement)
+        for at in {hit.block for hit in hits}:
+            self.blocks[at].forget_text()
+        if hits:
+            self._searched = None
+            self.package.changed(self.part)
+
+    def _hits(self, block: int, spans: list[tuple[int, int]]) -> list[Hit]:
+        found: dict[int, list[tuple[int, int]]] = {}
+        paragraphs = self.blocks[block].paragraphs
+        begins = list(accumulate((len(paragraph.text) + 1 for paragraph in paragraphs), initial=0))
+        for begin, end in spans:
+            at = bisect_right(begins, begin) - 1
+            found.setdefault(at, []).append((begin - begins[at], end - begins[at]))
+        return [Hit(block, paragraphs[at].element, inside, paragraphs[at].counts) for at, inside in found.items()]
+
+    def _moved(self) -> None:
+        self.version += 1
+        self._searched = None
+        self.package.changed(self.part)

@@ -1,0 +1,173 @@
+"""The structure of a text: chapters, sections and pages as stretches of its blocks.
+
+A heading of level 1 begins a chapter, one of level 2 a section. What stands below
+a heading is in pages: those that were written here are marked by bookmarks, and
+what lies between them, somebody else's text, is one page for each stretch. Such a
+page gets its id from its heading and its turn, so that it keeps it while its text
+changes; a heading gets it from its bookmark, from Word's own paragraph id, or else
+from what it says.
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from officeplane.formats.word.block import Block
+from officeplane.formats.word.bookmarks import HEADINGS, number_of
+from officeplane.formats.word.names import SECT_PR
+from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
+from officeplane.formats.xml import Element
+
+Marks: TypeAlias = tuple[Element, Element | None]
+"""The beginning and the end of a node's bookmark."""
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """Where a node is: its blocks from `begin` up to `end`, its heading and its pages among them."""
+
+    id: str
+    kind: str
+    begin: int
+    end: int
+    owner: "Place | None"
+    children: list["Place"] = field(default_factory=list["Place"])
+    marks: Marks | None = None
+    is_derived: bool = True
+    """Whether the id comes from what the node says and changes with it."""
+
+    @property
+    def is_heading(self) -> bool:
+        """Tell whether it is a heading with what stands below it."""
+        return self.kind in {"chapter", "section"}
+
+    @property
+    def pages_end(self) -> int:
+        """Where the pages of a heading end and its sections begin."""
+        return next((inner.begin for inner in self.children if inner.kind == "section"), self.end)
+
+
+class Structure:
+    """The places of one text as it is now."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = blocks
+        self.end = len(blocks) - 1 if blocks and blocks[-1].element.tag == SECT_PR else len(blocks)
+        self.root = Place("", "document", -1, self.end, None)
+        self.by_id: dict[str, Place] = {}
+        self._flat: list[Place] = []
+        self._turns: dict[tuple[str, str], int] = {}
+        self._named = {node_id for block in blocks if block.openings for node_id, _ in block.openings}
+        self._build()
+        self._begins = [place.begin for place in self._flat]
+
+    def at(self, block: int) -> Place | None:
+        """Return the heading or the page that a block belongs to."""
+        found = bisect_right(self._begins, block) - 1
+        return self._flat[found] if found >= 0 else None
+
+    def unmarked(self, owner: Place) -> Iterator[Place]:
+        """Yield the pages of a heading that nothing but their turn gives an id."""
+        yield from (page for page in owner.children if page.kind == "page" and page.marks is None)
+
+    def _build(self) -> None:
+        owner = self.root
+        begin = 0
+        page: Place | None = None
+        for i, block in enumerate(self._blocks):
+            if not block.is_landmark or i >= self.end:
+                continue
+            if 0 < block.level <= SECTION_LEVEL:
+                if page is None:
+                    self._close_gap(owner, begin, i)
+                else:
+                    page.end = i
+                for closing in block.closings:
+                    self._note_end(page, closing.mark, closing.number)
+                owner = self._heading(i, block, owner)
+                begin, page = i + 1, None
+                for node_id, mark in block.openings:
+                    if not node_id.startswith(HEADINGS) and page is None:
+                        page = self._open(owner, node_id, mark, i + 1)
+                continue
+            for closing in block.closings:
+                if closing.is_leading and self._note_end(page, closing.mark, closing.number) and page is not None:
+                    page.end = begin = i + 1 if closing.mark is block.element else i
+                    page = None
+            for node_id, mark in block.openings:
+                if page is None and not node_id.startswith(HEADINGS):
+                    self._close_gap(owner, begin, i)
+                    page = self._open(owner, node_id, mark, i)
+            for closing in block.closings:
+                if not closing.is_leading and self._note_end(page, closing.mark, closing.number) and page is not None:
+                    page.end = begin = i + 1
+                    page = None
+        if page is None:
+            self._close_gap(owner, begin, self.end)
+        else:
+            page.end = self.end
+
+    def _note_end(self, page: Place | None, mark: Element, number: int) -> bool:
+        if page is None or page.marks is None or number_of(page.marks[0]) != number:
+            return False
+        page.marks = page.marks[0], mark
+        return True
+
+    def _heading(self, i: int, block: Block, before: Place) -> Place:
+        chapter = before if before.kind == "chapter" else before.owner if before.kind == "section" else None
+        is_chapter = block.level == CHAPTER_LEVEL
+        parent = self.root if is_chapter or chapter is None else chapter
+        if before.kind == "section":
+            before.end = i
+        if is_chapter and chapter is not None:
+            chapter.end = i
+        kind = "chapter" if is_chapter else "section"
+        node_id, is_derived = self._heading_id(kind, block)
+        place = Place(node_id, kind, i, self.end, parent, is_derived=is_derived)
+        self._add(parent, place)
+        return place
+
+    def _heading_id(self, kind: str, block: Block) -> tuple[str, bool]:
+        for node_id, _ in block.openings:
+            if node_id.startswith(HEADINGS) and node_id not in self.by_id:
+                return node_id, False
+        if block.para_id:
+            node_id = f"{kind}-{block.para_id.lower()}"
+            if node_id not in self.by_id:
+                return node_id, False
+        return self._derived(kind, block.text), True
+
+    def _open(self, owner: Place, node_id: str, mark: Element, begin: int) -> Place:
+        kind = "table" if node_id.startswith("table-") else "page"
+        number = 1
+        unique = node_id
+        while unique in self.by_id:
+            number += 1
+            unique = f"{node_id}-{number}"
+        page = Place(unique, kind, begin, self.end, owner, marks=(mark, None), is_derived=False)
+        self._add(owner, page)
+        return page
+
+    def _close_gap(self, owner: Place, begin: int, end: int) -> None:
+        if not any(block.is_content for block in self._blocks[begin:end]):
+            return
+        self._add(owner, Place(self._derived("page", owner.id), "page", begin, end, owner))
+
+    def _derived(self, kind: str, fact: str) -> str:
+        """Return an id from a fact and its turn among equals, passing over those that are kept in bookmarks."""
+        while True:
+            turn = self._turns[kind, fact] = self._turns.get((kind, fact), -1) + 1
+            node_id = f"{kind}-{_digest(kind, fact, str(turn))}"
+            if node_id not in self._named and node_id not in self.by_id:
+                return node_id
+
+    def _add(self, owner: Place, place: Place) -> None:
+        owner.children.append(place)
+        self._flat.append(place)
+        self.by_id[place.id] = place
+
+
+def _digest(*facts: str) -> str:
+    return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:12]

@@ -1,0 +1,149 @@
+"""The writer: blocks of content become paragraphs and tables of a document."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.package import Package
+from officeplane.formats.word.links import link_to
+from officeplane.formats.word.names import R_ID, TBL, child, element
+from officeplane.formats.word.numbering import DEPTH_MAX, Numbering
+from officeplane.formats.word.segments import fill_run
+from officeplane.formats.word.styles import LEVELS, SECTION_LEVEL, Styles
+from officeplane.formats.word.tables import table
+from officeplane.formats.xml import Element
+
+_FIXED: Final = "Courier New"
+
+
+class Writer:
+    """Makes the elements of one part in the styles of its document."""
+
+    def __init__(self, package: Package, part: str, styles: Styles, width: int) -> None:
+        self._package = package
+        self._part = part
+        self._styles = styles
+        self._numbering = Numbering(package, part)
+        self._width = width
+        # The list that goes on at each depth, by its number and whether it counts.
+        self._lists: dict[int, tuple[str, bool]] = {}
+
+    def elements(self, content: Iterable[Block]) -> list[Element]:
+        """Return what the blocks become; an empty content is an empty paragraph."""
+        self._lists.clear()
+        made: list[Element] = []
+        for block in content:
+            if not isinstance(block, Item):
+                self._lists.clear()
+            for one in self._made(block):
+                if made and made[-1].tag == TBL and one.tag == TBL:
+                    # Word joins tables that touch.
+                    made.append(element("p"))
+                made.append(one)
+        return made or [element("p")]
+
+    def heading(self, level: int, line: Line) -> Element:
+        """Return a heading in the document's own style."""
+        return self._paragraph(line, self._styles.heading(level))
+
+    def table(self, rows: Sequence[Sequence[Line]], header_rows: int, style: str | None) -> Element:
+        """Return a table in a style of this name, or in the document's grid, or with lines of its own."""
+        style_id = self._styles.find("table", "Table Grid") if style is None else self._styles.table(style)
+        return table(rows, header_rows, style_id, self._width, self._fill_cell)
+
+    def _made(self, block: Block) -> list[Element]:
+        match block:
+            case Heading(level, line):
+                # The first two levels are chapters and sections, and those are edits of their own.
+                return [self.heading(min(level + SECTION_LEVEL, LEVELS), line)]
+            case Paragraph(line):
+                return [self._paragraph(line, None)]
+            case Item():
+                return [self._item(block)]
+            case Quote(line):
+                return [self._paragraph(line, self._styles.quote())]
+            case Code(text):
+                return [self._code(text)]
+            case Table(rows, header_rows):
+                return [self.table(rows, header_rows, None)] if any(rows) else []
+            case Rule():
+                return [_rule()]
+
+    def _paragraph(self, line: Line, style_id: str | None) -> Element:
+        made = element("p")
+        if style_id is not None:
+            child(child(made, "pPr"), "pStyle", val=style_id)
+        self._fill(made, line)
+        return made
+
+    def _code(self, text: str) -> Element:
+        made = element("p")
+        child(child(made, "pPr"), "pStyle", val=self._styles.code())
+        fill_run(child(made, "r"), text)
+        return made
+
+    def _item(self, item: Item) -> Element:
+        depth = min(item.depth, DEPTH_MAX)
+        made = element("p")
+        properties = child(made, "pPr")
+        style_id = self._styles.find("paragraph", "List Paragraph")
+        if style_id is not None:
+            child(properties, "pStyle", val=style_id)
+        numbers = child(properties, "numPr")
+        child(numbers, "ilvl", val=str(depth))
+        child(numbers, "numId", val=self._list(item, depth))
+        if style_id is not None:
+            child(properties, "contextualSpacing")
+        self._fill(made, item.line)
+        return made
+
+    def _list(self, item: Item, depth: int) -> str:
+        for deeper in [known for known in self._lists if known > depth]:
+            del self._lists[deeper]
+        known = self._lists.get(depth)
+        if known is None or item.begins_list or known[1] != item.ordered:
+            number = self._numbering.counted(depth) if item.ordered else self._numbering.bullets()
+            known = self._lists[depth] = number, item.ordered
+        return known[0]
+
+    def _fill_cell(self, paragraph: Element, line: Line, is_header: bool) -> None:
+        self._fill(paragraph, line, bold=is_header)
+
+    def _fill(self, paragraph: Element, line: Line, *, bold: bool = False) -> None:
+        address: str | None = None
+        holder = paragraph
+        is_link = False
+        for span in line:
+            if span.link != address:
+                address = span.link
+                arrow = None if address is None else link_to(self._package, self._part, address)
+                is_link = arrow is not None
+                holder = paragraph if arrow is None else child(paragraph, "hyperlink")
+                if arrow is not None:
+                    holder.set(R_ID, arrow)
+            self._fill_span(child(holder, "r"), span, bold=bold or span.bold, is_link=is_link)
+
+    def _fill_span(self, run: Element, span: Span, *, bold: bool, is_link: bool) -> None:
+        if bold or span.italic or span.strike or span.code or is_link:
+            properties = child(run, "rPr")
+            if is_link:
+                child(properties, "rStyle", val=self._styles.hyperlink())
+            if span.code:
+                child(properties, "rFonts", ascii=_FIXED, hAnsi=_FIXED, cs=_FIXED)
+            for name, is_set in (
+                ("b", bold),
+                ("bCs", bold),
+                ("i", span.italic),
+                ("iCs", span.italic),
+                ("strike", span.strike),
+            ):
+                if is_set:
+                    child(properties, name)
+        fill_run(run, span.text)
+
+
+def _rule() -> Element:
+    made = element("p")
+    border = child(child(made, "pPr"), "pBdr")
+    child(border, "bottom", val="single", sz="6", space="1", color="auto")
+    return made
