@@ -35,6 +35,7 @@ class Presentation:
         self._sections = Sections(package, self._main)
         self._texts = reading.Texts(package)
         self._headers: dict[str, tuple[Element, bool]] = {}
+        self._layouts: tuple[Element, list[Layout]] | None = None
 
     def outline(self) -> list[Node]:
         """Return the chapters with their slides; the slides alone when there are no chapters."""
@@ -190,12 +191,17 @@ class Presentation:
         slides = self._slides.all()
         beside = slides[min(place.index, len(slides)) - 1] if slides else None
         near = None if beside is None else self._layout_of(beside)
-        known = layouts(self.package, self._main)
-        return chosen(known, name, purpose, None if near is None else near.master)
+        return chosen(self._known_layouts(), name, purpose, None if near is None else near.master)
 
     def _layout_of(self, slide: Slide) -> Layout | None:
         parts = {arrow.target for arrow in Relationships(self.package, slide.part).of_type("slideLayout")}
-        return next((layout for layout in layouts(self.package, self._main) if layout.part in parts), None)
+        return next((layout for layout in self._known_layouts() if layout.part in parts), None)
+
+    def _known_layouts(self) -> list[Layout]:
+        root = self.package.tree(self._main)
+        if self._layouts is None or self._layouts[0] is not root:
+            self._layouts = (root, layouts(self.package, self._main))
+        return self._layouts[1]
 
     def _places(self) -> Places:
         slides = self._slides.all()

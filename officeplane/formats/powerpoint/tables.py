@@ -89,10 +89,11 @@ def _row_height(table: Table, area: Area) -> int:
 
 def rows_of(table: Element) -> list[str]:
     """Return the text of a table, a line for each row, its cells separated by tabs."""
-    return [
-        "\t".join("\n".join(text_of(paragraph) for paragraph in cell.iter(PARAGRAPH)) for cell in row.iterfind(a("tc")))
-        for row in table.iterfind(a("tr"))
-    ]
+    return ["\t".join(_cell_text(cell) for cell in row.iterfind(a("tc"))) for row in table.iterfind(a("tr"))]
+
+
+def _cell_text(cell: Element) -> str:
+    return " ".join(text_of(paragraph) for paragraph in cell.iter(PARAGRAPH)).replace("\n", " ")
 
 
 def graphic_uri(frame: Element) -> str:
