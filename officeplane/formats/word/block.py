@@ -61,6 +61,7 @@ class Block:
         "element",
         "highest",
         "is_content",
+        "is_landmark",
         "level",
         "openings",
         "para_id",
@@ -81,11 +82,8 @@ class Block:
             self._note(mark)
         if element.tag == P and styles is not None:
             self.level = _level(element, styles)
-
-    @property
-    def is_landmark(self) -> bool:
-        """Tell whether nodes begin or end here."""
-        return bool(self.openings or self.closings) or 0 < self.level <= SECTION_LEVEL
+        # Nodes begin or end here.
+        self.is_landmark = bool(self.openings or self.closings) or 0 < self.level <= SECTION_LEVEL
 
     @property
     def is_table(self) -> bool:

@@ -19,14 +19,14 @@ class Body:
     def __init__(self, story: Story, highest: int) -> None:
         self.story = story
         self._highest = highest
-        self._structure = Structure(story.blocks)
+        self._structure = Structure(story.blocks, story.end)
         self._version = story.version
 
     @property
     def structure(self) -> Structure:
         """The places as they are now."""
         if self._version != self.story.version:
-            self._structure = Structure(self.story.blocks)
+            self._structure = Structure(self.story.blocks, self.story.end)
             self._version = self.story.version
         return self._structure
 
@@ -114,7 +114,7 @@ class Body:
 
     def _clear(self, page: Place) -> tuple[int, Remains]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""
-        owner = page.owner or self.structure.root
+        owner = self.structure.owner_of(page)
         unmarked = list(self.structure.unmarked(owner))
         if len(unmarked) > 1:
             # Pages that have their ids by their turn would get another, or become one.
@@ -200,7 +200,7 @@ class Body:
         self.story.insert(at, elements)
 
     def _break_before(self, owner: Place, at: int) -> int | None:
-        if at >= self.structure.end:
+        if at >= self.story.end:
             return None
         for i in range(at - 1, owner.begin, -1):
             block = self.story.blocks[i]
@@ -223,7 +223,7 @@ class Body:
         return None if found is None else self.story.blocks[found]
 
     def _neighbour_at(self, at: int, step: int) -> int | None:
-        places = range(at - 1, -1, -1) if step < 0 else range(at, self.structure.end)
+        places = range(at - 1, -1, -1) if step < 0 else range(at, self.story.end)
         return next((i for i in places if self.story.blocks[i].is_content), None)
 
     def _settle_nearby(self, at: int, remains: Remains, kept: list[Element]) -> None:

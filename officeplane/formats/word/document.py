@@ -157,7 +157,7 @@ class Word:
         yield from (aside.story for aside in self._stories.asides)
 
     def _writer(self) -> Writer:
-        return Writer(self.package, self._stories.part, self._stories.styles, text_width(self._body.story.container))
+        return Writer(self.package, self._stories.part, self._stories.styles, text_width(self._body.story.section))
 
     def _chapter(self, chapter_id: str | None) -> Place:
         root = self._body.structure.root
@@ -177,7 +177,7 @@ class Word:
         if position is not None and position < len(before):
             body.insert_page(before[position].begin, elements, node_id)
         elif owner is body.structure.root:
-            body.insert_page(body.structure.end, elements, node_id)
+            body.insert_page(body.story.end, elements, node_id)
         else:
             body.append_page(owner, elements, node_id)
 

@@ -9,9 +9,8 @@ _USUAL: Final = 9026
 _LEAST: Final = 1440
 
 
-def text_width(body: Element) -> int:
-    """Return the width between the margins of the last section, in twentieths of a point."""
-    section = body.find(w("sectPr"))
+def text_width(section: Element | None) -> int:
+    """Return the width between the margins of a section, in twentieths of a point."""
     size = None if section is None else section.find(w("pgSz"))
     margins = None if section is None else section.find(w("pgMar"))
     if size is None or margins is None:

@@ -14,6 +14,7 @@ from typing import Final
 from officeplane.formats.package import Package
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.block import Block
+from officeplane.formats.word.names import SECT_PR
 from officeplane.formats.word.segments import replace_spans
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element
@@ -46,6 +47,17 @@ class Story:
         self.version = 0
         """Grows when blocks come, go or may mean something else."""
         self._searched: tuple[str, list[int]] | None = None
+
+    @property
+    def end(self) -> int:
+        """Where the text ends, before what is said of its last section."""
+        return len(self.blocks) - (self.section is not None)
+
+    @property
+    def section(self) -> Element | None:
+        """What is said of the paper of the last section, if anything is."""
+        last = self.blocks[-1].element if self.blocks else None
+        return last if last is not None and last.tag == SECT_PR else None
 
     def insert(self, at: int, elements: Sequence[Element]) -> None:
         """Put new blocks before the one at a place, or at the end."""

@@ -12,11 +12,11 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.bookmarks import HEADINGS, number_of
-from officeplane.formats.word.names import SECT_PR
 from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
 from officeplane.formats.xml import Element
 
@@ -32,7 +32,8 @@ class Place:
     kind: str
     begin: int
     end: int
-    owner: "Place | None"
+    owner: str
+    """The id of the heading above it; the document itself is the empty one."""
     children: list["Place"] = field(default_factory=list["Place"])
     marks: Marks | None = None
     is_derived: bool = True
@@ -52,11 +53,12 @@ class Place:
 class Structure:
     """The places of one text as it is now."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[Block], end: int) -> None:
         self._blocks = blocks
-        self.end = len(blocks) - 1 if blocks and blocks[-1].element.tag == SECT_PR else len(blocks)
-        self.root = Place("", "document", -1, self.end, None)
+        self.end = end
+        self.root = Place("", "document", -1, self.end, "")
         self.by_id: dict[str, Place] = {}
+        self._chapter: Place | None = None
         self._flat: list[Place] = []
         self._turns: dict[tuple[str, str], int] = {}
         self._named = {node_id for block in blocks if block.openings for node_id, _ in block.openings}
@@ -68,6 +70,10 @@ class Structure:
         found = bisect_right(self._begins, block) - 1
         return self._flat[found] if found >= 0 else None
 
+    def owner_of(self, place: Place) -> Place:
+        """Return the heading above a node, or the document."""
+        return self.by_id[place.owner] if place.owner else self.root
+
     def unmarked(self, owner: Place) -> Iterator[Place]:
         """Yield the pages of a heading that nothing but their turn gives an id."""
         yield from (page for page in owner.children if page.kind == "page" and page.marks is None)
@@ -76,9 +82,8 @@ class Structure:
         owner = self.root
         begin = 0
         page: Place | None = None
-        for i, block in enumerate(self._blocks):
-            if not block.is_landmark or i >= self.end:
-                continue
+        for i in [i for i, block in enumerate(self._blocks) if block.is_landmark]:
+            block = self._blocks[i]
             if 0 < block.level <= SECTION_LEVEL:
                 if page is None:
                     self._close_gap(owner, begin, i)
@@ -116,17 +121,18 @@ class Structure:
         return True
 
     def _heading(self, i: int, block: Block, before: Place) -> Place:
-        chapter = before if before.kind == "chapter" else before.owner if before.kind == "section" else None
         is_chapter = block.level == CHAPTER_LEVEL
-        parent = self.root if is_chapter or chapter is None else chapter
         if before.kind == "section":
             before.end = i
-        if is_chapter and chapter is not None:
-            chapter.end = i
+        if is_chapter and self._chapter is not None:
+            self._chapter.end = i
+        parent = self.root if is_chapter or self._chapter is None else self._chapter
         kind = "chapter" if is_chapter else "section"
         node_id, is_derived = self._heading_id(kind, block)
-        place = Place(node_id, kind, i, self.end, parent, is_derived=is_derived)
+        place = Place(node_id, kind, i, self.end, parent.id, is_derived=is_derived)
         self._add(parent, place)
+        if is_chapter:
+            self._chapter = place
         return place
 
     def _heading_id(self, kind: str, block: Block) -> tuple[str, bool]:
@@ -146,20 +152,23 @@ class Structure:
         while unique in self.by_id:
             number += 1
             unique = f"{node_id}-{number}"
-        page = Place(unique, kind, begin, self.end, owner, marks=(mark, None), is_derived=False)
+        page = Place(unique, kind, begin, self.end, owner.id, marks=(mark, None), is_derived=False)
         self._add(owner, page)
         return page
 
     def _close_gap(self, owner: Place, begin: int, end: int) -> None:
-        if not any(block.is_content for block in self._blocks[begin:end]):
+        for i in range(begin, end):
+            if self._blocks[i].is_content:
+                break
+        else:
             return
-        self._add(owner, Place(self._derived("page", owner.id), "page", begin, end, owner))
+        self._add(owner, Place(self._derived("page", owner.id), "page", begin, end, owner.id))
 
     def _derived(self, kind: str, fact: str) -> str:
         """Return an id from a fact and its turn among equals, passing over those that are kept in bookmarks."""
         while True:
             turn = self._turns[kind, fact] = self._turns.get((kind, fact), -1) + 1
-            node_id = f"{kind}-{_digest(kind, fact, str(turn))}"
+            node_id = f"{kind}-{_digest(kind, fact, turn)}"
             if node_id not in self._named and node_id not in self.by_id:
                 return node_id
 
@@ -169,5 +178,6 @@ class Structure:
         self.by_id[place.id] = place
 
 
-def _digest(*facts: str) -> str:
-    return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:12]
+@lru_cache(maxsize=32_768)
+def _digest(kind: str, fact: str, turn: int) -> str:
+    return hashlib.sha256(f"{kind}\0{fact}\0{turn}".encode()).hexdigest()[:12]
