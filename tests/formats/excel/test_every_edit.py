@@ -1,0 +1,146 @@
+from collections.abc import Callable
+
+import pytest
+
+from officeplane.domain.document import Format, InvalidEditError, Node
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.add_sheet import AddSheet
+from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.catalogue import all_edits
+from officeplane.edits.contract import Edit
+from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.rename_sheet import RenameSheet
+from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.set_cells import FormulaCell, SetCells
+from officeplane.edits.set_properties import SetProperties
+from officeplane.formats.blank import blank
+from tests.fixtures.documents import excel
+from tests.formats.excel.books import applied, assert_sound, differing, occasion, opened, written
+
+DOCUMENTS: dict[str, Callable[[], bytes]] = {name: make for name, make in excel.HARD.items() if name != "big"} | {
+    "few": lambda: excel.big(50),
+    "blank": lambda: blank(Format.XLSX, "Blank"),
+}
+CONTENT = "# Token\n\nSome **bold** text\n\n- one\n  1. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+
+
+def edits_for(sheets: list[Node]) -> list[Edit]:
+    """Return every edit that a workbook can have, one that works on each of its sheets of cells."""
+    made: list[Edit] = [
+        AddSheet(name="Token"),
+        AddSheet(name="Token", position=0),
+        AddSection(title="Token", content=CONTENT),
+        AddSection(title="Token", content=CONTENT, position=1),
+        SetProperties(title="Token"),
+    ]
+    for sheet in sheets:
+        if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":
+            made += [
+                SetCells(
+                    sheet=sheet.text, cells={"D30": "Token", "B9": 1, "XFD40": FormulaCell(formula="=SUM(B1:B9)")}
+                ),
+                AppendRows(sheet=sheet.text, rows=[["Token", 1.5, None, True], [], [FormulaCell(formula="1+1")]]),
+            ]
+        made.append(RenameSheet(sheet=sheet.text, name="Token's name"))
+        if len(sheets) > 1:
+            made.append(DeleteSheet(sheet=sheet.text))
+    return made
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_edit_gives_a_sound_file_and_the_same_one_each_time(name: str) -> None:
+    data = DOCUMENTS[name]()
+
+    for edit in edits_for(opened(data).outline()):
+        (told,), after = applied(data, edit)
+        (told_again,), again = applied(data, edit)
+
+        assert_sound(after)
+        assert after == again
+        assert told == told_again
+        assert isinstance(told["id"], str)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_edits_one_after_another_give_the_same_as_edits_with_the_file_read_in_between(name: str) -> None:
+    data = DOCUMENTS[name]()
+    edits = [edit for edit in edits_for(opened(data).outline()[:1]) if not isinstance(edit, DeleteSheet)]
+    chosen = {type(edit): edit for edit in edits if not isinstance(edit, AddSection)}
+    read_between = data
+
+    warm = opened(data)
+    for edit in chosen.values():
+        edit.apply(warm, occasion())
+        warm.package.write()
+        _, read_between = applied(read_between, edit)
+
+    assert written(warm) == read_between
+
+
+def test_every_edit_for_workbooks_is_tried_here() -> None:
+    tried = {type(edit) for edit in edits_for(opened(excel.hard()).outline())} | {ReplaceText, FillTemplate}
+
+    assert tried == {edit for edit in all_edits().values() if Format.XLSX in edit.formats()}
+
+
+def test_an_edit_of_cells_touches_their_sheet_and_the_note_to_calculate() -> None:
+    data = excel.hard()
+
+    _, after = applied(data, SetCells(sheet="Last", cells={"B1": 2}))
+
+    assert differing(data, after) == {"xl/worksheets/sheet5.xml", "xl/workbook.xml"}
+
+
+def test_properties_touch_nothing_else() -> None:
+    data = excel.hard()
+
+    _, after = applied(data, SetProperties(title="Other"))
+
+    assert differing(data, after) == {"docProps/core.xml"}
+
+
+def test_a_failed_edit_leaves_nothing_behind() -> None:
+    data = excel.hard()
+    book = opened(data)
+    before = written(book)
+
+    with pytest.raises(InvalidEditError):
+        SetCells(sheet="Data", cells={"A2": "lost", "B10": 1}).apply(book, occasion())
+    book.package.rollback()
+
+    assert written(book) == before
+    assert "lost" not in book.text()
+
+
+def test_the_outline_shows_sheets_their_ranges_tables_and_charts() -> None:
+    outline = opened(excel.hard()).outline()
+
+    assert [(node.id, node.text) for node in outline] == [
+        ("sheet-1", "Data"), ("sheet-2", "Q1 'Plan'"), ("sheet-3", "Secret"), ("sheet-7", "Chart1"),
+        ("sheet-9", "Last"),
+    ]  # fmt: skip
+    assert [(node.id, node.kind, node.text) for node in outline[0].children] == [
+        ("range-1", "range", "A1:F12"), ("table-1", "table", "Sales A1:C5"),
+        ("chart-chart1", "chart", "Sales of {{name}}"),
+    ]  # fmt: skip
+
+
+def test_the_text_shows_rows_with_tabs_under_the_name_of_their_sheet() -> None:
+    lines = opened(excel.hard()).text().split("\n")
+
+    assert lines[:3] == ["Data", "Region\tAmount\tDouble", "North\t1.5\t4.5\t\t3"]
+    assert "Secret" in lines
+    assert "8\t=SUM(Sales[[#All],[Amount]])" in lines
+
+
+def test_after_an_edit_the_outline_and_the_text_show_it() -> None:
+    book = opened(excel.hard())
+
+    AddSection(title="Token", content=CONTENT, position=1).apply(book, occasion())
+    SetCells(sheet="Last", cells={"C7": "Token cell"}).apply(book, occasion())
+
+    assert [node.text for node in book.outline()][:2] == ["Data", "Token"]
+    assert book.outline()[-1].children[0].text == "A1:C7"
+    assert "Some bold text" in book.text()
+    assert "Token cell" in book.text()
