@@ -51,6 +51,8 @@ def _flush_left(paragraph: Element, *, indented: bool = False) -> None:
 
 def _item(paragraph: Element, item: Item, *, has_bullets: bool) -> None:
     depth = min(item.depth, _DEEPEST)
+    if has_bullets and not depth and not item.ordered:
+        return
     properties = under(paragraph, a("pPr"))
     if not has_bullets:
         properties.set("marL", str(_STEP * depth + _HANGING))

@@ -196,10 +196,12 @@ class Page:
         return True
 
     def _replace(self, text: Element, made: Sequence[Element]) -> None:
-        for old in text.findall(PARAGRAPH):
+        gone = text.findall(PARAGRAPH)
+        for old in gone:
             text.remove(old)
-            self._drop_links(old)
         text.extend(made)
+        for old in gone:  # a link of the old text may be one of the new text too
+            self._drop_links(old)
         self._package.changed(self._part)
 
     def _remove(self, shape: Element) -> None:

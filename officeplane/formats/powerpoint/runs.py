@@ -33,10 +33,9 @@ def write_line(
             formatting.set(name, value)
         for number, text in enumerate(one_line(span.text).split("\n")):
             if number:
-                under(paragraph, a("br")).append(deepcopy(formatting))
+                _formatted(under(paragraph, a("br")), formatting)
             if text:
-                run = under(paragraph, a("r"))
-                run.append(deepcopy(formatting))
+                run = _formatted(under(paragraph, a("r")), formatting)
                 under(run, a("t")).text = text
 
 
@@ -53,6 +52,12 @@ def base_of(text_body: Element, *, with_emphasis: bool) -> Element | None:
         for name in _EMPHASIS:
             base.attrib.pop(name, None)
     return base
+
+
+def _formatted(element: Element, formatting: Element) -> Element:
+    if len(formatting) or formatting.attrib:
+        element.append(deepcopy(formatting))
+    return element
 
 
 def _formatting(span: Span, links: Links, base: Element | None) -> Element:

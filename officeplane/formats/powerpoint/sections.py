@@ -102,10 +102,17 @@ _LIST: Final = f"{p('extLst')}/{p('ext')}/{p14('sectionLst')}"
 
 
 def _section(entries: Element, name: str, seed: str) -> Element:
-    guid = uuid.UUID(bytes=hashlib.sha256(seed.encode()).digest()[:16], version=5)
-    made = under(entries, p14("section"), name=name, id=f"{{{str(guid).upper()}}}")
+    taken = {entry.get("id", "").upper() for entry in entries}
+    guid = _guid(seed)
+    while guid in taken:
+        guid = _guid(guid)
+    made = under(entries, p14("section"), name=name, id=guid)
     under(made, p14("sldIdLst"))
     return made
+
+
+def _guid(seed: str) -> str:
+    return f"{{{uuid.UUID(bytes=hashlib.sha256(seed.encode()).digest()[:16], version=5)}}}".upper()
 
 
 def _list(section: Element, slides: Sequence[Slide]) -> None:

@@ -1,0 +1,142 @@
+from collections.abc import Callable
+
+import pytest
+
+from officeplane.domain.document import Format, Node
+from officeplane.edits.add_chapter import AddChapter
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.add_slide import AddSlide
+from officeplane.edits.catalogue import all_edits
+from officeplane.edits.contract import Edit
+from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.delete_slide import DeleteSlide
+from officeplane.edits.edit_page import EditPage
+from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.move_slide import MoveSlide
+from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.set_notes import SetNotes
+from officeplane.edits.set_properties import SetProperties
+from officeplane.edits.write_page import WritePage
+from officeplane.formats.blank import blank
+from officeplane.formats.powerpoint.presentation import Presentation
+from tests.fixtures.documents import powerpoint
+from tests.formats.powerpoint.decks import applied, assert_consistent, assert_sound, differing, opened, slides_of
+
+DOCUMENTS = {name: make for name, make in powerpoint.HARD.items() if name != "many"} | {
+    "blank": lambda: blank(Format.PPTX, "Blank"),
+    "few": lambda: powerpoint.many(2),
+}
+CONTENT = (
+    "# Token title\n\nSome **bold** [link](https://example.org/)\n\n- one\n  1. two\n\n> said\n\n"
+    "| a | b |\n|---|---|\n| 1 | 2 |\n"
+)
+
+
+def edits_for(deck: Presentation) -> list[Edit]:
+    """Return every edit that a presentation can have, one that works on each of its slides."""
+    made: list[Edit] = [
+        AddChapter(title="Token chapter"),
+        AddChapter(title="Token chapter", position=0),
+        AddSection(title="Token section"),
+        AddSection(title="Token section", content=CONTENT, position=0),
+        WritePage(content=CONTENT),
+        WritePage(content=CONTENT, position=1),
+        InsertTable(rows=[["x", 1], [2.5]], header=["Token"]),
+        AddSlide(title="Token", body=CONTENT, notes="Token notes"),
+        AddSlide(title="Token"),
+        SetProperties(title="Token"),
+    ]
+    for slide in slides_of(deck)[-1:]:
+        made += [
+            EditPage(page_id=slide.id, content=CONTENT),
+            EditSlide(slide_id=slide.id, title="Token"),
+            EditSlide(slide_id=slide.id, body="- Token\n"),
+            MoveSlide(slide_id=slide.id, position=0),
+            MoveSlide(slide_id=slide.id, position=99),
+            SetNotes(slide_id=slide.id, notes="Token\nnotes"),
+            DeleteSlide(slide_id=slide.id),
+            DeletePage(page_id=slide.id),
+        ]
+        if slide.text:
+            made += [ReplaceText(find=slide.text, replace="Token")]
+    for chapter in deck.outline()[:2]:
+        if chapter.kind == "chapter":
+            made += [
+                AddSection(title="Token section", chapter_id=chapter.id, content=CONTENT),
+                WritePage(content=CONTENT, section_id=chapter.id),
+                WritePage(content=CONTENT, section_id=chapter.id, position=0),
+                InsertTable(rows=[["Token"]], section_id=chapter.id),
+            ]
+    return made
+
+
+@pytest.mark.parametrize("make", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_every_edit_leaves_a_consistent_file_and_all_that_it_does_not_target(make: Callable[[], bytes]) -> None:
+    original = make()
+    untouched = opened(original)
+    before = prints(untouched)
+    shared = ("ppt/slideMasters", "ppt/slideLayouts", "ppt/media", "ppt/charts", "ppt/embeddings", "ppt/comment")
+
+    for edit in edits_for(untouched):
+        deck = opened(original)
+        result = applied(deck, edit)
+
+        data = deck.package.write().content()
+
+        assert_consistent(data)
+        again = opened(data)
+        after = prints(again)
+        gone = isinstance(edit, DeleteSlide | DeletePage)
+        targets = {result["id"], *edit.targets(untouched)}
+        if gone:
+            targets.add("slide-256")  # in one of the files it leads to others, and can no longer
+        assert again.text() == deck.text()
+        assert again.outline() == deck.outline()
+        assert gone or not [name for name in differing(original, data) if name.startswith(shared)]
+        assert before.keys() - after.keys() == ({result["id"]} if gone else set())
+        assert all(after[name] == was for name, was in before.items() if name in after and name not in targets)
+
+
+@pytest.mark.parametrize("make", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_edits_of_a_parsed_presentation_write_the_bytes_of_edits_of_files(make: Callable[[], bytes]) -> None:
+    cold = make()
+    warm = opened(cold)
+
+    for edit in edits_for(warm):
+        if isinstance(edit, DeletePage | ReplaceText):  # the edit before took what it is about
+            continue
+        result = applied(warm, edit)
+        again = opened(cold)
+
+        assert applied(again, edit) == result
+
+        cold = again.package.write().content()
+        assert warm.package.write().content() == cold
+    assert_sound(cold)
+
+
+def test_a_failed_edit_leaves_nothing_behind_after_a_rollback() -> None:
+    deck = opened(powerpoint.sectioned())
+    before = deck.package.write().content()
+
+    for edit in edits_for(deck):
+        applied(deck, edit)
+        deck.package.rollback()
+
+        assert deck.package.write().content() == before
+    assert deck.outline() == opened(before).outline()
+
+
+def test_every_edit_that_knows_presentations_is_tried_here() -> None:
+    tried = {type(edit) for edit in edits_for(opened(powerpoint.sectioned()))} | {FillTemplate}
+
+    assert {edit for edit in all_edits().values() if Format.PPTX in edit.formats()} == tried
+
+
+def prints(deck: Presentation) -> dict[str, str | None]:
+    def walk(nodes: list[Node]) -> list[str]:
+        return [name for node in nodes for name in (node.id, *walk(node.children))]
+
+    return {name: deck.fingerprint(name) for name in walk(deck.outline()) if "." not in name}
