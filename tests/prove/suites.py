@@ -32,7 +32,7 @@ async def mutants(_folder: Path) -> list[Figure]:
 
 
 async def _suite(name: str, path: str, **environment: str) -> list[Figure]:
-    _, lines = await _said("-m", "pytest", "-q", "-m", "", path, **environment)
+    _, lines = await _said("-m", "pytest", "-q", path, **environment)
     summary = next((line for line in reversed(lines) if re.search(r"\d+ (passed|failed|error)", line)), "no summary")
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
     return [exactly(f"{name}: {summary.strip('= ')}", failed, [])]
