@@ -7,7 +7,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.bookmarks import around, free_number
 from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR, TBL, P, element
-from officeplane.formats.word.remains import Remains, remains_of
+from officeplane.formats.word.remains import Remains, check_fields, remains_of
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place, Structure
 from officeplane.formats.xml import Element
@@ -114,17 +114,18 @@ class Body:
 
     def _clear(self, page: Place) -> tuple[int, Remains]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""
-        owner = self.structure.owner_of(page)
-        unmarked = list(self.structure.unmarked(owner))
+        check_fields([block.element for block in self.story.blocks[page.begin : page.end]])
+        self._settled(page.begin)
+        page = self.place(page.id)
+        unmarked = list(self.structure.unmarked(self.structure.owner_of(page)))
         if len(unmarked) > 1:
             # Pages that have their ids by their turn would get another, or become one.
             for other in reversed(unmarked):
                 if other is not page and not self.is_blank(other):
                     self._remember_page(other)
             page = self.place(page.id)
-        blocks = self.story.blocks[page.begin : page.end]
-        remains = remains_of([block.element for block in blocks])
         begin, end = self._without_marks(page)
+        remains = remains_of([block.element for block in self.story.blocks[begin:end]])
         self.story.remove(begin, end)
         return begin, remains
 

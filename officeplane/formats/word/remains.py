@@ -59,11 +59,10 @@ class Remains:
 
 def remains_of(elements: Sequence[Element]) -> Remains:
     """Return what stays of elements that are about to go; their own nodes' bookmarks do not."""
-    _check_fields(elements)
     marks: list[Element] = []
     references: list[Element] = []
     breaks: list[Element] = []
-    ours: set[str | None] = set()
+    ours = _own_marks(elements)
     for top in elements:
         for found in top.iter(*RANGE_MARKS, COMMENT_REFERENCE, SECT_PR):
             if found.tag == COMMENT_REFERENCE:
@@ -73,11 +72,30 @@ def remains_of(elements: Sequence[Element]) -> Remains:
                 parent = found.getparent()
                 if parent is not None and parent.tag == P_PR:
                     breaks.append(deepcopy(found))
-            elif found.tag == BOOKMARK_START and node_of(found) is not None:
-                ours.add(found.get(ID))
-            elif found.tag != BOOKMARK_END or found.get(ID) not in ours:
+            elif found not in ours:
                 marks.append(_mark(found))
     return Remains(marks, references, breaks)
+
+
+def check_fields(elements: Sequence[Element]) -> None:
+    """Refuse to take out half a field."""
+    depth = 0
+    for top in elements:
+        for mark in top.iter(_FIELD):
+            depth += {"begin": 1, "end": -1}.get(mark.get(_FIELD_TYPE, ""), 0)
+            if depth < 0:
+                break
+    if depth != 0:
+        raise InvalidEditError(
+            "a field, such as a table of contents, reaches out of the page: edit it in Word, or name all of its pages"
+        )
+
+
+def _own_marks(elements: Sequence[Element]) -> set[Element]:
+    """Return the bookmarks of nodes that lie wholly in what goes."""
+    starts = {mark.get(ID): mark for top in elements for mark in top.iter(BOOKMARK_START) if node_of(mark) is not None}
+    ends = {mark.get(ID): mark for top in elements for mark in top.iter(BOOKMARK_END) if mark.get(ID) in starts}
+    return {*ends.values(), *(starts[number] for number in ends)}
 
 
 def _mark(found: Element) -> Element:
@@ -99,16 +117,3 @@ def _reference(found: Element) -> Element:
     reference.tail = None
     made.append(reference)
     return made
-
-
-def _check_fields(elements: Sequence[Element]) -> None:
-    depth = 0
-    for top in elements:
-        for mark in top.iter(_FIELD):
-            depth += {"begin": 1, "end": -1}.get(mark.get(_FIELD_TYPE, ""), 0)
-            if depth < 0:
-                break
-    if depth != 0:
-        raise InvalidEditError(
-            "a field, such as a table of contents, reaches out of the page: edit it in Word, or name all of its pages"
-        )

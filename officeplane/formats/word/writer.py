@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.links import link_to
 from officeplane.formats.package import Package
-from officeplane.formats.word.links import link_to
 from officeplane.formats.word.names import R_ID, TBL, child, element
 from officeplane.formats.word.numbering import DEPTH_MAX, Numbering
 from officeplane.formats.word.segments import fill_run

@@ -1,0 +1,144 @@
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from officeplane.domain.document import Format
+from officeplane.edits.add_chapter import AddChapter
+from officeplane.edits.add_comment import AddComment
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.catalogue import all_edits
+from officeplane.edits.contract import Edit
+from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.edit_page import EditPage
+from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.set_properties import SetProperties
+from officeplane.edits.write_page import WritePage
+from officeplane.formats.blank import blank
+from officeplane.formats.search import Wanted
+from officeplane.formats.word.document import Word
+from tests.fixtures.documents import word as documents
+from tests.formats.word.texts import MAIN, applied, assert_sound, differing, nodes, occasion, opened, written
+
+DOCUMENTS: Mapping[str, Callable[[], bytes]] = {
+    **documents.HARD,
+    "blank": lambda: blank(Format.DOCX, "Blank"),
+    "few_pages": lambda: documents.long(3),
+}
+CONTENT = (
+    "# Token title\n\nSome **bold** *leaning* ~~gone~~ `code` [link](https://example.org/)\\\nbroken\n\n- one\n"
+    "  1. two\n\n> said\n\n"
+    "| a | b |\n|---|---|\n| 1 | **2** |\n\n---\n\n```\ncode  here\n```\n"
+)
+ALLOWED = {
+    MAIN, "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
+    "[Content_Types].xml",
+}  # fmt: skip
+PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
+
+
+def edits_for(word: Word) -> list[Edit]:
+    """Return every edit that a document can have, one that works on each of its nodes."""
+    made: list[Edit] = [
+        AddChapter(title="Token chapter"),
+        AddChapter(title="Token chapter", position=0),
+        AddSection(title="Token section"),
+        AddSection(title="Token section", content=CONTENT, position=0),
+        WritePage(content=CONTENT),
+        WritePage(content="", position=0),
+        WritePage(content=CONTENT, position=1),
+        InsertTable(rows=[["x", 1], [2.5]], header=["Token"]),
+        SetProperties(title="Token"),
+    ]
+    for node in nodes(word.outline()):
+        match node.kind:
+            case "chapter":
+                made += [
+                    AddSection(title="Token", chapter_id=node.id, position=0),
+                    AddSection(title="Token", chapter_id=node.id, content=CONTENT),
+                    WritePage(content=CONTENT, section_id=node.id, position=0),
+                    WritePage(content="Token", section_id=node.id),
+                    InsertTable(rows=[["Token"]], section_id=node.id),
+                    AddComment(node_id=node.id, text="Token"),
+                ]
+            case "section":
+                made += [
+                    WritePage(content=CONTENT, section_id=node.id),
+                    InsertTable(rows=[["Token"]], section_id=node.id),
+                    AddComment(node_id=node.id, text="Token"),
+                ]
+            case "page":
+                made += [
+                    DeletePage(page_id=node.id),
+                    EditPage(page_id=node.id, content=CONTENT),
+                    EditPage(page_id=node.id, content=""),
+                    AddComment(node_id=node.id, text="Token\n\nsecond"),
+                ]
+            case _:
+                pass
+    word_in_it = next((w for w in word.text().split() if w.isalpha() and word.places_of(Wanted(w))), None)
+    if word_in_it is not None:
+        made += [ReplaceText(find=word_in_it, replace="Token\nnew\tline"), ReplaceText(find=word_in_it, replace="")]
+    made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
+    return made
+
+
+@pytest.mark.parametrize("make", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Callable[[], bytes]) -> None:
+    data = make()
+    base = written(opened(data))
+
+    for edit in edits_for(opened(data)):
+        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage):
+            continue  # fields have a test of their own
+        word = opened(data)
+        result = applied(word, edit)
+
+        assert_sound(word)
+        assert written(word) == _applied_again(data, edit)
+        changed = differing(base, written(word))
+        if isinstance(edit, SetProperties):
+            assert changed <= PROPERTIES
+        elif not isinstance(edit, ReplaceText):
+            assert changed <= ALLOWED
+        if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
+            assert result["id"] in {node.id for node in nodes(word.outline())}
+
+
+def test_every_edit_of_word_is_tried_here() -> None:
+    tried = {type(edit).task_type for make in DOCUMENTS.values() for edit in edits_for(opened(make()))}
+
+    assert tried == {name for name, edit in all_edits().items() if Format.DOCX in edit.formats()}
+
+
+@pytest.mark.parametrize("make", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+def test_reading_a_document_changes_nothing_in_it(make: Callable[[], bytes]) -> None:
+    word = opened(make())
+    before = written(word)
+
+    word.outline()
+    word.text()
+    word.places_of(Wanted("a"))
+    for node in nodes(word.outline()):
+        word.fingerprint(node.id)
+
+    assert written(word) == before
+
+
+def test_an_edit_that_fails_leaves_nothing_behind_after_a_rollback() -> None:
+    word = opened(documents.chapters())
+    before = written(word)
+    outline = word.outline()
+    applied(word, AddChapter(title="New"), ReplaceText(find="hello", replace="bye"))
+
+    word.package.rollback()
+
+    assert word.outline() == outline
+    assert written(word) == before
+
+
+def _applied_again(data: bytes, edit: Edit) -> bytes:
+    word = opened(data)
+    edit.apply(word, occasion(0))
+    return written(word)
