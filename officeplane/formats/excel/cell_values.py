@@ -71,23 +71,37 @@ def string_item(cell: Element, strings: SharedStrings) -> Element | None:
     """Return the text of a cell that is a text and no result, as it lies."""
     kind = cell.get("t")
     if kind == "s":
-        return strings.item(cell.findtext(VALUE))
+        at = shared_number(cell)
+        return strings.items[at] if 0 <= at < len(strings.items) else None
     return cell.find(INLINE) if kind == "inlineStr" else None
+
+
+def shared_number(cell: Element) -> int:
+    """Return the number of the shared string that a cell names, -1 when it names none."""
+    for child in cell:
+        if child.tag == VALUE:
+            text = (child.text or "").strip()
+            return int(text) if text.isdecimal() else -1
+    return -1
 
 
 def shown(cell: Element, strings: SharedStrings) -> str | None:
     """Return what a cell shows, without its number format; None when that has to be calculated first."""
     kind = cell.get("t")
-    value = cell.find(VALUE)
     if kind == "s":
-        text = "" if value is None else value.text or ""
-        at = int(text) if text.strip().isdigit() else -1
+        at = shared_number(cell)
         return strings.text(at) if 0 <= at < len(strings.items) else ""
-    if kind == "inlineStr":
-        item = cell.find(INLINE)
-        return "" if item is None else read(item)
+    value: Element | None = None
+    has_formula = False
+    for child in cell:
+        if child.tag == VALUE:
+            value = child
+        elif child.tag == FORMULA:
+            has_formula = True
+        elif child.tag == INLINE and kind == "inlineStr":
+            return read(child)
     if value is None:
-        return None if cell.find(FORMULA) is not None else ""
+        return None if has_formula else ""
     text = value.text or ""
     if kind == "b":
         return "TRUE" if text.strip() == "1" else "FALSE"

@@ -7,12 +7,17 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import UnsupportedDocumentError
-from officeplane.formats.excel.addresses import Address, Area, Areas, area, column_number, letters
+from officeplane.formats.excel.addresses import COLUMNS_MAX, Address, Area, Areas, area, column_number, letters
 from officeplane.formats.excel.tags import CELL, FORMULA, MAIN, ROW, main
 from officeplane.formats.xml import Element
 
 _DATA: Final = main("sheetData")
 _HAS_NAMELESS: Final = etree.XPath("boolean(m:row/m:c[not(@r)])", namespaces={"m": MAIN})
+
+
+def column_of(cell: Element) -> int:
+    """Return the column that a cell says it is in."""
+    return column_number(cell.get("r", "").rstrip("0123456789"))
 
 
 class Row:
@@ -24,7 +29,7 @@ class Row:
         self._columns: list[int] = []
         self._cells: list[Element] = []
         for cell in element.iterchildren(CELL):
-            self._columns.append(column_number(cell.get("r", "").rstrip("0123456789")))
+            self._columns.append(column_of(cell))
             self._cells.append(cell)
 
     def find(self, column: int) -> Element | None:
@@ -86,13 +91,13 @@ class Grid:
         self._numbers = sorted(self._rows)
         if _HAS_NAMELESS(data):
             self._name_cells()
-        self.merges = Areas([found for each in root.iter(main("mergeCell")) if (found := area(each.get("ref")))])
-        self.shared: dict[str, list[Element]] = {}
+        self.merges = Areas(_merges(root))
+        self.shared: dict[str, dict[Element, int]] = {}
         self.joint: dict[Area, Element] = {}
         for formula in data.iter(FORMULA):
             kind = formula.get("t")
             if kind == "shared":
-                self.shared.setdefault(formula.get("si", ""), []).append(formula)
+                self.shared.setdefault(formula.get("si", ""), {})[formula] = 1
             elif kind in {"array", "dataTable"} and (found := area(formula.get("ref"))):
                 self.joint[found] = formula
         self.joint_areas = Areas(list(self.joint))
@@ -131,6 +136,19 @@ class Grid:
             for cell in self._rows[number].iterchildren(CELL):
                 yield number, cell
 
+    def used_range(self) -> Area | None:
+        """Return the area of all cells that hold anything, None when none does."""
+        top = bottom = left = right = 0
+        for number in self._numbers:
+            row = self._rows[number]
+            first = next((cell for cell in row.iterchildren(CELL) if len(cell)), None)
+            if first is None:
+                continue
+            last = next((cell for cell in row.iterchildren(CELL, reversed=True) if len(cell)), first)
+            top, bottom = top or number, number
+            left, right = min(left or COLUMNS_MAX, column_of(first)), max(right, column_of(last))
+        return Area(top, left, bottom, right) if top else None
+
     def last_content(self) -> int:
         """Return the last row that holds anything, 0 when none does."""
         for number in reversed(self._numbers):
@@ -146,3 +164,8 @@ class Grid:
                 name = cell.get("r")
                 column = column + 1 if name is None else column_number(name.rstrip("0123456789"))
                 cell.set("r", f"{letters(column)}{number}")
+
+
+def _merges(root: Element) -> list[Area]:
+    merged = root.find(main("mergeCells"))
+    return [] if merged is None else [found for each in merged if (found := area(each.get("ref")))]

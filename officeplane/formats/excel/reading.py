@@ -7,12 +7,14 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import Node
-from officeplane.formats.excel.addresses import Area, address
+from officeplane.formats.excel.addresses import address
 from officeplane.formats.excel.cell_values import shown
 from officeplane.formats.excel.charts import charts_of
+from officeplane.formats.excel.grid import Grid, column_of
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.shared_formulas import formula_of, place_of
+from officeplane.formats.excel.shared_formulas import formula_of
 from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.excel.strings import SharedStrings
 from officeplane.formats.xml import Element
 
 _BETWEEN: Final = {ord("\t"): " ", ord("\n"): " ", ord("\r"): " "}
@@ -25,25 +27,13 @@ def outline(parts: Parts) -> list[Node]:
 
 def _children(parts: Parts, sheet: Sheet) -> Iterator[Node]:
     if sheet.has_cells:
-        used = used_range(parts, sheet)
+        used = parts.grid(sheet).used_range()
         if used is not None:
             yield Node(f"range-{sheet.number}", "range", str(used))
         for table in parts.tables(sheet):
             yield Node(table.id, "table", f"{table.name} {table.area}")
     for chart in charts_of(parts.package, sheet.part):
         yield Node(chart.id, "chart", chart.title)
-
-
-def used_range(parts: Parts, sheet: Sheet) -> Area | None:
-    """Return the area of all cells that hold anything."""
-    top = bottom = left = right = 0
-    for number, cell in parts.grid(sheet).cells():
-        if not len(cell):
-            continue
-        column = place_of(cell).column
-        top, bottom = top or number, number
-        left, right = min(left or column, column), max(right, column)
-    return Area(top, left, bottom, right) if top else None
 
 
 def text(parts: Parts) -> str:
@@ -63,7 +53,7 @@ def _lines(parts: Parts, sheet: Sheet) -> Iterator[str]:
         if found is None:
             found = f"={formula_of(grid, cell)}"
         if found:
-            column = place_of(cell).column
+            column = column_of(cell)
             columns.add(column)
             rows.setdefault(number, {})[column] = found.translate(_BETWEEN)
     order = sorted(columns)
@@ -91,7 +81,7 @@ def _content(parts: Parts, target: str) -> list[str] | None:
         return None
     grid = parts.grid(sheet)
     cell = grid.cell(at)
-    return [""] if cell is None else [_held(parts, sheet, cell)]
+    return [""] if cell is None else [_held(grid, parts.strings, cell)]
 
 
 def _node(parts: Parts, target: str) -> list[str] | None:
@@ -110,15 +100,15 @@ def _node(parts: Parts, target: str) -> list[str] | None:
 def _sheet(parts: Parts, sheet: Sheet) -> list[str]:
     if not sheet.has_cells:
         return [sheet.name, etree.tostring(parts.package.tree(sheet.part), encoding="unicode")]
-    held = (f"{cell.get('r')} {_held(parts, sheet, cell)}" for _, cell in parts.grid(sheet).cells() if len(cell))
+    grid, strings = parts.grid(sheet), parts.strings
+    held = (f"{cell.get('r')} {_held(grid, strings, cell)}" for _, cell in grid.cells() if len(cell))
     return [sheet.name, *held]
 
 
-def _held(parts: Parts, sheet: Sheet, cell: Element) -> str:
+def _held(grid: Grid, strings: SharedStrings, cell: Element) -> str:
     """A formula without its result, or a value with its type."""
-    formula = formula_of(parts.grid(sheet), cell)
+    formula = formula_of(grid, cell)
     if formula is not None:
         return f"={formula}"
-    value = shown(cell, parts.strings) or ""
-    kind = {"inlineStr": "s", "str": "s"}.get(cell.get("t", "n"), cell.get("t", "n"))
-    return f"{kind}:{value}" if len(cell) else ""
+    kind = cell.get("t", "n")
+    return f"{'s' if kind in {'inlineStr', 'str'} else kind}:{shown(cell, strings) or ''}" if len(cell) else ""

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from officeplane.formats.excel.addresses import Address
-from officeplane.formats.excel.cell_values import string_item
+from officeplane.formats.excel.cell_values import shared_number, string_item
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.shared_formulas import place_of
 from officeplane.formats.excel.sheet_writer import SheetWriter
 from officeplane.formats.excel.sheets import Sheet
-from officeplane.formats.excel.tags import FORMULA, VALUE
+from officeplane.formats.excel.tags import FORMULA
 from officeplane.formats.excel.texts import read, replace, spans_in
 from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element
@@ -39,16 +39,16 @@ class Hit:
 def hits(parts: Parts, wanted: Wanted) -> Iterator[Hit]:
     """Yield the cells whose text holds what is looked for, sheet by sheet, row by row."""
     strings = parts.strings
-    shared = {str(at): spans for at in range(len(strings.items)) if (spans := wanted.spans(strings.text(at)))}
+    shared = {at: spans for at in range(len(strings.items)) if (spans := wanted.spans(strings.text(at)))}
     for sheet in parts.sheets.all:
         if not sheet.has_cells:
             continue
         for _, cell in parts.grid(sheet).cells():
             kind = cell.get("t")
             if kind == "s":
-                number = (cell.findtext(VALUE) or "").strip()
-                if number in shared and (item := strings.item(number)) is not None:
-                    yield Hit(sheet, cell, item, shared[number], is_shared=True)
+                number = shared_number(cell)
+                if number in shared:
+                    yield Hit(sheet, cell, strings.items[number], shared[number], is_shared=True)
             elif kind == "inlineStr" and cell.find(FORMULA) is None:
                 item = string_item(cell, strings)
                 if item is not None and (spans := spans_in(item, wanted)):
@@ -70,7 +70,9 @@ def fill_all(parts: Parts, wanted: Wanted, value: str | float | bool) -> list[st
     writers: dict[str, SheetWriter] = {}
     typed: set[Element] = set()
     for hit in whole:
-        writer = writers.setdefault(hit.sheet.id, SheetWriter(parts, hit.sheet))
+        writer = writers.get(hit.sheet.id)
+        if writer is None:
+            writer = writers[hit.sheet.id] = SheetWriter(parts, hit.sheet)
         if not any(table.is_header(hit.at) for table in writer.tables):
             typed.add(hit.cell)
             writer.set(hit.at, value)
@@ -92,9 +94,7 @@ def replace_in(parts: Parts, found: list[Hit], with_text: str) -> None:
         writer = writers.get(hit.sheet.id)
         if writer is None:
             writer = writers[hit.sheet.id] = SheetWriter(parts, hit.sheet)
-        text = read(hit.item)
-        writer.tell_tables(hit.at, text)
-        writer.mark(hit.cell, text)
+        writer.follow(hit.cell, read(hit.item), is_inline=not hit.is_shared)
     if shared_by and parts.strings_part is not None:
         parts.package.changed(parts.strings_part)
         parts.strings.forget()

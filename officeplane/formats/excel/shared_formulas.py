@@ -1,5 +1,7 @@
 """Shared formulas: one cell of a group holds the text, the others say only that they are of the group."""
 
+from collections.abc import Iterable
+
 from officeplane.formats.excel.addresses import Address, Area, address
 from officeplane.formats.excel.grid import Grid
 from officeplane.formats.excel.references import shift
@@ -9,7 +11,7 @@ from officeplane.formats.xml import Element
 
 def formula_of(grid: Grid, cell: Element) -> str | None:
     """Return a cell's formula as it reads in that cell, or None when it has none."""
-    found = cell.find(FORMULA)
+    found = next((child for child in cell if child.tag == FORMULA), None)
     if found is None:
         return None
     if found.text or found.get("t") != "shared":
@@ -21,21 +23,32 @@ def formula_of(grid: Grid, cell: Element) -> str | None:
     return ""
 
 
-def leave_group(grid: Grid, formula: Element) -> None:
-    """Take a formula out of its group before it is overwritten; the next one of the group holds the text then."""
-    group = grid.shared.get(formula.get("si", ""))
-    holder = formula.getparent()
-    if group is None or holder is None or formula not in group:
-        return
-    group.remove(formula)
-    if not formula.text or not group:
-        return
-    heir = group[0]
-    place = heir.getparent()
-    if heir.text or place is None:
-        return
-    heir.text = _as_in(formula.text, holder, place)
-    heir.set("ref", str(_around(group)))
+class Departures:
+    """Cells that leave their groups; whoever is the first to stay holds the text then."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._left: dict[str, tuple[str, Address]] = {}
+
+    def leave(self, formula: Element) -> None:
+        """Take a formula out of its group before it is overwritten."""
+        group, holder = formula.get("si", ""), formula.getparent()
+        if holder is None or self._grid.shared.get(group, {}).pop(formula, 0) == 0:
+            return
+        if formula.text:
+            self._left[group] = (formula.text, place_of(holder))
+
+    def settle(self) -> None:
+        """Hand texts on, once all have left who leave."""
+        for name, (formula, origin) in self._left.items():
+            group = self._grid.shared[name]
+            heir = next(iter(group), None)
+            holder = None if heir is None else heir.getparent()
+            if heir is None or holder is None or heir.text:
+                continue
+            place = place_of(holder)
+            heir.text = shift(formula, place.row - origin.row, place.column - origin.column)
+            heir.set("ref", str(_around(group)))
 
 
 def _as_in(formula: str, source: Element, target: Element) -> str:
@@ -43,7 +56,7 @@ def _as_in(formula: str, source: Element, target: Element) -> str:
     return shift(formula, place.row - origin.row, place.column - origin.column)
 
 
-def _around(group: list[Element]) -> Area:
+def _around(group: Iterable[Element]) -> Area:
     places = [place_of(cell) for each in group if (cell := each.getparent()) is not None]
     found = Area(*places[0], *places[0])
     for place in places[1:]:

@@ -11,14 +11,14 @@ from officeplane.formats.excel.following import column_renamed
 from officeplane.formats.excel.formulas import Formula, storable
 from officeplane.formats.excel.grid import Row
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.shared_formulas import leave_group
+from officeplane.formats.excel.shared_formulas import Departures, place_of
 from officeplane.formats.excel.sheets import Sheet
 from officeplane.formats.excel.tables import Table
 from officeplane.formats.excel.tags import FORMULA, main
 from officeplane.formats.xml import Element
 
 _DIMENSION: Final = main("dimension")
-_COLUMN: Final = main("col")
+_COLUMN: Final = f"{main('cols')}/{main('col')}"
 
 
 class SheetWriter:
@@ -31,6 +31,8 @@ class SheetWriter:
         self._grid = parts.grid(sheet)
         self._styles = parts.styles
         self._rows: dict[int, Row] = {}
+        self._departures = Departures(self._grid)
+        self._touched = False
         self._written: Area | None = None
         self._changes_formulas = False
         self._renamed: list[tuple[Table, str, str]] = []
@@ -39,12 +41,13 @@ class SheetWriter:
         self.tables = parts.tables(sheet)
         self._column_styles = [
             (int(each.get("min", "1")), int(each.get("max", "1")), each.get("style"))
-            for each in self._grid.root.iter(_COLUMN)
+            for each in self._grid.root.iterfind(_COLUMN)
             if each.get("style") is not None
         ]
 
     def set(self, at: Address, value: Value, like: str | None = None) -> None:
         """Give a cell a content; a new cell gets the format `like`, or that of its row or column."""
+        self._touched = True
         self._check_merges(at)
         self._make_way(at)
         if isinstance(value, Formula):
@@ -71,16 +74,11 @@ class SheetWriter:
         else:
             self._written = Area(*at, *at) if self._written is None else self._written.with_cell(at)
 
-    def mark(self, cell: Element, text: str) -> None:
-        """Give a cell whose text was changed the format that keeps it text."""
-        before = cell.get("s")
-        after = self._styles.for_text(before, text)
-        if after is not None and after != before:
-            cell.set("s", after)
-
-    def tell_tables(self, at: Address, text: str) -> None:
-        """Let tables follow a text that was changed where it lies."""
-        self._tell_tables(at, text)
+    def follow(self, cell: Element, text: str, *, is_inline: bool) -> None:
+        """Follow a text that was changed where it lies, in the cell or among the shared strings."""
+        self._touched = self._touched or is_inline
+        self._tell_tables(place_of(cell), text)
+        self._restyle(cell, text)
 
     def finish(self) -> None:
         """Bring in order what depends on the cells that were written."""
@@ -90,7 +88,9 @@ class SheetWriter:
             both = known.with_cell(self._written.first).with_cell(Address(self._written.bottom, self._written.right))
             if both != known:
                 dimension.set("ref", str(both))
-        package.changed(self._sheet.part)
+        self._departures.settle()
+        if self._touched:
+            package.changed(self._sheet.part)
         for table, before, after in self._renamed:
             column_renamed(package, table.name, before, after)
         if self._changes_formulas:
@@ -119,6 +119,7 @@ class SheetWriter:
         after = self._styles.for_text(before, value) if isinstance(value, str) else self._styles.for_other(before)
         if after is not None and after != before:
             cell.set("s", after)
+            self._touched = True
 
     def _check_merges(self, at: Address) -> None:
         merge = self._grid.merges.at(at)
@@ -150,7 +151,7 @@ class SheetWriter:
         formula = cell.find(FORMULA)
         if formula is not None:
             self._changes_formulas = True
-            leave_group(self._grid, formula)
+            self._departures.leave(formula)
 
     def _tell_tables(self, at: Address, value: Value) -> None:
         for table in self.tables:

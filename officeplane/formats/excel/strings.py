@@ -13,11 +13,6 @@ class SharedStrings:
         self.items: list[Element] = [] if root is None else list(root.iterchildren(STRING_ITEM))
         self._texts: dict[int, str] = {}
 
-    def item(self, number: str | None) -> Element | None:
-        """Return the text of a number, as it lies; None when there is none."""
-        at = int(number) if number and number.strip().isdigit() else -1
-        return self.items[at] if 0 <= at < len(self.items) else None
-
     def text(self, at: int) -> str:
         """Return the text of a number that there is."""
         found = self._texts.get(at)

@@ -55,8 +55,8 @@ class Table:
             return None
         if not name:
             raise InvalidEditError(f"{cell} names a column of the table {self.name}: it needs a text")
-        for other in column.getparent() or ():
-            if other is not column and other.get("name", "").casefold() == stored.casefold():
+        for other in (*column.itersiblings(preceding=True), *column.itersiblings()):
+            if other.get("name", "").casefold() == stored.casefold():
                 raise InvalidEditError(
                     f"the table {self.name} has a column {name!r} already: choose another text for {cell}"
                 )
