@@ -1,5 +1,6 @@
 """Comments: remarks in a part of their own, tied to a stretch of the text."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
@@ -17,6 +18,7 @@ _EMPTY: Final = f'<w:comments xmlns:w="{W}"/>'.encode()
 _COMMENT: Final = w("comment")
 _PREFIX: Final = "comment-"
 _INITIALS_MAX: Final = 9
+_LINES: Final = re.compile(r"\r\n|\r|\n")
 
 
 class Comments:
@@ -57,7 +59,7 @@ class Comments:
         made = child(self._package.tree(part), "comment", id=number, author=name)
         made.set(w("date"), at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         made.set(w("initials"), _initials(name))
-        for turn, line in enumerate(text.splitlines() or [""]):
+        for turn, line in enumerate(_LINES.split(text)):
             self._fill(child(made, "p"), line, is_first=turn == 0)
         self._package.changed(part)
         return number

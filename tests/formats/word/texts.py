@@ -165,8 +165,8 @@ def _assert_references(found: dict[str, bytes]) -> None:
     relations = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
     known = {arrow.get("Id") for arrow in etree.fromstring(found["word/_rels/document.xml.rels"])}
     assert {link.get(f"{relations}id") for link in root.iter(f"{W}hyperlink")} - {None} <= known
-    styles = etree.fromstring(found["word/styles.xml"]) if "word/styles.xml" in found else None
-    defined = {style.get(f"{W}styleId") for style in ([] if styles is None else styles.iter(f"{W}style"))}
+    styles = etree.fromstring(found.get("word/styles.xml", b"<none/>"))
+    defined = {style.get(f"{W}styleId") for style in styles.iter(f"{W}style")}
     used = {style.get(f"{W}val") for style in root.iter(f"{W}pStyle", f"{W}rStyle", f"{W}tblStyle")}
     assert used <= defined | {"Heading1"}
     numbers = {number.get(f"{W}val") for number in root.iter(f"{W}numId")}

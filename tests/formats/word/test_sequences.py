@@ -1,0 +1,123 @@
+"""Whatever edits come one after another: warm or cold, the file is the same, sound, and says what they said."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from officeplane.edits.add_chapter import AddChapter
+from officeplane.edits.add_comment import AddComment
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.contract import Edit
+from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.edit_page import EditPage
+from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.write_page import WritePage
+from officeplane.formats.search import Wanted
+from officeplane.formats.word.document import Word
+from officeplane.formats.xml import is_storable
+from tests.fixtures.documents import word as documents
+from tests.formats.word.texts import applied, assert_sound, node, nodes, occasion, opened, written
+
+STARTS = {name: make for name, make in documents.HARD.items() if name != "fields_and_links"}
+TEXTS = st.text(min_size=1, max_size=40).filter(is_storable)
+
+
+def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
+    """Return an edit that the document can have as it is now."""
+    known = list(nodes(word.outline()))
+    chapters = [one.id for one in known if one.kind == "chapter"] or [None]
+    headings = [one.id for one in known if one.kind in {"chapter", "section"}] or [None]
+    pages = [one.id for one in known if one.kind in {"page", "table"}]
+    position = chance.choice([None, 0, 1, 5])
+    token = f"token{number}x"
+    choices: list[Edit] = [
+        AddChapter(title=token, position=position),
+        AddSection(
+            title=token, chapter_id=chance.choice(chapters), content=chance.choice([None, token]), position=position
+        ),
+        WritePage(content=f"{token}\n\n1. a\n   - b", section_id=chance.choice(headings), position=position),
+        InsertTable(rows=[[token, 1]], section_id=chance.choice(headings)),
+    ]
+    if pages:
+        choices += [
+            EditPage(page_id=chance.choice(pages), content=f"{token}\n\n| {token} |\n|---|"),
+            DeletePage(page_id=chance.choice(pages)),
+            AddComment(node_id=chance.choice(pages), text=token),
+        ]
+    if word.places_of(Wanted("e")):
+        choices.append(ReplaceText(find="e", replace=chance.choice(["ee", "", "\n"])))
+    return chance.choice(choices)
+
+
+@pytest.mark.parametrize("name", STARTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_warm_document_and_one_read_anew_become_the_same(name: str, seed: int) -> None:
+    chance = random.Random(f"{name}{seed}")
+    warm = opened(STARTS[name]())
+    for number in range(12):
+        before = written(warm)
+        cold = opened(before)
+        edit = an_edit(warm, chance, number)
+
+        results = edit.apply(warm, occasion(number)), edit.apply(cold, occasion(number))
+
+        assert results[0] == results[1]
+        assert warm.outline() == cold.outline()
+        assert written(warm) == written(cold)
+        if not isinstance(edit, DeletePage):
+            assert f"token{number}x" in repr(warm.outline()) or isinstance(edit, ReplaceText)
+    assert_sound(warm)
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_an_edit_of_one_node_leaves_the_ids_of_all_others(name: str) -> None:
+    chance = random.Random(name)
+    word = opened(STARTS[name]())
+    for number in range(25):
+        edit = an_edit(word, chance, number)
+        if isinstance(edit, ReplaceText):
+            continue
+        before = [one.id for one in nodes(word.outline())]
+
+        edit.apply(word, occasion(number))
+
+        gone = {edit.page_id} if isinstance(edit, DeletePage) else set[str]()
+        after = [one.id for one in nodes(word.outline())]
+        assert set(before) - set(after) <= gone
+        assert [one for one in after if one in before and not one.startswith("comment")] == [
+            one for one in before if one in after and not one.startswith("comment")
+        ]
+
+
+@given(TEXTS)
+@settings(max_examples=60, deadline=None)
+def test_any_text_survives(text: str) -> None:
+    word = opened(documents.chapters())
+    line = text.replace("\r", " ").replace("\n", " ")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+
+    chapter = applied(word, AddChapter(title=line))["id"]
+    replaced = ReplaceText(find="hello", replace=text).apply(word, occasion(7))["id"]
+    comment = AddComment(node_id=chapter, text=text).apply(word, occasion(8))["id"]
+    InsertTable(rows=[[line]], section_id=chapter).apply(word, occasion(9))
+
+    again = opened(written(word))
+    found = {one.id: one.text for one in nodes(again.outline())}
+    assert found[chapter] == line
+    assert found[replaced] == f"Alpha says {lines}."
+    assert found[comment] == lines
+    assert line.replace("\t", " ") in again.text()
+    assert again.places_of(Wanted(line))
+
+
+def test_a_replaced_word_is_found_where_it_was() -> None:
+    word = opened(documents.chapters())
+
+    told = applied(word, ReplaceText(find="Alpha", replace="Omega"))
+
+    assert told["replaced"] == 4
+    assert [one.id for one in (node(word, "Omega"), node(word, "Omega says hello."))] == told["ids"][:2]
+    assert set(told["ids"]) <= {one.id for one in nodes(word.outline())}
