@@ -111,7 +111,7 @@ def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, 
         check_xml(name, xml)
         if is_links(name):
             _check_small(entry)
-            check_links(name, parse(xml), found.keys())
+            check_links(name, parse(bytes(xml)), found.keys())
         else:
             check_content(name, xml)
         if name == main:
@@ -122,7 +122,7 @@ def _small_xml(data: bytes, entry: Entry) -> bytes:
     _check_small(entry)
     xml = inflate(data, entry)
     check_xml(entry.name, xml)
-    return xml
+    return bytes(xml)
 
 
 def _check_small(entry: Entry) -> None:

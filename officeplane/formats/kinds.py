@@ -120,7 +120,7 @@ def format_of(kind: str) -> Format:
     )
 
 
-def check_root(format: Format, xml: bytes) -> None:
+def check_root(format: Format, xml: bytes | bytearray) -> None:
     """Refuse a main part that is not what it says."""
     tag = _root_tag(xml)
     if tag == _ROOTS[format]:
@@ -132,10 +132,10 @@ def check_root(format: Format, xml: bytes) -> None:
     raise UnsupportedDocumentError("not_an_office_document", f"the file says it is a {format} but its content is not")
 
 
-def _root_tag(xml: bytes) -> str:
+def _root_tag(xml: bytes | bytearray) -> str:
     parser = etree.XMLPullParser(("start",), resolve_entities=False, no_network=True, load_dtd=False)
     for at in range(0, len(xml), 4096):
-        parser.feed(xml[at : at + 4096])
+        parser.feed(bytes(xml[at : at + 4096]))
         for _, element in parser.read_events():
             return str(element.tag)
     return ""

@@ -8,7 +8,7 @@ import html
 import re
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from lxml import etree
 
@@ -17,6 +17,9 @@ from officeplane.formats.archive import STORED, Entry
 
 if TYPE_CHECKING:
     from lxml.etree import ParserTarget
+
+Content: TypeAlias = bytes | bytearray
+"""What a part holds."""
 
 PART_BYTES_MAX: Final = 100 * 1000 * 1000
 RATIO_MAX: Final = 200
@@ -50,44 +53,60 @@ _SOURCE: Final = re.compile(rb"\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _ELSEWHERE: Final = re.compile(r"\s*(?:[\w.+-]+:|//|\\\\)")
 
 
-def inflate(data: bytes, entry: Entry) -> bytes:
+def inflate(data: bytes, entry: Entry) -> Content:
     """Return what an entry holds; never more than it says, whatever it says."""
-    body = data[entry.begin : entry.begin + entry.compressed_size]
-    if entry.method == STORED:
-        content = body
-    else:
-        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-        try:
-            content = inflater.decompress(body, entry.size + 1)
-        except zlib.error:
-            raise _damaged(entry.name) from None
-        _check_end(inflater.eof and not inflater.unused_data, entry, len(content))
-    if zlib.crc32(content) != entry.crc:
-        raise _damaged(entry.name)
+    # Written into one place: the library's own way of growing takes twice the memory.
+    content = bytearray(entry.size)
+    at = 0
+    for piece in _pieces(data, entry):
+        content[at : at + len(piece)] = piece
+        at += len(piece)
     return content
 
 
 def skim(data: bytes, entry: Entry) -> None:
-    """Check that an entry is whole, a little at a time: for pictures and what else is never looked into."""
+    """Check that an entry is whole and keep nothing of it: for pictures and what else is never looked into."""
+    for _ in _pieces(data, entry):
+        pass
+
+
+def _pieces(data: bytes, entry: Entry) -> Iterator[bytes]:
+    """Yield what an entry holds, a little at a time; one that is not what it says is refused on the way."""
     crc = 0
     size = 0
-    if entry.method == STORED:
-        inflate(data, entry)
-        return
+    for content in _stored(data, entry) if entry.method == STORED else _inflated(data, entry):
+        size += len(content)
+        crc = zlib.crc32(content, crc)
+        if size > entry.size:
+            raise UnsupportedDocumentError("zip_bomb", f"the part {entry.name!r} has more bytes than the file says")
+        yield content
+    if size != entry.size or crc != entry.crc:
+        raise _damaged(entry.name)
+
+
+def _stored(data: bytes, entry: Entry) -> Iterator[bytes]:
+    end = entry.begin + entry.compressed_size
+    for at in range(entry.begin, end, _AT_ONCE):
+        yield data[at : min(at + _AT_ONCE, end)]
+
+
+def _inflated(data: bytes, entry: Entry) -> Iterator[bytes]:
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    body: bytes | memoryview = memoryview(data)[entry.begin : entry.begin + entry.compressed_size]
-    try:
-        while size <= entry.size and not inflater.eof:
-            content = inflater.decompress(body, _AT_ONCE)
-            body = inflater.unconsumed_tail
-            if not content and not body:
+    for piece in _stored(data, entry):
+        rest = piece
+        while True:
+            if inflater.eof:
+                raise _damaged(entry.name)
+            try:
+                content = inflater.decompress(rest, _AT_ONCE)
+            except zlib.error:
+                raise _damaged(entry.name) from None
+            yield content
+            rest = inflater.unconsumed_tail
+            # A full measure may not have been all, even when nothing is left to read.
+            if inflater.eof or (not rest and len(content) < _AT_ONCE):
                 break
-            size += len(content)
-            crc = zlib.crc32(content, crc)
-    except zlib.error:
-        raise _damaged(entry.name) from None
-    _check_end(inflater.eof and not inflater.unused_data, entry, size)
-    if crc != entry.crc:
+    if not inflater.eof or inflater.unused_data:
         raise _damaged(entry.name)
 
 
@@ -112,7 +131,7 @@ def check_size(name: str, size: int, compressed_size: int) -> None:
         )
 
 
-def tree_bytes(xml: bytes) -> int:
+def tree_bytes(xml: Content) -> int:
     """Return about how much memory the tree of a part takes; never too little."""
     if len(xml) < _NOT_COUNTED_BYTES:
         return len(xml) * _TREE_BYTES_PER_BYTE
@@ -122,7 +141,7 @@ def tree_bytes(xml: bytes) -> int:
     return len(xml) + _ELEMENT_BYTES * (2 * opened - closed) + _ATTRIBUTE_BYTES * xml.count(b"=")
 
 
-def check_xml(name: str, xml: bytes) -> None:
+def check_xml(name: str, xml: Content) -> None:
     """Refuse XML that has a DTD, is not well-formed or is nested too deeply."""
     _check_encoding(name, xml)
     # A target need not have the methods that it has no use for, whatever the stubs say.
@@ -140,7 +159,7 @@ def check_xml(name: str, xml: bytes) -> None:
         raise _no_xml(name, entry.message)
 
 
-def check_content(name: str, xml: bytes) -> None:
+def check_content(name: str, xml: Content) -> None:
     """Refuse XML that has other programs or addresses asked for what is to be shown."""
     if xml[:2] in _UTF_16_MARKS:
         xml = xml.decode("utf-16").encode()
@@ -159,7 +178,7 @@ def check_content(name: str, xml: bytes) -> None:
         raise UnsupportedDocumentError("external_reference", f"the part {name!r} shows a picture from another place")
 
 
-def _fields(xml: bytes) -> Iterator[str]:
+def _fields(xml: Content) -> Iterator[str]:
     """Yield the code of each field; it may be in many runs, and each `begin` starts another."""
     yield from _values(_SIMPLE_FIELD, _CODE, xml)
     pieces: list[bytes] = []
@@ -172,7 +191,7 @@ def _fields(xml: bytes) -> Iterator[str]:
     yield _unescaped(b"".join(pieces))
 
 
-def _values(tag: re.Pattern[bytes], attribute: re.Pattern[bytes], xml: bytes) -> Iterator[str]:
+def _values(tag: re.Pattern[bytes], attribute: re.Pattern[bytes], xml: Content) -> Iterator[str]:
     for found in tag.finditer(xml):
         for value in attribute.finditer(found[1]):
             yield _unescaped(value[1] or value[2] or b"")
@@ -182,7 +201,7 @@ def _unescaped(value: bytes) -> str:
     return html.unescape(value.decode("utf-8", "replace"))
 
 
-def _check_encoding(name: str, xml: bytes) -> None:
+def _check_encoding(name: str, xml: Content) -> None:
     """Let only UTF-8 and UTF-16 in, each where it says so itself: any other can hide what it says."""
     head = xml[:512]
     if head.startswith(_UTF_32_MARKS) or (b"\0" in head[:4] and not head.startswith(_UTF_16_MARKS)):
@@ -192,9 +211,9 @@ def _check_encoding(name: str, xml: bytes) -> None:
     else:
         text, allowed = head.removeprefix(_UTF_8_MARK).decode("utf-8", "replace"), {"utf-8", "us-ascii", "ascii"}
     # A declaration that is too long to be seen whole has no honest reason.
-    declaration = text[: text.find("?>")] if text.startswith("<?xml") else ""
+    declaration, closed, _ = text.partition("?>") if text.startswith("<?xml") else ("", "?>", "")
     encoding = _ENCODING.search(declaration)
-    if ("encoding" in declaration) and (encoding is None or encoding[1].lower() not in allowed):
+    if not closed or ("encoding" in declaration and (encoding is None or encoding[1].lower() not in allowed)):
         raise _encoded(name)
     if not text.startswith(("<", " ", "\t", "\r", "\n")):
         raise _no_xml(name, "it begins with no tag")
@@ -212,13 +231,6 @@ class _Nothing:
 
     def close(self) -> None:
         return None
-
-
-def _check_end(is_whole: bool, entry: Entry, size: int) -> None:
-    if size > entry.size:
-        raise UnsupportedDocumentError("zip_bomb", f"the part {entry.name!r} has more bytes than the file says")
-    if size != entry.size or not is_whole:
-        raise _damaged(entry.name)
 
 
 def _damaged(name: str) -> UnsupportedDocumentError:
