@@ -7,6 +7,7 @@ from officeplane.formats.blocks import Block, Heading, Line, Table
 from officeplane.formats.links import link_to
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.content import paragraphs
+from officeplane.formats.powerpoint.fitting import fit, nominal_size
 from officeplane.formats.powerpoint.geometry import Area, area_of, body_area, slide_area, title_area
 from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
@@ -97,9 +98,17 @@ class Page:
         text = _text_body(shape)
         made = paragraphs(texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._has_bullets(shape))
         self._replace(text, made or [alone(PARAGRAPH)])
-        self._fit(shape, shrunk_to, has_tables=has_tables)
+        self._make_room(shape, shrunk_to, has_tables=has_tables)
+        self._fit(shape, text)
 
-    def _fit(self, shape: Element, shrunk_to: Area | None, *, has_tables: bool) -> None:
+    def _fit(self, shape: Element, text: Element) -> None:
+        origin = None if self._layout is None else counterpart(shape, self._layout.root)
+        area = area_of(shape)
+        if area is None and self._layout is not None and self._master is not None:
+            area = inherited_area(shape, self._layout.root, self._master)
+        fit(text, area or body_area(self._whole), nominal_size((shape, origin), self._master))
+
+    def _make_room(self, shape: Element, shrunk_to: Area | None, *, has_tables: bool) -> None:
         """Make room for tables below the text, and take it back when they are gone."""
         holder = settings(shape)
         if placeholder(shape) is None or holder is None:

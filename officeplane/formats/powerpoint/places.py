@@ -1,11 +1,15 @@
 """Places: where in a presentation, and in which section, a slide goes."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.powerpoint.sections import Section
 from officeplane.formats.powerpoint.slides import Slide
+
+_LAST: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,18 @@ class Places:
         return Place(self._slides.index(following), self._holding(following))
 
     def section_after_move(self, slide: Slide, position: int) -> Section | None:
-        """Return the section of a slide once it was moved: at a border its own, or that before the border."""
-        others = [other for other in self._slides if other is not slide]
-        before = others[position - 1 : position] if position <= len(others) else others[-1:]
-        beside = [self._holding(other) for other in (*before, *others[position : position + 1])]
+        """Return the section of a slide once it was moved: its own if that is there, or that of the slide before it."""
         own = self._holding(slide)
-        return own if not beside or own in beside else beside[0]
+        if own is None:
+            return None
+        others = [other for other in self._slides if other is not slide]
+        at = min(position, len(others))
+        before, after = ([self._holding(other) for other in some] for some in (others[:at][-1:], others[at : at + 1]))
+        begin, end = (self._rank(some[0] if some else None, default) for some, default in ((before, 0), (after, _LAST)))
+        return own if begin <= self._rank(own, 0) <= end else (*before, *after)[0]
+
+    def _rank(self, section: Section | None, default: int) -> int:
+        return default if section is None else self._sections.index(section)
 
     def _among_all(self, position: int | None) -> Place:
         if position is None or position >= len(self._slides):

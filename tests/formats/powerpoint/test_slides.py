@@ -325,3 +325,16 @@ def test_a_file_that_lists_a_slide_it_does_not_hold_is_refused_with_a_reason() -
         Presentation(package).outline()
 
     assert refused.value.reason == "broken_package"
+
+
+def test_a_text_too_long_for_its_slide_is_written_smaller_and_a_short_one_in_full_size_again() -> None:
+    deck = opened(powerpoint.plain())
+    long = "\n".join(f"- a point of some length that is number {number}" for number in range(30))
+
+    applied(deck, EditSlide(slide_id="slide-257", body=long))
+
+    body = reopened(written(deck)).slides[1].placeholders[1].text_frame._txBody.bodyPr
+    assert 25_000 <= int(body.normAutofit.get("fontScale")) <= 62_500
+    applied(deck, EditSlide(slide_id="slide-257", body="- short"))
+    again = reopened(written(deck)).slides[1].placeholders[1].text_frame._txBody.bodyPr
+    assert again.normAutofit.attrib == {}
