@@ -17,9 +17,12 @@ from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
 from officeplane.domain.retry import RetryPolicy
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
+from officeplane.sandbox.pool import Sandbox
 from officeplane.services import failpoints
 from officeplane.services.cancellation import Cancellation
 from officeplane.services.claiming import Claiming
+from officeplane.services.documents import Documents
+from officeplane.services.editing import Editing
 from officeplane.services.explanation import Explaining
 from officeplane.services.feed import Feed
 from officeplane.services.grouping import background
@@ -48,6 +51,7 @@ class Runtime:
     ledger: Ledger
     doorbell: Doorbell
     catalogue: Catalogue
+    sandbox: Sandbox
     submission: Submission
     reading: Reading
     waiting: Waiting
@@ -57,6 +61,7 @@ class Runtime:
     feed: Feed
     health: Checkup
     statistics: Statistics
+    documents: Documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ class WorkerServices:
     claiming: Claiming
     settling: Settlements
     keeping: Keeping
+    editing: Editing
     redelivery: Redelivery
     retention: Retention
 
@@ -86,21 +92,28 @@ async def open_runtime(
             open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
         )
         doorbell = await stack.enter_async_context(open_doorbell(settings))
+        sandbox = Sandbox(_children_at_once())
+        stack.push_async_callback(sandbox.close)
         reading = Reading(ledger)
+        submission = Submission(ledger, doorbell, catalogue)
+        waiting = Waiting(ledger, doorbell, reading, settings.poll_seconds)
+        cancellation = Cancellation(ledger, doorbell, counted_by=API)
         runtime = Runtime(
             settings=settings,
             ledger=ledger,
             doorbell=doorbell,
             catalogue=catalogue,
-            submission=Submission(ledger, doorbell, catalogue),
+            sandbox=sandbox,
+            submission=submission,
             reading=reading,
-            waiting=Waiting(ledger, doorbell, reading, settings.poll_seconds),
-            cancellation=Cancellation(ledger, doorbell, counted_by=API),
+            waiting=waiting,
+            cancellation=cancellation,
             reopening=Reopening(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
             feed=Feed(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, settings.lease_seconds),
+            documents=Documents(ledger, sandbox, submission, cancellation, waiting),
         )
         await stack.enter_async_context(
             background(runtime.submission.group.run, runtime.waiting.listen, runtime.waiting.poll, runtime.feed.read)
@@ -122,9 +135,15 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds),
         settling=settling,
         keeping=Keeping(ledger),
+        editing=Editing(ledger, runtime.sandbox),
         redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
     )
+
+
+def _children_at_once() -> int:
+    """Return how many sandboxed children a process may have: what they do is computing."""
+    return max(2, os.cpu_count() or 1)
 
 
 def _process_id() -> str:

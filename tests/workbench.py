@@ -227,7 +227,8 @@ async def empty(database_url: str, redis_url: str) -> None:
     connection = await asyncpg.connect(database_url)
     try:
         await connection.execute(
-            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders"
+            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
+            "documents, revisions, pieces, uploads, edit_conditions"
         )
     finally:
         await connection.close()

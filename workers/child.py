@@ -4,6 +4,7 @@ It has the worker's environment without the two URLs and no descriptor but its
 end of one socket. When the worker goes away, in whatever way, so does it.
 """
 
+import base64
 import json
 import os
 import queue
@@ -12,9 +13,11 @@ import socket
 import sys
 import threading
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import ValidationError
 
+from officeplane.domain.document import Node
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.outcome import Failed, Succeeded
@@ -23,7 +26,7 @@ from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
 from officeplane.handlers.contract import PermanentFailure
 from workers.frames import Message, packed, receive
-from workers.results import outcome_of
+from workers.results import EditsWanted, outcome_of
 
 
 class _Line:
@@ -54,6 +57,25 @@ class _Line:
         """Send progress to the worker."""
         self.send({"progress": [fraction, message]})
 
+    def text(self) -> str:
+        """Ask the worker what the document says."""
+        return str(self._read("text"))
+
+    def outline(self) -> list[Node]:
+        """Ask the worker for the tree of the document's nodes."""
+        return [Node.from_json(node) for node in self._read("outline")]
+
+    def content(self) -> bytes:
+        """Ask the worker for the document's file."""
+        return base64.b64decode(self._read("content"))
+
+    def _read(self, what: str) -> Any:
+        self.send({"read": what})
+        answer = self.next()
+        if "refused" in answer:
+            raise ValueError(answer["refused"])
+        return answer["read"]
+
     def checkpoint(self, value: object) -> None:
         """Send a checkpoint to the worker and wait until it is stored."""
         self.send({"checkpoint": value})
@@ -79,7 +101,7 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
     task = _task(order)
     task_type = catalogue.find(task.task_type)
     assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
-    context = BlockingContext(task, order["checkpoint"], line)
+    context = BlockingContext(task, order["checkpoint"], line, line)
     try:
         payload = task_type.payload.model_validate_json(task.payload_json)
         outcome = outcome_of(task_type.run(payload, context))
@@ -92,6 +114,8 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
     match outcome:
         case Succeeded(result_json):
             return {"result": result_json}
+        case EditsWanted(edits):
+            return {"edits": edits}
         case Failed(failure):
             return {"failed": [failure.kind, failure.message]}
 

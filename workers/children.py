@@ -5,6 +5,7 @@ started; one that dies by itself took its task with it, which is a crash.
 """
 
 import asyncio
+import base64
 import json
 import os
 import signal
@@ -20,8 +21,9 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
-from officeplane.handlers.context import Reports
+from officeplane.handlers.context import Reader, Reports
 from workers.frames import Message, packed, read
+from workers.results import EditsWanted
 
 TASKS_PER_CHILD: Final = 1_000
 LAST_WORDS_SECONDS: Final = 0.2
@@ -70,19 +72,21 @@ class Children:
         self._idle: list[_Child] = []
         self._starting: list[asyncio.Task[_Child]] = []
 
-    async def run(self, task: ClaimedTask, payload_json: str, reports: Reports) -> Outcome:
+    async def run(
+        self, task: ClaimedTask, payload_json: str, reports: Reports, reader: Reader
+    ) -> Outcome | EditsWanted:
         """Run a task in a child; when cancelled, the child is killed first."""
         child = await self._ready()
         has_begun = False
         try:
             await child.send(_order(task, payload_json))
             has_begun = bool(await read(child.reader))
-            outcome = await self._converse(child, task, reports)
+            outcome = await self._converse(child, task, reports, reader)
         except (asyncio.IncompleteReadError, ConnectionError):
             status = await child.end()
             if not has_begun:
                 # It died while it was idle, which is no fault of this task.
-                return await self.run(task, payload_json, reports)
+                return await self.run(task, payload_json, reports, reader)
             _log.warning("child.died", task_id=task.id, task_type=task.task_type, status=status)
             return Failed(Failure(FailureKind.CRASH, _epitaph(status)), killed_its_child=True)
         except BaseException:
@@ -141,19 +145,39 @@ class Children:
         return child
 
     @staticmethod
-    async def _converse(child: _Child, task: ClaimedTask, reports: Reports) -> Outcome:
+    async def _converse(child: _Child, task: ClaimedTask, reports: Reports, reader: Reader) -> Outcome | EditsWanted:
         while True:
             match await read(child.reader):
                 case {"result": None | str() as result_json}:
                     return Succeeded(result_json)
                 case {"failed": [str(kind), str(message)]}:
                     return Failed(Failure(FailureKind(kind), message))
+                case {"edits": [*edits]}:
+                    return EditsWanted(tuple((str(task_type), str(payload)) for task_type, payload in edits))
+                case {"read": str(what)}:
+                    await child.send(await _read(reader, what))
                 case {"progress": [int() | float() as fraction, None | str() as message]}:
                     reports.progress(task, fraction, message)
                 case {"checkpoint": value}:
                     await child.send({"refused": await _refusal(reports, task, value)})
                 case other:
                     _log.error("child.garbage", task_id=task.id, keys=list(other))
+
+
+async def _read(reader: Reader, what: str) -> Message:
+    """Return what a handler wants to know of its document, or why it cannot."""
+    try:
+        match what:
+            case "text":
+                return {"read": await reader.text()}
+            case "outline":
+                return {"read": [node.as_json() for node in await reader.outline()]}
+            case _:
+                return {"read": base64.b64encode(await reader.content()).decode()}
+    except DatabaseUnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - then it is its handler's error
+        return {"refused": describe(error)}
 
 
 async def _refusal(reports: Reports, task: ClaimedTask, value: object) -> str | None:

@@ -1,7 +1,8 @@
 """Results: what a handler returned, as the ledger can store it."""
 
 import json
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple, cast
 
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, Succeeded
@@ -9,8 +10,14 @@ from officeplane.domain.outcome import Failed, Succeeded
 RESULT_BYTES_MAX: Final = 1024 * 1024
 
 
-def outcome_of(result: object) -> Succeeded | Failed:
-    """Return the outcome of a handler that returned: its result as JSON, or why that cannot be."""
+class EditsWanted(NamedTuple):
+    """What a handler wants done to its document: edits by task type and payload, as one revision."""
+
+    edits: tuple[tuple[str, str], ...]
+
+
+def outcome_of(result: object) -> Succeeded | EditsWanted | Failed:
+    """Return the outcome of a handler that returned: its result as JSON, its edits, or why that cannot be."""
     match result:
         case None:
             return Succeeded(None)
@@ -22,8 +29,21 @@ def outcome_of(result: object) -> Succeeded | Failed:
             if len(text) > RESULT_BYTES_MAX:
                 return _invalid(f"its result has {len(text)} bytes; {RESULT_BYTES_MAX} are allowed")
             return Succeeded(text)
+        case list() if result:
+            return _wanted(cast("list[object]", result))
         case _:
-            return _invalid(f"it returned {type(result).__name__}; a dict or None is wanted")
+            return _invalid(f"it returned {type(result).__name__}; a dict, a list of edits or None is wanted")
+
+
+def _wanted(edits: Sequence[object]) -> EditsWanted | Failed:
+    from officeplane.edits.contract import Edit  # noqa: PLC0415 - whoever made one has loaded it
+
+    wanted: list[tuple[str, str]] = []
+    for edit in edits:
+        if not isinstance(edit, Edit):
+            return _invalid(f"it returned a list with {type(edit).__name__} in it; edits are wanted")
+        wanted.append((edit.task_type, edit.model_dump_json()))
+    return EditsWanted(tuple(wanted))
 
 
 def _invalid(message: str) -> Failed:

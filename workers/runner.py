@@ -13,21 +13,25 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
 from officeplane.handlers.contract import PermanentFailure, TaskType
+from officeplane.services.editing import DocumentReader, Editing
 from officeplane.services.failpoints import reach
 from officeplane.services.keeping import Keeping
 from officeplane.services.references import MissingResultError
 from workers.children import Children
-from workers.results import outcome_of
+from workers.results import EditsWanted, outcome_of
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
 class Runner:
-    """Runs handlers: `async def` in this loop, plain `def` in a child process."""
+    """Runs handlers: `async def` in this loop, plain `def` in a child process, edits in the sandbox."""
 
-    def __init__(self, catalogue: Catalogue, keeping: Keeping, reports: Reports, children: Children) -> None:
+    def __init__(
+        self, catalogue: Catalogue, keeping: Keeping, editing: Editing, reports: Reports, children: Children
+    ) -> None:
         self._catalogue = catalogue
         self._keeping = keeping
+        self._editing = editing
         self._reports = reports
         self._children = children
 
@@ -41,10 +45,15 @@ class Runner:
     async def _run(self, task: ClaimedTask, task_type: TaskType) -> Outcome:
         try:
             payload_json = await self._keeping.resolve_payload(task)
+            if task_type.edits_document:
+                return await self._editing.run(task, payload_json)
+            reader = self._editing.reader(task)
             if not task_type.is_async:
-                return await self._children.run(task, payload_json, self._reports)
-            payload = task_type.payload.model_validate_json(payload_json)
-            return await self._run_here(task, task_type, payload)
+                ended = await self._children.run(task, payload_json, self._reports, reader)
+            else:
+                payload = task_type.payload.model_validate_json(payload_json)
+                ended = await self._run_here(task, task_type, payload, reader)
+            return await self._editing.apply(reader, ended.edits) if isinstance(ended, EditsWanted) else ended
         except MissingResultError as error:
             return Failed(Failure(FailureKind.PERMANENT, f"a reference leads nowhere: {error}"))
         except ValidationError as error:
@@ -52,9 +61,11 @@ class Runner:
         except DatabaseUnavailableError:
             return HandedBack()
 
-    async def _run_here(self, task: ClaimedTask, task_type: TaskType, payload: BaseModel) -> Outcome:
+    async def _run_here(
+        self, task: ClaimedTask, task_type: TaskType, payload: BaseModel, reader: DocumentReader
+    ) -> Outcome | EditsWanted:
         checkpoint: object = None if task.checkpoint_json is None else json.loads(task.checkpoint_json)
-        context = Context(task, checkpoint, self._reports)
+        context = Context(task, checkpoint, self._reports, reader)
         assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
         try:
             result: object = await task_type.run(payload, context)

@@ -50,3 +50,5 @@ BULK: Final[_Examples] = {
 }
 CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
+DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}
+REVERT: Final[_Examples] = {"to the first": {"value": {"toRevision": 1}}}

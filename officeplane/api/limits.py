@@ -11,6 +11,7 @@ from officeplane.api.problems import RefusedError
 
 JSON_BYTES_MAX: Final = 1024 * 1024
 BULK_BYTES_MAX: Final = 16 * 1024 * 1024
+DOCUMENT_BYTES_MAX: Final = 50 * 1024 * 1024
 BULK_PATHS: Final = frozenset({"/api/tasks/bulk"})
 
 # A connection closed with bytes unread is reset, and the answer may be lost with
@@ -37,7 +38,7 @@ class _LimitedBody:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
-        self._limit = BULK_BYTES_MAX if scope["path"] in BULK_PATHS else JSON_BYTES_MAX
+        self._limit = _limit_of(scope)
         self._bytes = _declared_length(scope)
         self._declared = self._bytes > 0
         self._refused = False
@@ -73,6 +74,12 @@ class _LimitedBody:
             thrown += len(message.get("body", b""))
             if not message.get("more_body", False):
                 return
+
+
+def _limit_of(scope: Scope) -> int:
+    if scope["method"] == "PUT" and scope["path"].startswith("/api/documents/"):
+        return DOCUMENT_BYTES_MAX
+    return BULK_BYTES_MAX if scope["path"] in BULK_PATHS else JSON_BYTES_MAX
 
 
 def _declared_length(scope: Scope) -> int:

@@ -19,6 +19,7 @@ request has stored nothing.
 """
 TAGS: Final = (
     {"name": "tasks", "description": "Submit tasks and batches, and follow them to their end."},
+    {"name": "documents", "description": "Real files, their revisions, and what is in them."},
     {"name": "task types", "description": "What this installation knows how to run."},
     {"name": "events", "description": "What happens, as it happens."},
     {"name": "operation", "description": "How the installation is."},
@@ -47,7 +48,9 @@ class Problem(BaseModel):
 
 _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "Retry-After": ("integer", "Seconds after which to try again."),
-    "Location": ("string", "The path of the task."),
+    "Location": ("string", "The path of the task, or of the document that was made."),
+    "ETag": ("string", "The document's revision, in quotes, for `If-Match`."),
+    "Content-Disposition": ("string", "The file's name."),
     "Idempotency-Replayed": ("string", "`true` when the key was used before; the task is shown as it is now."),
     "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),
 }

@@ -62,6 +62,18 @@ WaitSeconds = Annotated[
         description="Answer as soon as the task is final, or after this many seconds.",
     ),
 ]
+DocumentIdInPath = Annotated[
+    str,
+    Path(
+        pattern=DOCUMENT_ID_PATTERN, description="The id of a document, chosen by whoever made it.", examples=["plan"]
+    ),
+]
+RevisionNumber = Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=2**53)]
+Revision = Annotated[RevisionNumber | None, Query(description="A revision's number; the head if none is given.")]
+IfMatch = Annotated[
+    str | None,
+    Header(alias="If-Match", pattern=r'^"[1-9][0-9]{0,15}"$', description='The revision that was read, such as `"3"`.'),
+]
 IdempotencyKey = Annotated[
     PrintableKey | None,
     Header(
@@ -106,6 +118,18 @@ class ListQuery(_Query):
     @property
     def before(self) -> int | None:
         """The sequence number that the page lies below."""
+        return None if self.cursor is None else seq_of(self.cursor)
+
+
+class PageQuery(_Query):
+    """Where a list goes on."""
+
+    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
+
+    @property
+    def before(self) -> int | None:
+        """The number that the page lies below."""
         return None if self.cursor is None else seq_of(self.cursor)
 
 

@@ -21,17 +21,23 @@ STATUSES: Final[Mapping[str, int]] = {
     "invalid_cursor": 400,
     "not_found": 404,
     "task_not_found": 404,
+    "document_not_found": 404,
+    "revision_not_found": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
     "illegal_state": 409,
     "idempotency_in_progress": 409,
+    "document_exists": 409,
+    "stale_revision": 412,
     "too_large": 413,
     "unsupported_media_type": 415,
+    "unsupported_document": 415,
     "invalid_request": 422,
     "invalid_parameter": 422,
     "unknown_task_type": 422,
     "invalid_payload": 422,
     "invalid_reference": 422,
+    "invalid_edit": 422,
     "idempotency_mismatch": 422,
     "not_supported_yet": 422,
     "overloaded": 429,
@@ -57,7 +63,11 @@ class RefusedError(HTTPException):
 
 
 def problem(
-    code: str, detail: str, errors: Sequence[FieldError] = (), headers: Mapping[str, str] | None = None
+    code: str,
+    detail: str,
+    errors: Sequence[FieldError] = (),
+    headers: Mapping[str, str] | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> Response:
     """Return the answer that says what was wrong."""
     status = STATUSES[code]
@@ -67,6 +77,7 @@ def problem(
         "status": status,
         "detail": detail,
         "code": code,
+        **(facts or {}),
     }
     if errors:
         body["errors"] = [{"field": error.field, "message": error.message} for error in errors]
@@ -85,7 +96,7 @@ def install_problems(app: FastAPI) -> None:
 async def _of_the_domain(_request: Request, error: Exception) -> Response:
     assert isinstance(error, OfficePlaneError)  # noqa: S101 - what it was registered for
     errors = error.errors if isinstance(error, InvalidRequestError) else ()
-    return problem(error.code, _DETAILS.get(error.code) or str(error), errors)
+    return problem(error.code, _DETAILS.get(error.code) or str(error), errors, facts=error.facts)
 
 
 async def _of_the_request(_request: Request, error: Exception) -> Response:

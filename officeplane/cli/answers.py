@@ -124,5 +124,47 @@ class Readiness(Reading):
     workers: int | None = None
 
 
+class Document(Reading):
+    """A document."""
+
+    id: str
+    format: str = ""
+    title: str | None = None
+    revision: int
+    size: int = 0
+    updated_at: datetime | None = None
+    queued: int = 0
+    running: int = 0
+
+
+class Revision(Reading):
+    """One state of a document."""
+
+    revision: int
+    task_id: str | None = None
+    task_type: str | None = None
+    author: str | None = None
+    note: str | None = None
+    size: int = 0
+    created_at: datetime | None = None
+
+
+class Node(Reading):
+    """A part of a document."""
+
+    id: str
+    kind: str = ""
+    text: str = ""
+
+
+class Difference(Reading):
+    """What changed between two revisions."""
+
+    text: tuple[str, ...] = ()
+    nodes: dict[str, tuple[Node, ...]] = {}
+
+
+DOCUMENTS: TypeAdapter[list[Document]] = TypeAdapter(list[Document])
+REVISIONS: TypeAdapter[list[Revision]] = TypeAdapter(list[Revision])
 TASKS: TypeAdapter[list[Task]] = TypeAdapter(list[Task])
 ITEMS: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])

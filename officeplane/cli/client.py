@@ -14,6 +14,7 @@ from officeplane.cli.problems import problem_lines
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
+TURN_SECONDS = 30.0
 TRY_LATER = frozenset({429, 502, 503, 504})
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -25,6 +26,7 @@ class Answer:
     """What the API said to a question that it accepted."""
 
     content: bytes
+    status: int
     replayed: bool
     next_page: httpx.QueryParams | None
 
@@ -72,6 +74,11 @@ class Client:
         heads = {"Content-Type": "application/json", **(headers or {})}
         return await self._ask(self._client.build_request("POST", path, content=body, headers=heads))
 
+    async def put(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        """Return the answer to a file; the API may wait for its document's turn."""
+        timeout = _timeout(TURN_SECONDS)
+        return await self._ask(self._client.build_request("PUT", path, content=body, headers=headers, timeout=timeout))
+
     @asynccontextmanager
     async def stream(
         self, path: str, query: Query, headers: Mapping[str, str], silence_seconds: float
@@ -97,6 +104,7 @@ class Client:
         following = response.links.get("next", {}).get("url")
         return Answer(
             content=response.content,
+            status=response.status_code,
             replayed=response.headers.get("Idempotency-Replayed") == "true",
             next_page=None if following is None else httpx.URL(following).params,
         )
@@ -112,6 +120,11 @@ class Client:
 def task_path(task_id: str, deed: str = "") -> str:
     """Return the path of a task, or of something that can be done to it."""
     return f"/api/tasks/{quote(task_id, safe='')}{deed}"
+
+
+def document_path(document_id: str, more: str = "") -> str:
+    """Return the path of a document, or of something about it."""
+    return f"/api/documents/{quote(document_id, safe='')}{more}"
 
 
 def _timeout(wait: float) -> httpx.Timeout:

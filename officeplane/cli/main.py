@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from officeplane.cli import tasks
+from officeplane.cli import documents, tasks
 from officeplane.cli.bench import bench
 from officeplane.cli.doctor import doctor
 from officeplane.cli.exits import run_to_end
@@ -29,6 +29,7 @@ app.command()(migrate)
 app.command()(doctor)
 app.command()(bench)
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(documents.app, name="documents")
 
 
 def run() -> NoReturn:

@@ -1,8 +1,13 @@
 """Documents: their formats, their outline, and what an edit may refuse."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+
+from officeplane.domain.errors import OfficePlaneError
+from officeplane.domain.ids import DocumentId
 
 
 class Format(StrEnum):
@@ -29,14 +34,50 @@ class Node:
     text: str
     children: list["Node"] = field(default_factory=list["Node"])
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the node with all below it, as JSON has it."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "text": self.text,
+            "children": [child.as_json() for child in self.children],
+        }
 
-class InvalidEditError(Exception):
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> "Node":
+        """Return the node that `as_json` wrote."""
+        return cls(given["id"], given["kind"], given["text"], [cls.from_json(child) for child in given["children"]])
+
+
+class InvalidEditError(OfficePlaneError):
     """The edit can never work on this document: its target is missing, a count is wrong."""
 
+    code = "invalid_edit"
 
-class UnsupportedDocumentError(Exception):
+
+class UnsupportedDocumentError(OfficePlaneError):
     """The file is not one that is opened here; `reason` is a stable word for why."""
+
+    code = "unsupported_document"
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+        self.facts = {"reason": reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as its readers see it."""
+
+    id: DocumentId
+    seq: int
+    format: Format
+    title: str | None
+    revision: int
+    sha256: str
+    size: int
+    created_at: datetime
+    updated_at: datetime
+    queued: int
+    running: int

@@ -1,6 +1,6 @@
 """What OfficePlane refuses, in domain words with the facts inside."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +19,8 @@ class OfficePlaneError(Exception):
     """Base of every refusal; `code` is its stable name."""
 
     code: ClassVar[str] = "error"
+    facts: Mapping[str, object] = {}
+    """What a program may want to know of it besides."""
 
 
 class TaskNotFoundError(OfficePlaneError):
@@ -119,3 +121,40 @@ class DatabaseUnavailableError(OfficePlaneError):
     """Postgres cannot be reached or did not answer in time."""
 
     code = "database_unavailable"
+
+
+class DocumentNotFoundError(OfficePlaneError):
+    """No document has this id, or it was deleted."""
+
+    code = "document_not_found"
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"There is no document {document_id!r}; PUT /api/documents/{document_id} makes one.")
+
+
+class RevisionNotFoundError(OfficePlaneError):
+    """The document has no revision of this number."""
+
+    code = "revision_not_found"
+
+    def __init__(self, document_id: str, revision: int) -> None:
+        super().__init__(f"Document {document_id!r} has no revision {revision}.")
+
+
+class DocumentExistsError(OfficePlaneError):
+    """A document of this id is there already."""
+
+    code = "document_exists"
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"There is a document {document_id!r} already.")
+
+
+class StaleRevisionError(OfficePlaneError):
+    """The document is not at the revision that the caller has seen."""
+
+    code = "stale_revision"
+
+    def __init__(self, expected: int, actual: int) -> None:
+        super().__init__(f"The document is at revision {actual}, not {expected}: read it again.")
+        self.facts = {"expected": expected, "actual": actual}

@@ -33,11 +33,11 @@ def parse_position(text: str) -> EventPosition | None:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to one task."""
+    """One thing that happened to one task, or to a document without one."""
 
     position: EventPosition
     kind: str
-    task_id: TaskId
+    task_id: TaskId | None
     document_id: DocumentId | None
     at: datetime
 

@@ -8,6 +8,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, Standing, next_step
+from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 
 
@@ -15,6 +16,14 @@ class Succeeded(NamedTuple):
     """The handler returned; its result is JSON text, or None."""
 
     result_json: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The attempt made a new revision of its document, which counts if the document is still what it was."""
+
+    result_json: str
+    revision: NewRevision
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class Lapsed:
     is_guilty: bool
 
 
-Outcome: TypeAlias = Succeeded | Failed | HandedBack | Lapsed
+Outcome: TypeAlias = Succeeded | Edited | Failed | HandedBack | Lapsed
 
 
 class Verdict(NamedTuple):
@@ -66,7 +75,7 @@ class RetryRules:
 def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
     """Return what becomes of a task after an attempt; `chance` in [0, 1) spreads retries."""
     match outcome:
-        case Succeeded(result_json):
+        case Succeeded(result_json) | Edited(result_json):
             return Verdict(task.id, task.claim_id, TaskState.COMPLETED, result_json)
         case HandedBack():
             return Verdict(task.id, task.claim_id, TaskState.QUEUED)

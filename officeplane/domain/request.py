@@ -93,6 +93,10 @@ Tag = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_storab
 PrintableKey = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e][\x20-\x7e]*$")]
 
 
+OnConflict = Literal["reject", "rebase", "force"]
+"""What becomes of an edit when its document is no longer at the revision it was based on."""
+
+
 class TaskRequest(BaseModel):
     """One task as asked for, its children included."""
 
@@ -111,6 +115,8 @@ class TaskRequest(BaseModel):
     idempotency_key: PrintableKey | None = None
     children: Annotated[list["TaskRequest"], Field(min_length=1, max_length=CHILDREN_MAX)] | None = None
     key: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+    base_revision: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    on_conflict: OnConflict | None = None
     on_child_failure: OnChildFailure | None = None
     atomic: bool = False
     tags: Annotated[list[Tag], Field(max_length=50)] | None = None
@@ -129,8 +135,6 @@ class TaskRequest(BaseModel):
 
 NOT_SUPPORTED_YET: Final = frozenset(
     {
-        "baseRevision",
-        "onConflict",
         "dedupe",
         "dependsOn",
         "deadline",

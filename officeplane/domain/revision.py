@@ -10,7 +10,11 @@ import hashlib
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
 from typing import Final, NamedTuple, NewType, TypeAlias
+
+from officeplane.domain.ids import DocumentId, TaskId
 
 PieceKey = NewType("PieceKey", bytes)
 """The SHA-256 of a piece."""
@@ -46,6 +50,12 @@ class Recipe:
     def keys(self) -> list[PieceKey]:
         """The pieces it needs, each once, in order."""
         return list(dict.fromkeys(s.key for s in self.stretches if isinstance(s, PieceRef)))
+
+    @property
+    def cuts(self) -> list[int]:
+        """Where in the file its stretches end."""
+        sizes = (s.size if isinstance(s, PieceRef) else len(s) for s in self.stretches)
+        return list(accumulate(sizes))
 
     def assemble(self, pieces: Mapping[PieceKey, bytes]) -> Iterator[bytes]:
         """Yield the file's bytes, stretch by stretch."""
@@ -125,3 +135,42 @@ class RecipeWriter:
         if self._short:
             self._stretches.append(b"".join(self._short))
             self._short.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class NewRevision:
+    """A revision about to be settled: what it follows, what its bytes are, and who wanted it."""
+
+    document_id: DocumentId
+    base: int
+    recipe: Recipe
+    pieces: Mapping[PieceKey, bytes]
+    sha256: str
+    size: int
+    task_type: str | None
+    author: str | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One state of a document, as the ledger keeps it."""
+
+    revision: int
+    base: int
+    task_id: TaskId | None
+    task_type: str | None
+    author: str | None
+    note: str | None
+    sha256: str
+    size: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """On which revision a task's edit was based, and what to do when that is not the head."""
+
+    task_id: TaskId
+    base_revision: int
+    on_conflict: str

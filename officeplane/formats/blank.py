@@ -30,7 +30,55 @@ _APP: Final = (
     b"<Application>OfficePlane</Application></Properties>"
 )
 _WORD: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_EXCEL: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_SHEETS: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_RELATIONSHIPS: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
+_METADATA: Final = "http://schemas.openxmlformats.org/package/2006/relationships/metadata"
+_PACKAGE_KIND: Final = "application/vnd.openxmlformats-package"
+_DOCUMENT_KIND: Final = "application/vnd.openxmlformats-officedocument"
+_WORKBOOK: Final = {
+    "[Content_Types].xml": (
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        f'<Default Extension="rels" ContentType="{_PACKAGE_KIND}.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_DOCUMENT_KIND}.spreadsheetml.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_DOCUMENT_KIND}.spreadsheetml.worksheet+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{_DOCUMENT_KIND}.spreadsheetml.styles+xml"/>'
+        f'<Override PartName="/docProps/core.xml" ContentType="{_PACKAGE_KIND}.core-properties+xml"/>'
+        f'<Override PartName="/docProps/app.xml" ContentType="{_DOCUMENT_KIND}.extended-properties+xml"/>'
+        "</Types>"
+    ),
+    "_rels/.rels": (
+        f'<Relationships xmlns="{_RELATIONSHIPS}">'
+        f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/>'
+        f'<Relationship Id="rId2" Type="{_METADATA}/core-properties" Target="docProps/core.xml"/>'
+        f'<Relationship Id="rId3" Type="{_OFFICE}/extended-properties" Target="docProps/app.xml"/>'
+        "</Relationships>"
+    ),
+    "xl/workbook.xml": (
+        f'<workbook xmlns="{_SHEETS}" xmlns:r="{_OFFICE}">'
+        "<bookViews><workbookView/></bookViews>"
+        '<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        f'<Relationships xmlns="{_RELATIONSHIPS}">'
+        f'<Relationship Id="rId1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId2" Type="{_OFFICE}/styles" Target="styles.xml"/>'
+        "</Relationships>"
+    ),
+    "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_SHEETS}"><sheetData/></worksheet>',
+    "xl/styles.xml": (
+        f'<styleSheet xmlns="{_SHEETS}">'
+        '<fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="gray125"/></fill></fills>'
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+        '<cellXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs>'
+        '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
+        "</styleSheet>"
+    ),
+}
 _POWERPOINT: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _WIDE: Final = 12_192_000
@@ -79,16 +127,10 @@ def _word() -> Package:
 
 
 def _excel() -> Package:
-    import openpyxl  # noqa: PLC0415 - likewise
-
-    workbook = openpyxl.Workbook()
-    workbook.worksheets[0].title = "Sheet1"
-    file = io.BytesIO()
-    workbook.save(file)
-    package = Package.read(file.getvalue())
-    part = main_part(package)
-    _remove(package.tree(part), f"{_EXCEL}workbookProtection", f"{_EXCEL}definedNames")
-    package.changed(part)
+    # By hand: the library for workbooks writes to a temporary file, which a sandboxed child must not.
+    package = Package({})
+    for name, content in _WORKBOOK.items():
+        package.put(name, b"<?xml version='1.0' encoding='UTF-8' standalone='yes'?>\n" + content.encode())
     return package
 
 

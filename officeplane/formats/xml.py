@@ -6,7 +6,7 @@ from lxml import etree
 
 from officeplane.domain.document import UnsupportedDocumentError
 
-Element = etree._Element  # noqa: SLF001 - the library's only name for the type of a node
+Element = etree._Element  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the library's only name for the type of a node
 """A node of a parsed part."""
 
 
@@ -31,6 +31,6 @@ _ALLOWED_CONTROLS: Final = frozenset("\t\n\r")
 def is_storable(text: str) -> bool:
     """Tell whether XML can hold every character of a text."""
     return all(
-        char >= " " and not "\ud800" <= char <= "\udfff" and char not in "\ufffe\uffff" or char in _ALLOWED_CONTROLS
+        (char >= " " and not "\ud800" <= char <= "\udfff" and char not in "\ufffe\uffff") or char in _ALLOWED_CONTROLS
         for char in text
     )

@@ -9,6 +9,7 @@ from typing import Final
 
 from officeplane import handlers as builtin
 from officeplane.domain.errors import FieldError, UnknownTaskTypeError
+from officeplane.edits.catalogue import all_edits
 from officeplane.handlers.contract import MARK, TaskType
 
 ENTRY_POINT_GROUP: Final = "officeplane.handlers"
@@ -38,7 +39,7 @@ class Catalogue:
     @property
     def runnable(self) -> list[str]:
         """The names of the task types that a worker with this catalogue may claim."""
-        return sorted(name for name, task_type in self._types.items() if task_type.run is not None)
+        return sorted(name for name, known in self._types.items() if known.run is not None or known.edits_document)
 
     def find(self, name: str) -> TaskType:
         """Return the task type of this name; raise when there is none."""
@@ -52,7 +53,20 @@ class Catalogue:
 
 def load_catalogue(modules: Iterable[ModuleType | str] = ()) -> Catalogue:
     """Return the built-in task types with those of the modules and of installed entry points."""
-    return Catalogue(_declared([*_builtin_modules(), *_installed_modules(), *modules]))
+    return Catalogue([*_edits(), *_declared([*_builtin_modules(), *_installed_modules(), *modules])])
+
+
+def _edits() -> Iterator[TaskType]:
+    for edit in all_edits().values():
+        yield TaskType(
+            name=edit.task_type,
+            title=edit.title_for_people,
+            payload=edit,
+            run=None,
+            is_async=False,
+            formats=edit.formats(),
+            edits_document=True,
+        )
 
 
 def _builtin_modules() -> Iterator[str]:

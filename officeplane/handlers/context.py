@@ -7,6 +7,7 @@ names, called directly.
 
 from typing import Protocol
 
+from officeplane.domain.document import Node
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.task import ClaimedTask
 
@@ -35,6 +36,38 @@ class BlockingReports(Protocol):
         ...
 
 
+class Reader(Protocol):
+    """Where an attempt reads its document: the head at the first look, whatever happens later."""
+
+    async def text(self) -> str:
+        """Return what the document says."""
+        ...
+
+    async def outline(self) -> list[Node]:
+        """Return the tree of the document's nodes."""
+        ...
+
+    async def content(self) -> bytes:
+        """Return the document's file."""
+        ...
+
+
+class BlockingReader(Protocol):
+    """The same for a handler in a child process."""
+
+    def text(self) -> str:
+        """Return what the document says."""
+        ...
+
+    def outline(self) -> list[Node]:
+        """Return the tree of the document's nodes."""
+        ...
+
+    def content(self) -> bytes:
+        """Return the document's file."""
+        ...
+
+
 class _Facts:
     """What every handler can read of its attempt."""
 
@@ -57,9 +90,22 @@ class _Facts:
 class Context(_Facts):
     """One attempt, as an `async def` handler sees it."""
 
-    def __init__(self, task: ClaimedTask, saved_checkpoint: object, reports: Reports) -> None:
+    def __init__(self, task: ClaimedTask, saved_checkpoint: object, reports: Reports, reader: Reader) -> None:
         super().__init__(task, saved_checkpoint)
         self._reports = reports
+        self._reader = reader
+
+    async def text(self) -> str:
+        """Return what the document says, as of the revision that the task's edits will follow."""
+        return await self._reader.text()
+
+    async def outline(self) -> list[Node]:
+        """Return the tree of the document's nodes, whose ids edits may name."""
+        return await self._reader.outline()
+
+    async def content(self) -> bytes:
+        """Return the document's file."""
+        return await self._reader.content()
 
     async def progress(self, fraction: float, message: str | None = None) -> None:
         """Report how far the attempt is, from 0 to 1."""
@@ -74,9 +120,24 @@ class Context(_Facts):
 class BlockingContext(_Facts):
     """One attempt, as a plain `def` handler in a child process sees it."""
 
-    def __init__(self, task: ClaimedTask, saved_checkpoint: object, reports: BlockingReports) -> None:
+    def __init__(
+        self, task: ClaimedTask, saved_checkpoint: object, reports: BlockingReports, reader: BlockingReader
+    ) -> None:
         super().__init__(task, saved_checkpoint)
         self._reports = reports
+        self._reader = reader
+
+    def text(self) -> str:
+        """Return what the document says, as of the revision that the task's edits will follow."""
+        return self._reader.text()
+
+    def outline(self) -> list[Node]:
+        """Return the tree of the document's nodes, whose ids edits may name."""
+        return self._reader.outline()
+
+    def content(self) -> bytes:
+        """Return the document's file."""
+        return self._reader.content()
 
     def progress(self, fraction: float, message: str | None = None) -> None:
         """Report how far the attempt is, from 0 to 1."""

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from officeplane.domain.document import Format
 from officeplane.domain.retry import RetryPolicy
 
 MARK: Final = "__officeplane_task_type__"
@@ -35,7 +36,9 @@ class TaskType:
     timeout_seconds: float | None = None
     max_retries: int | None = None
     retry: RetryPolicy | None = None
-    formats: tuple[str, ...] = ()
+    formats: tuple[Format, ...] = ()
+    edits_document: bool = False
+    """Whether it ends with a new revision, for which the document must exist."""
 
     @property
     def origin(self) -> str:

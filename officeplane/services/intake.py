@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, TypeVar
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from uuid_utils import uuid7
 
 from officeplane.domain.batch import BATCH_TYPE, CHILDREN_MAX, DEPTH_MAX
+from officeplane.domain.document import Format
 from officeplane.domain.errors import (
     FieldError,
     InvalidPayloadError,
@@ -21,6 +22,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.ids import TaskId
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
+from officeplane.domain.revision import Condition
 from officeplane.domain.task import NewTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
@@ -32,6 +34,15 @@ Value = TypeVar("Value")
 _json_of: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
+class EditedDocument(NamedTuple):
+    """A document that an edit needs, the formats that the edit knows, and where the edit stands in the request."""
+
+    document_id: str
+    task_type: str
+    formats: tuple[Format, ...]
+    field: str
+
+
 class Intake(NamedTuple):
     """The rows of one request, its root first, and the key it may be repeated under."""
 
@@ -39,6 +50,8 @@ class Intake(NamedTuple):
     payloads: tuple[Mapping[str, object], ...]
     key: str | None
     request_hash: bytes
+    edited: tuple["EditedDocument", ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def root_id(self) -> TaskId:
@@ -74,7 +87,35 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         raise InvalidRequestError(message, [FieldError("children", message)])
     rows, payloads = zip(*found, strict=True)
     key = request.idempotency_key
-    return Intake(rows, payloads, key, b"" if key is None else _hash(request))
+    request_hash = b"" if key is None else _hash(request)
+    if not any(catalogue.types[row.task_type].edits_document for row in rows):
+        return Intake(rows, payloads, key, request_hash)
+    return Intake(rows, payloads, key, request_hash, *_edits(request, rows, catalogue))
+
+
+def _edits(
+    request: TaskRequest, rows: Sequence[NewTask], catalogue: Catalogue
+) -> tuple[tuple[EditedDocument, ...], tuple[Condition, ...]]:
+    """Return which documents a request edits, and on which revisions it is based."""
+    edited: list[EditedDocument] = []
+    conditions: list[Condition] = []
+    for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
+        task_type = catalogue.types[row.task_type]
+        if not task_type.edits_document:
+            continue
+        if row.document_id is None:
+            message = f"{row.task_type} edits a document: say which in documentId."
+            raise InvalidRequestError(message, [FieldError(f"{field}documentId", message)])
+        edited.append(EditedDocument(row.document_id, row.task_type, task_type.formats, f"{field}taskType"))
+        if asked.base_revision is not None:
+            conditions.append(Condition(row.id, asked.base_revision, asked.on_conflict or "reject"))
+    return tuple(edited), tuple(conditions)
+
+
+def _walk(request: TaskRequest, field: str) -> Iterator[tuple[TaskRequest, str]]:
+    yield request, field
+    for index, child in enumerate(request.children or ()):
+        yield from _walk(child, f"{field}children.{index}.")
 
 
 def _hash(request: TaskRequest) -> bytes:
@@ -127,7 +168,14 @@ def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskT
     if misplaced is not None:
         field, message = misplaced
         raise InvalidRequestError(message, [FieldError(field, message)])
-    return catalogue.find(request.task_type or BATCH_TYPE)
+    task_type = catalogue.find(request.task_type or BATCH_TYPE)
+    if request.base_revision is not None and not task_type.edits_document:
+        message = "Only an edit of a document is based on a revision."
+        raise InvalidRequestError(message, [FieldError("baseRevision", message)])
+    if request.on_conflict is not None and request.base_revision is None:
+        message = "It says what to do when the document is not at baseRevision: give that too."
+        raise InvalidRequestError(message, [FieldError("onConflict", message)])
+    return task_type
 
 
 def _misplaced(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
@@ -172,7 +220,9 @@ def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -
             references = tuple(find_references(request.payload))
             for reference in references:
                 _check_reference(reference, place)
-        task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid")
+        # In Python an edit's fields have Python's names; in a payload they have the API's.
+        by_name = False if task_type.edits_document else None
+        task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
     except ValidationError as error:
         wrong = [
             FieldError(".".join(("payload", *map(str, found["loc"]))), found["msg"])

@@ -1,12 +1,14 @@
 """Settlement: an attempt ends in exactly one transaction, or was lost before.
 
-Task, failure row, events, counters, and the batch around the task: all or
-none, guarded by the attempt's claim. What fails the guard is *fenced*: somebody
-else has ended the attempt, and nothing of it is written. That is no error.
+Task, new revision, failure row, events, counters, and the batch around the
+task: all or none, guarded by the attempt's claim. What fails the guard is
+*fenced*: somebody else has ended the attempt, and nothing of it is written.
+That is no error. An edit whose document is no longer at the revision it
+started from is handed back, to start from the one that is.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
@@ -17,12 +19,13 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, TaskState
-from officeplane.domain.outcome import Outcome, RetryRules, Verdict, judge, unstorable
+from officeplane.domain.outcome import Edited, Outcome, RetryRules, Verdict, judge, unstorable
 from officeplane.domain.priority import Tier
+from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.services.failpoints import reach
-from officeplane.store import settlements, trees
+from officeplane.store import documents, settlements, trees
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
 from officeplane.store.settlements import Settled
 
@@ -45,6 +48,14 @@ class Attempt(NamedTuple):
 
     task: ClaimedTask
     outcome: Outcome
+
+
+class Judged(NamedTuple):
+    """One attempt, what becomes of its task, and the revision it made."""
+
+    task: ClaimedTask
+    verdict: Verdict
+    revision: NewRevision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,14 @@ class Settlements:
         if not attempts:
             return [], []
         await reach("before_settle")
-        judged = [(a.task, judge(a.task, a.outcome, self._rules, random.random())) for a in attempts]
+        judged = [
+            Judged(
+                a.task,
+                judge(a.task, a.outcome, self._rules, random.random()),
+                a.outcome.revision if isinstance(a.outcome, Edited) else None,
+            )
+            for a in attempts
+        ]
         news: list[News] = []
         settled = await self._settled(judged, news, only_lapsed=only_lapsed)
         # A reaper that comes too late has lost nothing: the attempt has ended, or was found alive.
@@ -112,9 +130,7 @@ class Settlements:
                 self._ledger, [task.task_type for task in tasks], counted_by=self._counted_by
             )
 
-    async def _settled(
-        self, judged: Sequence[tuple[ClaimedTask, Verdict]], news: list[News], *, only_lapsed: bool
-    ) -> dict[TaskId, Settled]:
+    async def _settled(self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool) -> dict[TaskId, Settled]:
         try:
             return await self._written(judged, news, only_lapsed=only_lapsed)
         except UNSTORABLE:
@@ -123,31 +139,43 @@ class Settlements:
                 half = len(judged) // 2
                 first = await self._settled(judged[:half], news, only_lapsed=only_lapsed)
                 return first | await self._settled(judged[half:], news, only_lapsed=only_lapsed)
-        ((task, _),) = judged
+        ((task, _, _),) = judged
         _log.warning("task.unstorable", task_id=task.id)
-        return await self._written([(task, unstorable(task))], news, only_lapsed=only_lapsed)
+        return await self._written([Judged(task, unstorable(task))], news, only_lapsed=only_lapsed)
 
-    async def _written(
-        self, judged: Sequence[tuple[ClaimedTask, Verdict]], news: list[News], *, only_lapsed: bool
-    ) -> dict[TaskId, Settled]:
-        verdicts = [verdict for _, verdict in judged]
-        parents = {task.id: task.parent_id for task, _ in judged if task.parent_id is not None}
+    async def _written(self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool) -> dict[TaskId, Settled]:
+        verdicts = [one.verdict for one in judged]
+        parents = {one.task.id: one.task.parent_id for one in judged if one.task.parent_id is not None}
+        revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         rolled = RolledUp()
-        if not parents:
+        if not parents and not revisions:
             rows = await self._guarded(self._ledger, verdicts, only_lapsed=only_lapsed)
         else:
-            roots = {task.root_id for task, _ in judged}
+            roots = {one.task.root_id for one in judged if one.task.parent_id is not None}
 
-            async def with_families(executor: Executor) -> tuple[list[Settled], RolledUp]:
-                await trees.lock_roots(executor, roots)
-                settled = await self._guarded(executor, verdicts, only_lapsed=only_lapsed)
+            async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
+                fitting = await _fitting(executor, revisions)
+                stale = revisions.keys() - fitting.keys()
+                allowed = [_handed_back(v) if v.task_id in stale else v for v in verdicts]
+                if roots:
+                    await trees.lock_roots(executor, roots)
+                settled = await self._guarded(executor, allowed, only_lapsed=only_lapsed)
+                made = [
+                    (row.task_id, fitting[row.task_id])
+                    for row in settled
+                    if row.state is TaskState.COMPLETED and row.task_id in fitting
+                ]
+                if made:
+                    await documents.revise(executor, made)
+                if not parents:
+                    return settled, allowed, RolledUp()
                 await reach("between_settle_and_roll_up")
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
                 rolled = await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
                 await reach("before_commit")
-                return settled, rolled
+                return settled, allowed, rolled
 
-            rows, rolled = await self._ledger.in_transaction(with_families)
+            rows, verdicts, rolled = await self._ledger.in_transaction(together)
         ended = [row.task_id for row in rows if row.state in FINAL]
         news.append(News(ended + rolled.ended, _ready(rows, verdicts, rolled)))
         return {row.task_id: row for row in rows}
@@ -165,6 +193,18 @@ class Settlements:
         rows += [stand.settled for stand in standing.values() if not stand.is_open]
         again = [v for v in missing if v.task_id in standing and standing[v.task_id].is_open]
         return rows + (await self._guarded(executor, again, only_lapsed=False) if again else [])
+
+
+async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) -> dict[TaskId, NewRevision]:
+    """Lock the documents, and return the revisions that follow what these are at."""
+    if not revisions:
+        return {}
+    heads = await documents.lock(executor, [revision.document_id for revision in revisions.values()])
+    return {task_id: new for task_id, new in revisions.items() if heads.get(new.document_id) == new.base}
+
+
+def _handed_back(verdict: Verdict) -> Verdict:
+    return Verdict(verdict.task_id, verdict.claim_id, TaskState.QUEUED)
 
 
 def _ready(rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> list[tuple[TaskId, Tier]]:

@@ -9,7 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from officeplane.dispatch.doorbell import Doorbell
-from officeplane.domain.errors import IdempotencyInProgressError, IdempotencyMismatchError, InvalidRequestError
+from officeplane.domain.errors import (
+    DocumentNotFoundError,
+    FieldError,
+    IdempotencyInProgressError,
+    IdempotencyMismatchError,
+    InvalidRequestError,
+)
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import TaskState
@@ -20,7 +26,7 @@ from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.failpoints import reach
 from officeplane.services.grouping import Group
 from officeplane.services.intake import Intake, take_in
-from officeplane.store import tasks
+from officeplane.store import documents, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
 from officeplane.store.tasks import Inserted, UsedKey
 
@@ -45,21 +51,25 @@ class Submission:
     def __init__(self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self.group: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
 
     async def submit(self, request: TaskRequest) -> Submitted:
         """Store one task, together with whatever else is being submitted, and ring for it."""
-        return await self.group.add(take_in(request, self._catalogue))
+        intake = take_in(request, self.catalogue)
+        if intake.edited:
+            await self.check_documents([intake])
+        return await self.group.add(intake)
 
     async def submit_many(self, requests: Iterable[TaskRequest]) -> list[Submitted]:
         """Store all of these tasks or none, in the order given, and ring for them."""
         intakes: list[Intake] = []
         for index, request in enumerate(requests):
             try:
-                intakes.append(take_in(request, self._catalogue))
+                intakes.append(take_in(request, self.catalogue))
             except InvalidRequestError as error:
                 raise error.within(str(index)) from None
+        await self.check_documents(intakes)
         try:
             return await self._store(intakes)
         except UNSTORABLE as error:
@@ -68,10 +78,26 @@ class Submission:
     async def submit_within(self, executor: Executor, request: TaskRequest) -> Submitted:
         """Store one task in a transaction of the caller's; whoever commits may ring."""
         try:
-            (stored,) = await _keyed(executor, [take_in(request, self._catalogue)])
+            intake = take_in(request, self.catalogue)
+            await self.check_documents([intake])
+            (stored,) = await _keyed(executor, [intake])
         except UNSTORABLE as error:
             raise _refusal(error) from error
         return stored
+
+    async def check_documents(self, intakes: Sequence[Intake]) -> None:
+        """Refuse edits of documents that are not there, and edits that their documents' formats do not know."""
+        edited = [one for intake in intakes for one in intake.edited]
+        if not edited:
+            return
+        known = await documents.formats(self._ledger, {one.document_id for one in edited})
+        for one in edited:
+            if one.document_id not in known:
+                raise DocumentNotFoundError(one.document_id)
+            kind = known[one.document_id]
+            if one.formats and kind not in one.formats:
+                message = f"{one.task_type} knows {', '.join(one.formats)}; document {one.document_id!r} is a {kind}."
+                raise InvalidRequestError(message, [FieldError(one.field, message)])
 
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run; a batch is rung by its first leaf."""
@@ -90,7 +116,7 @@ class Submission:
             return [*await self._flush(intakes[:half]), *await self._flush(intakes[half:])]
 
     async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:
-        if any(intake.key for intake in intakes):
+        if any(intake.key or intake.conditions for intake in intakes):
             stored = await self._ledger.in_transaction(lambda connection: _keyed(connection, intakes))
         else:
             stored = await _fresh(self._ledger, intakes)
@@ -136,6 +162,9 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
         for intake in intakes
         if intake.root_id not in stored and intake.key is not None
     }
+    conditions = [condition for intake in fresh for condition in intake.conditions]
+    if conditions:
+        await documents.remember_conditions(executor, conditions)
     found = await tasks.fetch(executor, replays.values())
     return [
         stored.get(intake.root_id) or Submitted((found[replays[intake.root_id]],), replayed=True) for intake in intakes

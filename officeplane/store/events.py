@@ -19,7 +19,7 @@ async def after(executor: Executor, position: EventPosition, *, rows: int) -> tu
         Event(
             EventPosition(int(row["xid"]), row["id"], index),
             row["kind"],
-            TaskId(str(task_id)),
+            None if task_id is None else TaskId(str(task_id)),
             None if document_id is None else DocumentId(document_id),
             row["at"],
         )

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from officeplane.api.problems import STATUSES
 from officeplane.config import Settings
 from officeplane.domain import errors
+from officeplane.edits.catalogue import all_edits
 from officeplane.store.migrate import migrate
 from tests.api.plane import Api, client_of, code_of, plane_in, running
 from tests.conftest import NewDatabase
@@ -166,10 +167,12 @@ async def test_metrics_are_text_that_prometheus_reads(api: Api) -> None:
 async def test_task_types_are_listed_with_the_schemas_of_their_payloads(api: Api) -> None:
     types = {found["name"]: found for found in (await api.get("/api/task-types")).json()}
 
-    assert set(types) == {"batch_edit", "noop", "sleep"}
+    assert set(types) == {"batch_edit", "noop", "sleep", "revert", "upload", *all_edits()}
     assert all(set(found) == {"name", "title", "formats", "payloadSchema"} for found in types.values())
     assert types["sleep"]["payloadSchema"]["required"] == ["seconds"]
     assert types["sleep"]["formats"] == []
+    assert types["replace_text"]["formats"] == ["docx", "xlsx", "pptx"]
+    assert types["edit_page"]["payloadSchema"]["required"] == ["pageId", "content"]
 
 
 def test_every_refusal_of_the_domain_has_a_status() -> None:

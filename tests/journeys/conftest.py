@@ -87,7 +87,8 @@ async def _emptied(plane: Installation) -> None:
     connection = await asyncpg.connect(plane.database_url)
     try:
         await connection.execute(
-            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders"
+            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
+            "documents, revisions, pieces, uploads, edit_conditions"
         )
     finally:
         await connection.close()

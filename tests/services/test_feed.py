@@ -23,7 +23,7 @@ async def told(stream: AsyncIterator[Followed], count: int) -> list[Event]:
     return [event for event in heard if isinstance(event, Event)]
 
 
-def facts(found: list[Event]) -> list[tuple[str, str]]:
+def facts(found: list[Event]) -> list[tuple[str, str | None]]:
     return [(event.kind, event.task_id) for event in found]
 
 

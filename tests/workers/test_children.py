@@ -21,6 +21,7 @@ from tests.workers.marks import Marks, is_running
 from workers.attempts import Attempt, StopReason
 from workers.children import Children
 from workers.reports import LedgerReports
+from workers.results import EditsWanted
 
 
 class Host:
@@ -37,7 +38,10 @@ class Host:
 
     async def run_claimed(self, task: ClaimedTask) -> Outcome:
         """Run an attempt to its end."""
-        return await self.children.run(task, task.payload_json, self.reports)
+        reader = self.bench.worker.editing.reader(task)
+        outcome = await self.children.run(task, task.payload_json, self.reports, reader)
+        assert not isinstance(outcome, EditsWanted)
+        return outcome
 
     def start(self, task: ClaimedTask) -> tuple[Attempt, "asyncio.Future[Outcome | None]"]:
         """Run an attempt as a worker does, with its timeout; the future gets its outcome."""
@@ -265,9 +269,13 @@ async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Wor
     children = Children(["no.such.module"])
     ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
 
-    Attempt(task, lambda _, outcome: ended.set_result(outcome)).start(
-        children.run(task, "{}", LedgerReports(bench.worker.keeping))
-    )
+    async def work() -> Outcome:
+        reader = bench.worker.editing.reader(task)
+        outcome = await children.run(task, "{}", LedgerReports(bench.worker.keeping), reader)
+        assert not isinstance(outcome, EditsWanted)
+        return outcome
+
+    Attempt(task, lambda _, outcome: ended.set_result(outcome)).start(work())
 
     outcome = await ended
     assert isinstance(outcome, Failed)

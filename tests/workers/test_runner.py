@@ -23,7 +23,7 @@ from workers.runner import Runner
 def a_runner(bench: Workbench, children: Children, keeping: Keeping | None = None) -> Runner:
     """Return a runner that knows the tests' handlers."""
     keeping = keeping or bench.worker.keeping
-    return Runner(load_catalogue([HANDLERS]), keeping, LedgerReports(keeping), children)
+    return Runner(load_catalogue([HANDLERS]), keeping, bench.worker.editing, LedgerReports(keeping), children)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ async def test_a_handler_may_return_nothing(bench: Workbench, runner: Runner) ->
 @pytest.mark.parametrize(
     ("what", "complaint"),
     [
-        ("list", "it returned list; a dict or None is wanted"),
+        ("list", "it returned a list with int in it; edits are wanted"),
         ("nan", "its result is not JSON"),
         ("not_json", "its result is not JSON"),
         ("deep", "its result is not JSON"),

@@ -24,7 +24,7 @@ router = APIRouter(prefix="/api/tasks", tags=["tasks"], route_class=StrictRoute)
 
 _SUBMITTING = (
     "unknown_task_type", "invalid_payload", "invalid_reference", "not_supported_yet",
-    "idempotency_in_progress", "idempotency_mismatch",
+    "idempotency_in_progress", "idempotency_mismatch", "document_not_found",
 )  # fmt: skip
 
 

@@ -1,0 +1,102 @@
+"""Documents as the API shows them."""
+
+from typing import Any
+
+from officeplane.api.views import Time, View
+from officeplane.domain.document import Document, Format
+from officeplane.domain.revision import Revision
+
+
+class DocumentView(View):
+    """A document."""
+
+    id: str
+    format: Format
+    title: str | None
+    revision: int
+    sha256: str
+    size: int
+    created_at: Time
+    updated_at: Time
+    queued: int
+    running: int
+
+
+class RevisionView(View):
+    """One state of a document."""
+
+    revision: int
+    base: int
+    task_id: str | None
+    task_type: str | None
+    author: str | None
+    note: str | None
+    sha256: str
+    size: int
+    created_at: Time
+
+
+class NodeView(View):
+    """A part of a document that edits can name."""
+
+    id: str
+    kind: str
+    text: str
+    children: tuple["NodeView", ...]
+
+
+class OutlineView(View):
+    """What a revision is made of."""
+
+    nodes: tuple[NodeView, ...]
+
+
+class TextView(View):
+    """What a revision says."""
+
+    text: str
+
+
+class DifferenceView(View):
+    """What changed: lines of text as a unified diff, and nodes by what happened to them."""
+
+    text: tuple[str, ...]
+    nodes: dict[str, list[dict[str, Any]]]
+
+
+class PreviewView(View):
+    """What an edit would do."""
+
+    result: Any
+    diff: DifferenceView
+
+
+def document_view(document: Document) -> DocumentView:
+    """Return a document as it is shown."""
+    return DocumentView(
+        id=document.id,
+        format=document.format,
+        title=document.title,
+        revision=document.revision,
+        sha256=document.sha256,
+        size=document.size,
+        created_at=document.created_at,
+        updated_at=document.updated_at,
+        queued=document.queued,
+        running=document.running,
+    )
+
+
+def revision_view(revision: Revision) -> RevisionView:
+    """Return a revision as it is shown."""
+    return RevisionView(
+        revision=revision.revision,
+        base=revision.base,
+        task_id=revision.task_id,
+        task_type=revision.task_type,
+        author=revision.author,
+        note=revision.note,
+        sha256=revision.sha256,
+        size=revision.size,
+        created_at=revision.created_at,
+    )

@@ -1,0 +1,276 @@
+"""`/api/documents`: real files in and out, what is in them, and how they came to be what they are."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Body, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from starlette.responses import Response, StreamingResponse
+
+from officeplane.api import examples
+from officeplane.api.answers import json_answer, many_views, one_task
+from officeplane.api.bodies import TaskBody
+from officeplane.api.cursors import cursor_after, link_to_next
+from officeplane.api.document_views import (
+    DifferenceView,
+    DocumentView,
+    NodeView,
+    OutlineView,
+    PreviewView,
+    RevisionView,
+    TextView,
+    document_view,
+    revision_view,
+)
+from officeplane.api.openapi import headers, refusals
+from officeplane.api.parameters import DocumentIdInPath, IfMatch, PageQuery, Revision, RevisionNumber
+from officeplane.api.plane import runtime_of
+from officeplane.api.requests import StrictRoute
+from officeplane.api.views import TaskView
+from officeplane.domain.document import MEDIA_TYPES, Document, Format
+from officeplane.domain.ids import DOCUMENT_ID_PATTERN
+from officeplane.domain.request import Text
+from officeplane.services.spool import spooled
+
+router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
+
+_BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
+_FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
+
+
+class NewDocument(BaseModel):
+    """An empty document to be made."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = None
+    format: Annotated[Format, Field(strict=False)]
+    title: Annotated[Text, Field(max_length=200)] | None = None
+
+
+class RevertRequest(BaseModel):
+    """Which revision to return to."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+    to_revision: Annotated[int, Field(ge=1, le=2**53)]
+    created_by: Annotated[Text, Field(max_length=200)] | None = None
+
+
+@router.post(
+    "",
+    operation_id="createDocument",
+    summary="Make an empty document",
+    status_code=201,
+    response_model=DocumentView,
+    responses={
+        201: {"description": "Made.", "headers": headers("Location", "ETag")},
+        **refusals("document_exists", body=True),
+    },
+)
+async def create(request: Request, body: Annotated[NewDocument, Body(openapi_examples=examples.DOCUMENT)]) -> Response:
+    """Make an empty document of a format; its first revision is 1."""
+    made = await runtime_of(request).documents.create(body.id, body.format, body.title, None)
+    return _shown(made, 201, {"Location": f"/api/documents/{made.id}"})
+
+
+@router.get(
+    "",
+    operation_id="listDocuments",
+    summary="List documents, newest first",
+    response_model=list[DocumentView],
+    responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
+)
+async def list_documents(request: Request, query: Annotated[PageQuery, Query()]) -> Response:
+    """Return the newest documents; the next page is in the `Link` header."""
+    page = await runtime_of(request).documents.page(query.before, query.limit)
+    following = {}
+    if len(page) == query.limit:
+        following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].seq))
+    return many_views([document_view(document) for document in page], following)
+
+
+@router.get(
+    "/{document_id}",
+    operation_id="getDocument",
+    summary="Show a document",
+    response_model=DocumentView,
+    responses={
+        200: {"description": "The document.", "headers": headers("ETag")},
+        **refusals("document_not_found"),
+    },
+)
+async def show(request: Request, document_id: DocumentIdInPath) -> Response:
+    """Return the document as it is now."""
+    return _shown(await runtime_of(request).documents.show(document_id))
+
+
+@router.put(
+    "/{document_id}",
+    operation_id="putDocument",
+    summary="Upload a file",
+    response_model=DocumentView,
+    responses={
+        200: {"description": "A new revision.", "headers": headers("ETag")},
+        201: {"model": DocumentView, "description": "A new document.", "headers": headers("Location", "ETag")},
+        202: {"model": TaskView, "description": "Its lane is busy: the task that will put it in place."},
+        **refusals(
+            "document_not_found", "illegal_state", "stale_revision", "too_large", "unsupported_document",
+            "request_timeout",
+        ),
+    },
+    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BYTES, **_FILES}}},
+)  # fmt: skip
+async def put(request: Request, document_id: DocumentIdInPath, if_match: IfMatch = None) -> Response:
+    """Keep the bytes as they come, as a new document or as the next revision of one, in its lane's turn."""
+    runtime = runtime_of(request)
+    expected = None if if_match is None else int(if_match.strip('"'))
+    async with spooled(request.stream()) as spool:
+        done = await runtime.documents.put(document_id, spool, expected, None)
+    if done.document is None:
+        assert done.task is not None  # noqa: S101 - one of the two is there
+        return one_task(done.task, 202, {"Location": f"/api/tasks/{done.task.task.id}"})
+    if done.was_made:
+        return _shown(done.document, 201, {"Location": f"/api/documents/{document_id}"})
+    return _shown(done.document)
+
+
+@router.delete(
+    "/{document_id}",
+    operation_id="deleteDocument",
+    summary="Delete a document",
+    status_code=204,
+    responses={204: {"description": "Deleted."}, **refusals("document_not_found")},
+)
+async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
+    """Delete the document and its history; what waits for it is cancelled, what runs is asked to stop."""
+    await runtime_of(request).documents.delete(document_id)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/{document_id}/content",
+    operation_id="getContent",
+    summary="Download a file",
+    response_class=StreamingResponse,
+    responses={
+        200: {"description": "The file.", "content": _FILES, "headers": headers("ETag", "Content-Disposition")},
+        **refusals("document_not_found", "revision_not_found"),
+    },
+)
+async def content(request: Request, document_id: DocumentIdInPath, revision: Revision = None) -> Response:
+    """Return the bytes of a revision, the head if none is named."""
+    file = await runtime_of(request).documents.file(document_id, revision)
+    return StreamingResponse(
+        file.content,
+        media_type=MEDIA_TYPES[file.format],
+        headers={
+            "Content-Length": str(file.revision.size),
+            "Content-Disposition": f'attachment; filename="{document_id}.{file.format}"',
+            "ETag": f'"{file.revision.revision}"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+@router.get(
+    "/{document_id}/outline",
+    operation_id="getOutline",
+    summary="Show what a document is made of",
+    response_model=OutlineView,
+    responses=refusals("document_not_found", "revision_not_found", "unsupported_document"),
+)
+async def outline(request: Request, document_id: DocumentIdInPath, revision: Revision = None) -> Response:
+    """Return the tree of nodes that edits can name, with ids that survive edits."""
+    nodes = await runtime_of(request).documents.outline(document_id, revision)
+    return json_answer(OutlineView(nodes=tuple(NodeView.model_validate(node) for node in nodes)))
+
+
+@router.get(
+    "/{document_id}/text",
+    operation_id="getText",
+    summary="Show what a document says",
+    response_model=TextView,
+    responses=refusals("document_not_found", "revision_not_found", "unsupported_document"),
+)
+async def text(request: Request, document_id: DocumentIdInPath, revision: Revision = None) -> Response:
+    """Return the whole text of a revision."""
+    return json_answer(TextView(text=await runtime_of(request).documents.text(document_id, revision)))
+
+
+@router.get(
+    "/{document_id}/revisions",
+    operation_id="listRevisions",
+    summary="Show a document's history, newest first",
+    response_model=list[RevisionView],
+    responses={
+        200: {"description": "One page.", "headers": headers("Link")},
+        **refusals("document_not_found", "invalid_cursor"),
+    },
+)
+async def revisions(request: Request, document_id: DocumentIdInPath, query: Annotated[PageQuery, Query()]) -> Response:
+    """Return who changed what, and when; the next page is in the `Link` header."""
+    page = await runtime_of(request).documents.history(document_id, query.before, query.limit)
+    following = {}
+    if len(page) == query.limit and page[-1].revision > 1:
+        following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].revision))
+    return many_views([revision_view(one) for one in page], following)
+
+
+@router.get(
+    "/{document_id}/diff",
+    operation_id="compareRevisions",
+    summary="Compare two revisions",
+    response_model=DifferenceView,
+    responses=refusals("document_not_found", "revision_not_found", "unsupported_document"),
+)
+async def diff(
+    request: Request,
+    document_id: DocumentIdInPath,
+    before: Annotated[RevisionNumber, Query(alias="from")],
+    after: Annotated[RevisionNumber, Query(alias="to")],
+) -> Response:
+    """Return what changed from one revision to another, in text and in structure."""
+    found = await runtime_of(request).documents.difference(document_id, before, after)
+    return json_answer(DifferenceView.model_validate(found))
+
+
+@router.post(
+    "/{document_id}/revert",
+    operation_id="revertDocument",
+    summary="Return to an earlier revision",
+    status_code=201,
+    response_model=TaskView,
+    responses={
+        201: {"description": "The task that will do it.", "headers": headers("Location")},
+        **refusals("document_not_found", "revision_not_found", body=True),
+    },
+)
+async def revert(
+    request: Request,
+    document_id: DocumentIdInPath,
+    body: Annotated[RevertRequest, Body(openapi_examples=examples.REVERT)],
+) -> Response:
+    """Have the bytes of an earlier revision become a new one, when the lane's turn comes."""
+    details = await runtime_of(request).documents.revert(document_id, body.to_revision, body.created_by)
+    return one_task(details, 201, {"Location": f"/api/tasks/{details.task.id}"})
+
+
+@router.post(
+    "/{document_id}/preview",
+    operation_id="previewEdit",
+    summary="Show what an edit would do",
+    response_model=PreviewView,
+    responses=refusals(
+        "document_not_found", "unknown_task_type", "invalid_payload", "invalid_reference", "invalid_edit",
+        "not_supported_yet", "unsupported_document", body=True,
+    ),
+)  # fmt: skip
+async def preview(request: Request, document_id: DocumentIdInPath, body: TaskBody) -> Response:
+    """Apply an edit to the head and tell the difference; nothing is stored."""
+    found = await runtime_of(request).documents.preview(document_id, body)
+    return json_answer(PreviewView.model_validate(found))
+
+
+def _shown(document: Document, status: int = 200, more: dict[str, str] | None = None) -> Response:
+    return json_answer(document_view(document), status, {"ETag": f'"{document.revision}"', **(more or {})})

@@ -1,0 +1,96 @@
+"""The `officeplane documents` commands: their arguments, and nothing heavy before one is chosen."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from officeplane.cli.options import DEFAULT_URL, AsJson, Url
+
+app = typer.Typer(help="Put documents in, get them out, see their history.", no_args_is_help=True)
+
+DocumentId = Annotated[str, typer.Argument(metavar="DOCUMENT_ID", help="The id of a document.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A docx, xlsx or pptx.")]
+Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
+
+
+@app.command()
+def put(
+    file: File,
+    document_id: Annotated[
+        str | None, typer.Argument(metavar="[DOCUMENT_ID]", help="Its id; the file's name if none is given.")
+    ] = None,
+    *,
+    if_match: Annotated[
+        int | None, typer.Option(min=1, help="Only if this is its revision.", metavar="REVISION")
+    ] = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Upload a file, as a new document or as the next revision of one."""
+    from officeplane.cli.documents.files import put_file
+
+    asyncio.run(put_file(url, file, document_id or file.stem, if_match, as_json=as_json))
+
+
+@app.command()
+def get(
+    document_id: DocumentId,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write it; - is stdout. Its id if none is given.")
+    ] = None,
+    revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision.")] = None,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Download a file."""
+    from officeplane.cli.documents.files import get_file
+
+    asyncio.run(get_file(url, document_id, output, revision))
+
+
+@app.command("list")
+def list_(*, limit: Limit = 50, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
+    """List documents, the newest first."""
+    from officeplane.cli.documents.showing import list_documents
+
+    asyncio.run(list_documents(url, limit, as_json=as_json))
+
+
+@app.command()
+def history(document_id: DocumentId, *, limit: Limit = 50, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
+    """Show who changed a document, and when; the newest revision first."""
+    from officeplane.cli.documents.showing import show_history
+
+    asyncio.run(show_history(url, document_id, limit, as_json=as_json))
+
+
+@app.command()
+def diff(
+    document_id: DocumentId,
+    before: Annotated[int, typer.Argument(min=1, metavar="FROM", help="A revision.")],
+    after: Annotated[int, typer.Argument(min=1, metavar="TO", help="A later one.")],
+    *,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Show what changed between two revisions."""
+    from officeplane.cli.documents.showing import show_difference
+
+    asyncio.run(show_difference(url, document_id, before, after, as_json=as_json))
+
+
+@app.command()
+def revert(
+    document_id: DocumentId,
+    revision: Annotated[int, typer.Argument(min=1, metavar="REVISION", help="The revision to return to.")],
+    *,
+    wait: Annotated[float, typer.Option(min=0, max=60, help="Wait this long for its end.", metavar="SECONDS")] = 30,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Make an earlier revision the newest; exit 0 only when that is done."""
+    from officeplane.cli.documents.files import revert_document
+
+    raise typer.Exit(asyncio.run(revert_document(url, document_id, revision, wait, as_json=as_json)))

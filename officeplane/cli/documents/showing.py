@@ -1,0 +1,87 @@
+"""`officeplane documents list`, `history` and `diff`: what is there and how it came to be."""
+
+import json
+
+import httpx
+from pydantic import JsonValue
+
+from officeplane.cli.answers import DOCUMENTS, ITEMS, REVISIONS, Difference
+from officeplane.cli.client import Client, document_path
+from officeplane.cli.console import out, remarks, show, write_json
+from officeplane.cli.tables import Row, lay_out
+from officeplane.cli.texts import age, one_line, printable, utc_now
+
+PAGE = 500
+
+
+async def list_documents(url: str, limit: int, *, as_json: bool) -> None:
+    """Print up to `limit` documents, newest first."""
+    items = await _read(url, "/api/documents", limit)
+    if as_json:
+        write_json(json.dumps(items, ensure_ascii=False))
+        return
+    now = utc_now()
+    rows: list[Row] = [
+        {
+            "id": document.id,
+            "format": document.format,
+            "revision": str(document.revision),
+            "size": f"{document.size:,}",
+            "waiting": str(document.queued + document.running or ""),
+            "changed": age(document.updated_at, now),
+            "title": one_line(document.title or ""),
+        }
+        for document in DOCUMENTS.validate_python(items)
+    ]
+    if rows:
+        show(lay_out(rows, out().width, expendable=("size", "waiting", "title", "changed")))
+    else:
+        remarks().print("There are no documents.")
+
+
+async def show_history(url: str, document_id: str, limit: int, *, as_json: bool) -> None:
+    """Print up to `limit` revisions, newest first."""
+    items = await _read(url, document_path(document_id, "/revisions"), limit)
+    if as_json:
+        write_json(json.dumps(items, ensure_ascii=False))
+        return
+    now = utc_now()
+    rows: list[Row] = [
+        {
+            "revision": str(revision.revision),
+            "what": revision.task_type or "upload",
+            "author": one_line(revision.author or ""),
+            "made": age(revision.created_at, now),
+            "size": f"{revision.size:,}",
+            "task": revision.task_id or "",
+            "note": one_line(revision.note or ""),
+        }
+        for revision in REVISIONS.validate_python(items)
+    ]
+    show(lay_out(rows, out().width, expendable=("size", "note", "task")))
+
+
+async def show_difference(url: str, document_id: str, before: int, after: int, *, as_json: bool) -> None:
+    """Print what changed between two revisions: nodes by what happened to them, then lines of text."""
+    async with Client(url) as client:
+        answer = await client.get(document_path(document_id, "/diff"), {"from": before, "to": after})
+    if as_json:
+        write_json(answer.text)
+        return
+    difference = Difference.model_validate_json(answer.content)
+    for happened, nodes in difference.nodes.items():
+        for node in nodes:
+            show(printable(f"{happened:8} {node.kind} {node.id}  {one_line(node.text)}"))
+    for line in difference.text:
+        show(printable(line))
+
+
+async def _read(url: str, path: str, limit: int) -> list[JsonValue]:
+    items: list[JsonValue] = []
+    following: httpx.QueryParams | None = httpx.QueryParams({"limit": min(limit, PAGE)})
+    async with Client(url) as client:
+        while following is not None and len(items) < limit:
+            page = await client.get(path, following)
+            items += ITEMS.validate_json(page.content)
+            following = page.next_page
+    return items[:limit]

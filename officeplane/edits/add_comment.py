@@ -1,0 +1,32 @@
+"""`add_comment`: a remark on a node or on the first place where a text stands."""
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result, Words
+from officeplane.formats.word.document import Word
+
+
+class AddComment(Edit):
+    """A comment in the name of whoever asked for it."""
+
+    task_type: ClassVar = "add_comment"
+    title_for_people: ClassVar = "Add a comment"
+
+    node_id: NodeId | None = None
+    find: Annotated[Words, Field(min_length=1, max_length=10_000)] | None = None
+    text: Annotated[Words, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.node_id is None) == (self.find is None):
+            message = "give nodeId or find, one of the two"
+            raise ValueError(message)
+        return self
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        return {"id": document.add_comment(self.node_id, self.find, self.text, occasion.author, occasion.at)}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [] if self.node_id is None else [self.node_id]

@@ -1,0 +1,39 @@
+"""`add_section`: a section of a chapter, a section header slide, or a sheet."""
+
+from typing import ClassVar
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.edits.contract import Document, Edit, Line, NodeId, Occasion, Position, Result, Words
+from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.markdown import blocks
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+
+
+class AddSection(Edit):
+    """A section with a title and perhaps content, in a chapter or at the end of the document."""
+
+    task_type: ClassVar = "add_section"
+    title_for_people: ClassVar = "Add a section"
+
+    title: Line
+    chapter_id: NodeId | None = None
+    content: Words | None = None
+    position: Position | None = None
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        made = document.add_section(
+            self.title, self.chapter_id, blocks(self.content), self.position, occasion.fresh_id("section")
+        )
+        return {"id": made}
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002 - slides have ids
+        return {"id": presentation.add_section(self.title, self.chapter_id, blocks(self.content), self.position)}
+
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002 - sheets have ids
+        if self.chapter_id is not None:
+            raise InvalidEditError("a workbook has no chapters: leave chapterId out")
+        return {"id": workbook.add_sheet(self.title, self.position, blocks(self.content))}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [] if self.chapter_id is None else [self.chapter_id]

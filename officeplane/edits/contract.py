@@ -1,0 +1,116 @@
+"""The contract of an edit: a payload that knows how to change a document.
+
+An edit is a model of what is asked for and a method for each format that can do
+it. The methods are pure: the same document, payload and occasion give the same
+bytes. They raise `InvalidEditError` when the document has no place for the
+edit; what they changed by then is rolled back by the caller.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from officeplane.domain.document import Format, InvalidEditError
+from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+from officeplane.formats.xml import is_storable
+
+Document: TypeAlias = Word | Workbook | Presentation
+Result = dict[str, Any]
+"""What an edit tells of what it did: JSON, with the `id` of the node it made or touched."""
+
+
+@dataclass(slots=True)
+class Occasion:
+    """On whose behalf, when, and for which task an edit is applied; the same in every attempt."""
+
+    task_id: str
+    author: str
+    at: datetime
+    _given: int = field(default=0, init=False)
+
+    def fresh_id(self, prefix: str) -> str:
+        """Return an id that no other node has, the same one whenever the edit is applied."""
+        self._given += 1
+        return f"{prefix}-{hashlib.sha256(f'{self.task_id}/{self._given}'.encode()).hexdigest()[:12]}"
+
+
+class Edit(BaseModel):
+    """One change of one document."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+    task_type: ClassVar[str]
+    title_for_people: ClassVar[str]
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
+        """Change a Word document."""
+        raise self._unknown(Format.DOCX)
+
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
+        """Change an Excel workbook."""
+        raise self._unknown(Format.XLSX)
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        """Change a PowerPoint presentation."""
+        raise self._unknown(Format.PPTX)
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002 - most name theirs in the payload
+        """Return the nodes whose later changes by others are in conflict with this edit."""
+        return []
+
+    def _unknown(self, format: Format) -> InvalidEditError:
+        return InvalidEditError(f"{self.task_type} knows {', '.join(self.formats())}; the document is a {format}")
+
+    @classmethod
+    def formats(cls) -> tuple[Format, ...]:
+        """Return the formats that can do it."""
+        return tuple(f for f, method in _METHODS.items() if getattr(cls, method) is not getattr(Edit, method))
+
+    def apply(self, document: Document, occasion: Occasion) -> Result:
+        """Change the document; the result is JSON."""
+        match document:
+            case Word():
+                return self.in_word(document, occasion)
+            case Workbook():
+                return self.in_excel(document, occasion)
+            case Presentation():
+                return self.in_powerpoint(document, occasion)
+
+
+_METHODS: Final[Mapping[Format, str]] = {
+    Format.DOCX: "in_word",
+    Format.XLSX: "in_excel",
+    Format.PPTX: "in_powerpoint",
+}
+
+
+def _storable(value: str) -> str:
+    if not is_storable(value):
+        message = "control characters, lone surrogates, U+FFFE and U+FFFF cannot be kept in a document"
+        raise ValueError(message)
+    return value
+
+
+Words = Annotated[str, AfterValidator(_storable), Field(max_length=1_000_000)]
+"""Text that goes into a document."""
+
+Line = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=10_000, pattern=r"^[^\r\n]*$")]
+"""Text of one line, such as a heading."""
+
+NodeId = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=200)]
+Position = Annotated[int, Field(ge=0, le=1_000_000)]
+"""A place among siblings, from 0; what is beyond the last means the end."""

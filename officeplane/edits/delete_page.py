@@ -1,0 +1,27 @@
+"""`delete_page`: a page is removed."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+
+
+class DeletePage(Edit):
+    """A page, or a slide, less."""
+
+    task_type: ClassVar = "delete_page"
+    title_for_people: ClassVar = "Delete a page"
+
+    page_id: NodeId
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
+        document.delete_page(self.page_id)
+        return {"id": self.page_id}
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        presentation.delete_slide(self.page_id)
+        return {"id": self.page_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.page_id]

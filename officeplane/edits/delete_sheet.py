@@ -1,0 +1,21 @@
+"""`delete_sheet`: a sheet is removed; what refers to it shows an error, as in Excel."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, Line, Occasion, Result
+from officeplane.formats.excel.workbook import Workbook
+
+
+class DeleteSheet(Edit):
+    """A sheet less; the last one stays."""
+
+    task_type: ClassVar = "delete_sheet"
+    title_for_people: ClassVar = "Delete a sheet"
+
+    sheet: Line
+
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
+        return {"id": workbook.delete_sheet(self.sheet)}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [f"{self.sheet}!"]

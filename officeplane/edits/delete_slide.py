@@ -1,0 +1,22 @@
+"""`delete_slide`: a slide is removed, with its notes."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result
+from officeplane.formats.powerpoint.presentation import Presentation
+
+
+class DeleteSlide(Edit):
+    """A slide less."""
+
+    task_type: ClassVar = "delete_slide"
+    title_for_people: ClassVar = "Delete a slide"
+
+    slide_id: NodeId
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        presentation.delete_slide(self.slide_id)
+        return {"id": self.slide_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.slide_id]

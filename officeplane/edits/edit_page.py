@@ -1,0 +1,29 @@
+"""`edit_page`: a page's content is replaced."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result, Words
+from officeplane.formats.markdown import blocks
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+
+
+class EditPage(Edit):
+    """Other content for a page; its id stays."""
+
+    task_type: ClassVar = "edit_page"
+    title_for_people: ClassVar = "Edit a page"
+
+    page_id: NodeId
+    content: Words
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
+        document.edit_page(self.page_id, blocks(self.content))
+        return {"id": self.page_id}
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        presentation.edit_page(self.page_id, blocks(self.content))
+        return {"id": self.page_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.page_id]

@@ -1,0 +1,34 @@
+"""`edit_slide`: another title or body for a slide."""
+
+from typing import ClassVar, Self
+
+from pydantic import model_validator
+
+from officeplane.edits.contract import Document, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.formats.markdown import blocks
+from officeplane.formats.powerpoint.presentation import Presentation
+
+
+class EditSlide(Edit):
+    """What is not given stays as it is."""
+
+    task_type: ClassVar = "edit_slide"
+    title_for_people: ClassVar = "Edit a slide"
+
+    slide_id: NodeId
+    title: Line | None = None
+    body: Words | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.title is None and self.body is None:
+            message = "give a title or a body"
+            raise ValueError(message)
+        return self
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        presentation.edit_slide(self.slide_id, self.title, None if self.body is None else blocks(self.body))
+        return {"id": self.slide_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.slide_id]

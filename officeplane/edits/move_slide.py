@@ -1,0 +1,23 @@
+"""`move_slide`: a slide goes to another place."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Position, Result
+from officeplane.formats.powerpoint.presentation import Presentation
+
+
+class MoveSlide(Edit):
+    """The place counts from 0, among all slides without this one."""
+
+    task_type: ClassVar = "move_slide"
+    title_for_people: ClassVar = "Move a slide"
+
+    slide_id: NodeId
+    position: Position
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        presentation.move_slide(self.slide_id, self.position)
+        return {"id": self.slide_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.slide_id]

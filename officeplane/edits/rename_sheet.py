@@ -1,0 +1,22 @@
+"""`rename_sheet`: a sheet gets another name, also where formulas name it."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, Line, Occasion, Result
+from officeplane.formats.excel.workbook import Workbook
+
+
+class RenameSheet(Edit):
+    """Another name for a sheet."""
+
+    task_type: ClassVar = "rename_sheet"
+    title_for_people: ClassVar = "Rename a sheet"
+
+    sheet: Line
+    name: Line
+
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
+        return {"id": workbook.rename_sheet(self.sheet, self.name)}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [f"{self.sheet}!"]

@@ -1,0 +1,49 @@
+"""`replace_text`: one text for another, wherever it stands, in the formatting it has there."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.edits.contract import Document, Edit, Occasion, Result, Words
+from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.search import Wanted
+from officeplane.formats.word.document import Word
+
+
+class ReplaceText(Edit):
+    """Every occurrence of a text, also one split over stretches of formatting, is replaced."""
+
+    task_type: ClassVar = "replace_text"
+    title_for_people: ClassVar = "Replace text"
+
+    find: Annotated[Words, Field(min_length=1, max_length=10_000)]
+    replace: Words
+    match_case: bool = True
+    whole_word: bool = False
+    expected_count: Annotated[int, Field(ge=0)] | None = None
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
+        return self._told(document.replace_text(self._wanted, self.replace))
+
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
+        return self._told(workbook.replace_text(self._wanted, self.replace))
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        return self._told(presentation.replace_text(self._wanted, self.replace))
+
+    def targets(self, document: Document) -> list[str]:
+        return document.places_of(self._wanted)
+
+    @property
+    def _wanted(self) -> Wanted:
+        return Wanted(self.find, self.match_case, self.whole_word)
+
+    def _told(self, places: list[str]) -> Result:
+        """`places` holds the node of each replacement, in order."""
+        if self.expected_count is not None and len(places) != self.expected_count:
+            raise InvalidEditError(f"{self.find!r} stands {len(places)} times in it, not {self.expected_count}")
+        if not places and self.expected_count is None:
+            raise InvalidEditError(f"{self.find!r} does not stand in it")
+        return {"id": places[0] if places else None, "replaced": len(places), "ids": list(dict.fromkeys(places))}

@@ -1,0 +1,23 @@
+"""`set_notes`: what the speaker of a slide reads."""
+
+from typing import ClassVar
+
+from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result, Words
+from officeplane.formats.powerpoint.presentation import Presentation
+
+
+class SetNotes(Edit):
+    """Notes for a slide, in place of those it has."""
+
+    task_type: ClassVar = "set_notes"
+    title_for_people: ClassVar = "Set speaker notes"
+
+    slide_id: NodeId
+    notes: Words
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
+        presentation.set_notes(self.slide_id, self.notes)
+        return {"id": self.slide_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.slide_id]

@@ -1,0 +1,20 @@
+"""`upload`: a file that was sent while its document was busy takes its place when its turn comes."""
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from officeplane.handlers.contract import TaskType
+
+
+class Upload(BaseModel):
+    """Where the file waits; only a PUT of a document knows."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    upload_id: Annotated[str, Field(alias="uploadId")]
+
+
+UPLOAD: Final = TaskType(
+    name="upload", title="Put an uploaded file in place", payload=Upload, run=None, is_async=False, edits_document=True
+)

@@ -1,0 +1,1 @@
+"""The sandbox: child processes that open untrusted files, and nobody else does."""

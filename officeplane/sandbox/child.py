@@ -1,0 +1,194 @@
+"""A sandboxed child: opens documents, edits them and tells what is in them, one request at a time.
+
+It has no environment, no descriptor but its socket, and bounds on all it uses.
+Documents stay parsed between requests, so that the next edit of a lane finds
+its document open. One that an edit failed in is rolled back to what it was.
+"""
+
+import socket
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from pydantic import ValidationError
+
+from officeplane.domain.document import Format, InvalidEditError, Node, UnsupportedDocumentError
+from officeplane.domain.failure import describe
+from officeplane.domain.revision import PieceKey
+from officeplane.edits.catalogue import all_edits
+from officeplane.edits.contract import Document, Edit, Occasion
+from officeplane.formats.blank import blank
+from officeplane.formats.diff import difference
+from officeplane.formats.gate import admit
+from officeplane.formats.package import part_cuts
+from officeplane.sandbox import limits
+from officeplane.sandbox.frames import Body, receive, send
+from officeplane.sandbox.shelf import Opened, Shelf
+
+TOO_COMPLEX: Final = "too_complex"
+
+
+class Answer(NamedTuple):
+    """What a request is answered with."""
+
+    body: Body
+    attached: Sequence[bytes] = ()
+
+
+class _NotHereError(Exception):
+    """The document must be sent first."""
+
+    def __init__(self, sha256: str) -> None:
+        super().__init__(sha256)
+        self.sha256 = sha256
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer requests until the other end is gone, or until a fresh process would do better."""
+    shelf = Shelf()
+    while True:
+        limits.allow_more_time()
+        try:
+            request = receive(connection)
+            answer = _answer(shelf, request.body, request.attached)
+            # After a surprise, what is in memory is not to be trusted.
+            answer.body["tired"] = "broke" in answer.body or limits.is_too_big()
+            send(connection, *answer)
+        except ConnectionError:
+            return
+        if answer.body["tired"]:
+            return
+
+
+def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+    try:
+        if "opens" in body:
+            _open(shelf, body["opens"], attached[0])
+        return _DEEDS[body["deed"]](shelf, body, attached)
+    except _NotHereError as missing:
+        return Answer({"missing": missing.sha256})
+    except (InvalidEditError, ValidationError) as error:
+        return Answer({"invalid": _told(error)})
+    except UnsupportedDocumentError as error:
+        return Answer({"unsupported": [error.reason, str(error)]})
+    except (MemoryError, RecursionError):
+        return Answer({"unsupported": [TOO_COMPLEX, "the document needs more memory than is allowed"], "broke": True})
+    except Exception as error:  # noqa: BLE001 - the other end logs it
+        return Answer({"broke": traceback.format_exc(limit=-8), "error": describe(error)})
+
+
+def _told(error: InvalidEditError | ValidationError) -> str:
+    if isinstance(error, InvalidEditError):
+        return str(error)
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _open(shelf: Shelf, sent: Body, data: bytes) -> None:
+    kept = {PieceKey(bytes.fromhex(key)) for key in sent["kept"]}
+    shelf.open(sent["sha256"], Format(sent["format"]), data, sent["cuts"], kept)
+
+
+def _find(shelf: Shelf, sha256: str) -> Opened:
+    found = shelf.find(sha256)
+    if found is None:
+        raise _NotHereError(sha256)
+    return found
+
+
+def _check(_shelf: Shelf, _body: Body, attached: list[bytes]) -> Answer:
+    return Answer({"format": admit(attached[0]), "cuts": part_cuts(attached[0])})
+
+
+def _blank(_shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+    return Answer({}, [blank(Format(body["format"]), body["title"])])
+
+
+def _outline(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+    return Answer({"nodes": [node.as_json() for node in _find(shelf, body["sha256"]).document.outline()]})
+
+
+def _text(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+    return Answer({"text": _find(shelf, body["sha256"]).document.text()})
+
+
+def _difference(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+    before, after = (_find(shelf, sha256).document for sha256 in body["between"])
+    return Answer({"difference": difference(before, after)})
+
+
+def _fingerprints(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+    """Tell which nodes edits aim at, as of one revision, and what they look like in it and in another."""
+    base, head = (_find(shelf, sha256).document for sha256 in body["between"])
+    edits = [_edit(order) for order in body["edits"]]
+    targets = sorted({target for edit in edits for document in (base, head) for target in edit.targets(document)})
+    changed = [target for target in targets if base.fingerprint(target) != head.fingerprint(target)]
+    return Answer({"changed": changed})
+
+
+def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+    """Apply edits in order, all or none, and keep the document as what it has become."""
+    sha256: str = body["sha256"]
+    opened = _find(shelf, sha256)
+    document = opened.document
+    before = _Seen(document) if body["difference"] else None
+    # Whatever happens, nobody must find it under its old name half-edited.
+    shelf.drop(sha256)
+    results: list[object] = []
+    try:
+        for index, order in enumerate(body["edits"]):
+            try:
+                results.append(_edit(order).apply(document, _occasion(order)))
+            except (InvalidEditError, ValidationError) as error:
+                document.package.rollback()
+                shelf.put(sha256, opened)
+                return Answer({"invalid": _told(error), "index": index})
+        if before is not None:
+            told = difference(before, document)
+            document.package.rollback()
+            shelf.put(sha256, opened)
+            return Answer({"results": results, "difference": told})
+        written = document.package.write()
+    except Exception:
+        shelf.drop(sha256)
+        raise
+    new = {key: piece for key, piece in written.pieces.items() if key not in opened.kept}
+    opened.kept = set(written.pieces)
+    opened.size = written.size
+    shelf.put(written.sha256, opened)
+    answer = {"results": results, "sha256": written.sha256, "size": written.size}
+    return Answer(answer, [written.recipe.encode(), *new.values()])
+
+
+class _Seen:
+    """What a document said before it was edited."""
+
+    def __init__(self, document: Document) -> None:
+        self._outline = document.outline()
+        self._text = document.text()
+
+    def outline(self) -> list[Node]:
+        return self._outline
+
+    def text(self) -> str:
+        return self._text
+
+
+def _edit(order: Mapping[str, Any]) -> Edit:
+    return all_edits()[order["taskType"]].model_validate_json(order["payload"])
+
+
+def _occasion(order: Mapping[str, Any]) -> Occasion:
+    return Occasion(order["taskId"], order["author"], datetime.fromisoformat(order["at"]))
+
+
+_DEEDS: Final[Mapping[str, Callable[[Shelf, Body, list[bytes]], Answer]]] = {
+    "check": _check,
+    "blank": _blank,
+    "outline": _outline,
+    "text": _text,
+    "difference": _difference,
+    "fingerprints": _fingerprints,
+    "apply": _apply,
+}

@@ -1,0 +1,63 @@
+"""The shelf: the documents that a child keeps parsed, by the hash of their bytes."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.domain.document import Format
+from officeplane.domain.revision import PieceKey
+from officeplane.edits.contract import Document
+from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+
+DOCUMENTS_MAX: Final = 8
+BYTES_MAX: Final = 64 * 1024 * 1024
+
+_CLASSES: Final[Mapping[Format, Callable[[Package], Document]]] = {
+    Format.DOCX: Word,
+    Format.XLSX: Workbook,
+    Format.PPTX: Presentation,
+}
+
+
+@dataclass(slots=True)
+class Opened:
+    """A parsed document, and the pieces that the ledger has of it."""
+
+    document: Document
+    size: int
+    kept: set[PieceKey]
+
+
+class Shelf:
+    """The documents used last; the others are forgotten."""
+
+    def __init__(self) -> None:
+        self._opened: OrderedDict[str, Opened] = OrderedDict()
+
+    def find(self, sha256: str) -> Opened | None:
+        """Return the document with these bytes, if it is here."""
+        if sha256 in self._opened:
+            self._opened.move_to_end(sha256)
+        return self._opened.get(sha256)
+
+    def open(self, sha256: str, format: Format, data: bytes, cuts: list[int], kept: set[PieceKey]) -> Opened:
+        """Parse a document and keep it; the file was cut into pieces at `cuts`."""
+        opened = Opened(_CLASSES[format](Package.read(data, cuts)), len(data), kept)
+        self.put(sha256, opened)
+        return opened
+
+    def put(self, sha256: str, opened: Opened) -> None:
+        """Keep a document under the hash of what it has become."""
+        self._opened[sha256] = opened
+        while len(self._opened) > 1 and (
+            len(self._opened) > DOCUMENTS_MAX or sum(one.size for one in self._opened.values()) > BYTES_MAX
+        ):
+            self._opened.popitem(last=False)
+
+    def drop(self, sha256: str) -> None:
+        """Forget a document."""
+        self._opened.pop(sha256, None)

@@ -1,0 +1,217 @@
+"""Editing: a task's edits, from the head of its document to a revision that its settlement may add.
+
+Everything here may happen twice, or in vain: nothing of it is seen by anybody
+before the settlement has compared the head once more.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from officeplane.domain.document import Node, UnsupportedDocumentError
+from officeplane.domain.errors import DocumentNotFoundError
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.outcome import Edited, Failed, Outcome
+from officeplane.domain.revision import NewRevision, PieceKey, Recipe, piece_key
+from officeplane.domain.task import ClaimedTask
+from officeplane.sandbox.frames import Body, Frame
+from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
+from officeplane.services.files import NOBODY, OpenedFile, ask, content
+from officeplane.store import documents
+from officeplane.store.connection import Ledger
+from officeplane.store.documents import Head
+
+REVERT: Final = "revert"
+UPLOAD: Final = "upload"
+HISTORY_TOLD: Final = 20
+
+
+class Editing:
+    """What a worker does for tasks that change documents."""
+
+    def __init__(self, ledger: Ledger, sandbox: Sandbox) -> None:
+        self._ledger = ledger
+        self._sandbox = sandbox
+
+    async def run(self, task: ClaimedTask, payload_json: str) -> Outcome:
+        """Carry out a task that is an edit, or that puts an earlier or uploaded file in its document's place."""
+        head = await self._head(task)
+        if isinstance(head, Failed):
+            return head
+        if task.task_type == REVERT:
+            return await self._revert(task, head, json.loads(payload_json)["toRevision"])
+        if task.task_type == UPLOAD:
+            return await self._upload(task, head, json.loads(payload_json)["uploadId"])
+        return await self._edit(task, head, [(task.task_type, payload_json)])
+
+    def reader(self, task: ClaimedTask) -> "DocumentReader":
+        """Return where a task's handler reads its document."""
+        return DocumentReader(self._ledger, self._sandbox, task)
+
+    async def apply(self, reader: "DocumentReader", edits: Sequence[tuple[str, str]]) -> Outcome:
+        """Carry out what a handler asks for, as one revision after the one that it read."""
+        head = reader.head or await self._head(reader.task)
+        return head if isinstance(head, Failed) else await self._edit(reader.task, head, edits)
+
+    async def _head(self, task: ClaimedTask) -> Head | Failed:
+        if task.document_id is None:
+            return _permanent("it names no document")
+        head = await documents.head(self._ledger, task.document_id, task.id)
+        return head or _permanent(f"there is no document {task.document_id!r}; it was deleted meanwhile")
+
+    async def _edit(self, task: ClaimedTask, head: Head, edits: Sequence[tuple[str, str]]) -> Outcome:
+        assert task.document_id is not None  # noqa: S101 - it has a head
+        file = OpenedFile(task.document_id, head.format, head.sha256, head.recipe)
+        author = head.author or NOBODY
+        orders = [
+            {
+                "taskType": task_type,
+                "payload": payload,
+                "taskId": task.id if len(edits) == 1 else f"{task.id}/{index}",
+                "author": author,
+                "at": task.created_at.isoformat(),
+            }
+            for index, (task_type, payload) in enumerate(edits)
+        ]
+        try:
+            conflict = await self._conflict(head, file, orders)
+            if conflict is not None:
+                return Failed(Failure(FailureKind.EDIT_CONFLICT, conflict))
+            answer = await ask(
+                self._ledger,
+                self._sandbox,
+                {"deed": "apply", "sha256": head.sha256, "edits": orders, "difference": False},
+                file,
+            )
+        except ChildDiedError as error:
+            return Failed(Failure(FailureKind.CRASH, str(error)), killed_its_child=True)
+        except SandboxError as error:
+            return Failed(Failure(FailureKind.ERROR, str(error)))
+        except UnsupportedDocumentError as error:
+            return _invalid(str(error))
+        match answer.body:
+            case {"invalid": message}:
+                return _invalid(str(message))
+            case {"unsupported": [_, message]}:
+                return _invalid(str(message))
+            case {"results": [*results], "sha256": str(sha256), "size": int(size)}:
+                recipe, *pieces = answer.attached
+                result = results[0] if len(edits) == 1 else {"results": results}
+                return self._edited(
+                    task, head, result, Recipe.decode(recipe), {piece_key(p): p for p in pieces}, sha256, size
+                )
+            case other:
+                return Failed(Failure(FailureKind.ERROR, f"the sandbox answered with {sorted(other)}"))
+
+    async def _conflict(self, head: Head, file: OpenedFile, orders: Sequence[Mapping[str, Any]]) -> str | None:
+        """Return why an edit that was based on an earlier revision may not be applied to the head."""
+        base = head.base_revision
+        if base is None or base == head.revision or head.on_conflict == "force":
+            return None
+        changed: list[str] = []
+        if head.on_conflict == "rebase" and base < head.revision:
+            stored = await documents.revision(self._ledger, file.document_id, base)
+            if stored is not None:
+                before = OpenedFile(file.document_id, stored.format, stored.revision.sha256, stored.recipe)
+                body: Body = {"deed": "fingerprints", "between": [before.sha256, file.sha256], "edits": orders}
+                answer = await ask(self._ledger, self._sandbox, body, file, before)
+                if "unsupported" in answer.body or "invalid" in answer.body:
+                    return f"it cannot be compared with revision {base}: {answer.body}"
+                changed = answer.body["changed"]
+                if not changed:
+                    return None
+        since = await documents.history(
+            self._ledger, file.document_id, before=head.revision + 1, after=base, limit=HISTORY_TOLD
+        )
+        who = "; ".join(
+            f"revision {one.revision} by {one.author or 'nobody named'}: {one.task_type or 'upload'}"
+            + ("" if one.task_id is None else f" (task {one.task_id})")
+            for one in reversed(since)
+        )
+        what = f"; changed since: {', '.join(changed)}" if changed else ""
+        return f"it was based on revision {base}, but the document is at revision {head.revision}{what}; {who}"
+
+    async def _revert(self, task: ClaimedTask, head: Head, number: int) -> Outcome:
+        assert task.document_id is not None  # noqa: S101 - it has a head
+        stored = await documents.revision(self._ledger, task.document_id, number)
+        if stored is None:
+            return _invalid(f"there is no revision {number}; the newest is {head.revision}")
+        revision = stored.revision
+        return self._edited(
+            task, head, {"revertedTo": number}, stored.recipe, {}, revision.sha256, revision.size,
+            f"as of revision {number}",
+        )  # fmt: skip
+
+    async def _upload(self, task: ClaimedTask, head: Head, upload_id: str) -> Outcome:
+        assert task.document_id is not None  # noqa: S101 - it has a head
+        upload = await documents.upload(self._ledger, upload_id, task.document_id)
+        if upload is None:
+            return _permanent("the uploaded file is gone")
+        if upload.if_match is not None and upload.if_match != head.revision:
+            message = f"it was to follow revision {upload.if_match}, but the document is at revision {head.revision}"
+            return Failed(Failure(FailureKind.EDIT_CONFLICT, message))
+        return self._edited(task, head, {}, upload.recipe, {}, upload.sha256, upload.size)
+
+    @staticmethod
+    def _edited(
+        task: ClaimedTask,
+        head: Head,
+        result: Mapping[str, object],
+        recipe: Recipe,
+        pieces: Mapping[PieceKey, bytes],
+        sha256: str,
+        size: int,
+        note: str | None = None,
+    ) -> Edited:
+        assert task.document_id is not None  # noqa: S101 - it has a head
+        told = json.dumps({**result, "revision": head.revision + 1}, separators=(",", ":"))
+        revision = NewRevision(
+            task.document_id, head.revision, recipe, pieces, sha256, size, task.task_type, head.author, note
+        )
+        return Edited(told, revision)
+
+
+class DocumentReader:
+    """A task's document as its handler sees it: the head at the first look."""
+
+    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask) -> None:
+        self.task = task
+        self.head: Head | None = None
+        self._ledger = ledger
+        self._sandbox = sandbox
+
+    async def text(self) -> str:
+        """Return what the document says."""
+        return str((await self._asked("text")).body["text"])
+
+    async def outline(self) -> list[Node]:
+        """Return the tree of the document's nodes."""
+        return [Node.from_json(node) for node in (await self._asked("outline")).body["nodes"]]
+
+    async def content(self) -> bytes:
+        """Return the document's file."""
+        file = await self._opened()
+        return b"".join([data async for data in content(self._ledger, file.document_id, file.recipe)])
+
+    async def _asked(self, deed: str) -> Frame:
+        file = await self._opened()
+        answer = await ask(self._ledger, self._sandbox, {"deed": deed, "sha256": file.sha256}, file)
+        if "unsupported" in answer.body:
+            raise UnsupportedDocumentError(*answer.body["unsupported"])
+        return answer
+
+    async def _opened(self) -> OpenedFile:
+        document_id = self.task.document_id
+        if document_id is not None and self.head is None:
+            self.head = await documents.head(self._ledger, document_id, self.task.id)
+        if document_id is None or self.head is None:
+            raise DocumentNotFoundError(document_id or "")
+        return OpenedFile(document_id, self.head.format, self.head.sha256, self.head.recipe)
+
+
+def _permanent(message: str) -> Failed:
+    return Failed(Failure(FailureKind.PERMANENT, message))
+
+
+def _invalid(message: str) -> Failed:
+    return Failed(Failure(FailureKind.INVALID_EDIT, message))

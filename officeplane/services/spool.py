@@ -1,0 +1,83 @@
+"""The spool: a file on its way in, on disk rather than in memory, until the gate has looked at it."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import IO
+
+from officeplane.domain.document import Format, UnsupportedDocumentError
+from officeplane.domain.revision import PIECE_BYTES_MAX, RecipeWriter
+from officeplane.sandbox.pool import ChildDiedError, Sandbox
+from officeplane.store import documents
+from officeplane.store.connection import Executor
+from officeplane.store.documents import PIECES_AT_ONCE, Upload
+
+
+class Spool:
+    """A file that was received whole."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._size = size
+        self._cuts: Sequence[int] = ()
+
+    async def admitted(self, sandbox: Sandbox) -> Format:
+        """Return what the file is; one that is not opened here is refused."""
+
+        async def send(writer: asyncio.StreamWriter) -> None:
+            for block in self._blocks(()):
+                writer.write(block)
+                await writer.drain()
+
+        try:
+            answer = await sandbox.ask_with({"deed": "check"}, [self._size], send)
+        except ChildDiedError as error:
+            raise UnsupportedDocumentError("too_complex", f"It could not be looked at: {error}.") from None
+        if "unsupported" in answer.body:
+            reason, message = answer.body["unsupported"]
+            raise UnsupportedDocumentError(reason, message)
+        # Cut between its parts: later revisions share those that nobody changes.
+        self._cuts = answer.body["cuts"]
+        return Format(answer.body["format"])
+
+    async def keep(self, executor: Executor, document_id: str, if_match: int | None) -> Upload:
+        """Store the file's pieces and return how it is put together."""
+        writer = RecipeWriter()
+        for block in self._blocks(self._cuts):
+            writer.add(block)
+            if sum(map(len, writer.pieces.values())) >= PIECES_AT_ONCE:
+                await documents.keep_pieces(executor, document_id, writer.pieces)
+                writer.pieces.clear()
+        await documents.keep_pieces(executor, document_id, writer.pieces)
+        return Upload(if_match, writer.sha256, writer.size, writer.finish())
+
+    def _blocks(self, cuts: Sequence[int]) -> Iterator[bytes]:
+        self._file.seek(0)
+        for begin, end in pairwise((0, *cuts, self._size)):
+            for at in range(begin, end, PIECE_BYTES_MAX):
+                yield self._file.read(min(PIECE_BYTES_MAX, end - at))
+
+
+@asynccontextmanager
+async def spooled(body: AsyncIterable[bytes]) -> AsyncGenerator[Spool, None]:
+    """Receive a file; it is gone when the block ends."""
+    # Unlinked from its birth, so that nothing of it survives a kill.
+    with tempfile.TemporaryFile(prefix="officeplane-") as file:
+        size = 0
+        async for block in body:
+            size += len(block)
+            file.write(block)
+        yield Spool(file, size)
+
+
+@asynccontextmanager
+async def spooled_bytes(data: bytes) -> AsyncGenerator[Spool, None]:
+    """Treat bytes at hand as a file that was received."""
+
+    async def blocks() -> AsyncGenerator[bytes, None]:
+        yield data
+
+    async with spooled(blocks()) as spool:
+        yield spool

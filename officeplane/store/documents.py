@@ -1,0 +1,227 @@
+"""Documents in the ledger: heads, revisions, and the pieces that files are made of."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.domain.document import Document, Format
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.revision import Condition, NewRevision, PieceKey, Recipe, Revision
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("documents")
+PIECES_AT_ONCE: Final = 4 * 1024 * 1024
+"""How many bytes of pieces travel in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What an edit starts from, and on which condition."""
+
+    format: Format
+    revision: int
+    sha256: str
+    recipe: Recipe
+    author: str | None
+    base_revision: int | None
+    on_conflict: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One revision, with what its file is made of."""
+
+    format: Format
+    revision: Revision
+    recipe: Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that waits for its turn."""
+
+    if_match: int | None
+    sha256: str
+    size: int
+    recipe: Recipe
+
+
+async def create(
+    executor: Executor, document_id: str, format: Format, title: str | None, created_by: str | None
+) -> int | None:
+    """Make a document and return the number its next revision follows; None when it exists."""
+    rows = await executor.fetch(_SQL["create"], document_id, format, title, created_by)
+    return rows[0]["head"] if rows else None
+
+
+async def show(executor: Executor, document_id: str) -> Document | None:
+    """Return a document."""
+    rows = await executor.fetch(_SQL["show"], document_id)
+    return _document(rows[0]) if rows else None
+
+
+async def page(executor: Executor, *, before: int, limit: int) -> list[Document]:
+    """Return the newest documents below a sequence number."""
+    return [_document(row) for row in await executor.fetch(_SQL["page"], before, limit)]
+
+
+async def formats(executor: Executor, document_ids: Collection[str]) -> dict[str, Format]:
+    """Return the formats of documents; those that are not there are left out."""
+    rows = await executor.fetch(_SQL["formats"], list(document_ids))
+    return {row["id"]: Format(row["format"]) for row in rows}
+
+
+async def lock(executor: Executor, document_ids: Iterable[str]) -> dict[DocumentId, int]:
+    """Lock documents and return their heads; those that are not there are left out."""
+    rows = await executor.fetch(_SQL["lock"], sorted(set(document_ids)))
+    return {DocumentId(row["id"]): row["head"] for row in rows}
+
+
+async def revise(executor: Executor, revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> None:
+    """Add revisions, with their pieces, and move the heads."""
+    for _, revision in revisions:
+        await keep_pieces(executor, revision.document_id, revision.pieces)
+    await executor.fetch(
+        _SQL["revise"],
+        [new.document_id for _, new in revisions],
+        [new.base for _, new in revisions],
+        [task_id for task_id, _ in revisions],
+        [new.task_type for _, new in revisions],
+        [new.author for _, new in revisions],
+        [new.note for _, new in revisions],
+        [new.sha256 for _, new in revisions],
+        [new.size for _, new in revisions],
+        [new.recipe.encode() for _, new in revisions],
+    )
+
+
+async def keep_pieces(executor: Executor, document_id: str, pieces: Mapping[PieceKey, bytes]) -> None:
+    """Keep stretches of a document's files; those that are there already stay."""
+    batch: list[tuple[PieceKey, bytes]] = []
+    size = 0
+    # In one order everywhere: two that keep the same pieces must not wait for each other.
+    for key, piece in sorted(pieces.items()):
+        batch.append((key, piece))
+        size += len(piece)
+        if size >= PIECES_AT_ONCE:
+            await _keep(executor, document_id, batch)
+            batch, size = [], 0
+    if batch:
+        await _keep(executor, document_id, batch)
+
+
+async def _keep(executor: Executor, document_id: str, batch: Sequence[tuple[PieceKey, bytes]]) -> None:
+    keys, pieces = zip(*batch, strict=True)
+    await executor.fetch(_SQL["keep_pieces"], [document_id] * len(batch), keys, pieces)
+
+
+async def pieces(executor: Executor, document_id: str, keys: Sequence[PieceKey]) -> dict[PieceKey, bytes]:
+    """Return stretches by key."""
+    rows = await executor.fetch(_SQL["pieces"], document_id, list(keys))
+    return {PieceKey(row["key"]): row["bytes"] for row in rows}
+
+
+async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> Head | None:
+    """Return what an edit starts from; None when there is no such document."""
+    rows = await executor.fetch(_SQL["head"], document_id, task_id)
+    if not rows:
+        return None
+    (row,) = rows
+    return Head(
+        Format(row["format"]),
+        row["head"],
+        row["sha256"],
+        Recipe.decode(row["recipe"]),
+        row["created_by"],
+        row["base_revision"],
+        row["on_conflict"],
+    )
+
+
+async def revision(executor: Executor, document_id: str, number: int | None) -> Stored | None:
+    """Return one revision, the head if none is named; None when it is not there."""
+    rows = await executor.fetch(_SQL["revision"], document_id, number)
+    if not rows:
+        return None
+    return Stored(Format(rows[0]["format"]), _revision(rows[0]), Recipe.decode(rows[0]["recipe"]))
+
+
+async def history(executor: Executor, document_id: str, *, before: int, after: int, limit: int) -> list[Revision]:
+    """Return revisions below one number and above another, newest first."""
+    return [_revision(row) for row in await executor.fetch(_SQL["history"], document_id, before, after, limit)]
+
+
+async def stage_upload(executor: Executor, upload_id: str, document_id: str, upload: Upload) -> None:
+    """Keep a file that waits for its turn."""
+    await executor.fetch(
+        _SQL["stage_upload"],
+        upload_id,
+        document_id,
+        upload.if_match,
+        upload.sha256,
+        upload.size,
+        upload.recipe.encode(),
+    )
+
+
+async def upload(executor: Executor, upload_id: str, document_id: str) -> Upload | None:
+    """Return a file that waits for its turn."""
+    rows = await executor.fetch(_SQL["upload"], upload_id, document_id)
+    if not rows:
+        return None
+    return Upload(rows[0]["if_match"], rows[0]["sha256"], rows[0]["size"], Recipe.decode(rows[0]["recipe"]))
+
+
+async def remember_conditions(executor: Executor, conditions: Sequence[Condition]) -> None:
+    """Keep what edits were based on."""
+    await executor.fetch(
+        _SQL["remember_conditions"],
+        [condition.task_id for condition in conditions],
+        [condition.base_revision for condition in conditions],
+        [condition.on_conflict for condition in conditions],
+    )
+
+
+async def waiting(executor: Executor, document_id: str) -> list[TaskId]:
+    """Return the unfinished tasks of a lane, the last first."""
+    return [TaskId(str(row["id"])) for row in await executor.fetch(_SQL["waiting"], document_id)]
+
+
+async def delete(executor: Executor, document_id: str) -> bool:
+    """Delete a document with its history; its numbers stay taken. False when there is none."""
+    if not await executor.fetch(_SQL["delete"], document_id):
+        return False
+    await executor.fetch(_SQL["forget_revisions"], document_id)
+    await executor.fetch(_SQL["forget_pieces"], document_id)
+    return True
+
+
+def _document(row: Row) -> Document:
+    return Document(
+        DocumentId(row["id"]),
+        row["seq"],
+        Format(row["format"]),
+        row["title"],
+        row["head"],
+        row["sha256"],
+        row["size"],
+        row["created_at"],
+        row["updated_at"],
+        row["queued"],
+        row["running"],
+    )
+
+
+def _revision(row: Row) -> Revision:
+    return Revision(
+        row["revision"],
+        row["base"],
+        None if row["task_id"] is None else TaskId(str(row["task_id"])),
+        row["task_type"],
+        row["author"],
+        row["note"],
+        row["sha256"],
+        row["size"],
+        row["created_at"],
+    )

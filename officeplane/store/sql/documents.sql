@@ -1,0 +1,110 @@
+-- Documents: heads, and who may move them.
+
+-- part: columns
+d.id, d.seq, d.format, d.title, d.head, d.created_at, d.updated_at, r.sha256, r.size,
+(SELECT count(*) FROM tasks t WHERE t.document_id = d.id AND t.runnable AND t.state IN {claimable}) AS queued,
+(SELECT count(*) FROM tasks t WHERE t.document_id = d.id AND t.runnable AND t.state IN {active}) AS running
+
+-- name: create
+-- Makes a document, or brings a deleted one back with its numbers going on. No row: it exists.
+INSERT INTO documents AS d (id, format, title, head, created_by) VALUES ($1, $2, $3, 0, $4)
+ON CONFLICT (id) DO UPDATE SET format = excluded.format, title = excluded.title, created_by = excluded.created_by,
+                               created_at = clock_timestamp(), updated_at = clock_timestamp(), deleted_at = NULL
+ WHERE d.deleted_at IS NOT NULL
+RETURNING d.head
+
+-- name: show
+-- Documents by id, with what waits for them. No row: never there, or deleted.
+SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
+ WHERE d.id = $1 AND d.deleted_at IS NULL
+
+-- name: page
+-- One page of documents, newest first. No row: the page is past the end.
+SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
+ WHERE d.deleted_at IS NULL AND d.seq < $1::bigint
+ ORDER BY d.seq DESC LIMIT $2::integer
+
+-- name: formats
+-- The formats of documents. No row: no such document.
+SELECT id, format FROM documents WHERE id = ANY($1::text[]) AND deleted_at IS NULL
+
+-- name: lock
+-- Locks documents in order and tells their heads. No row: never there, or deleted.
+SELECT id, head FROM documents WHERE id = ANY($1::text[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
+
+-- name: revise
+-- Adds revisions, moves the heads and tells of it. The caller holds the documents' locks
+-- and has compared the heads. No row: never.
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+                         $8::bigint[], $9::bytea[])
+           AS g(document_id, base, task_id, task_type, author, note, sha256, size, recipe)
+), added AS (
+    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe)
+    SELECT document_id, base + 1, base, task_id, task_type, author, note, sha256, size, recipe FROM given
+), moved AS (
+    UPDATE documents d SET head = given.base + 1, updated_at = clock_timestamp()
+      FROM given WHERE d.id = given.document_id
+)
+INSERT INTO events (kind, task_ids, document_ids)
+SELECT 'document.revised', array_agg(task_id), array_agg(document_id) FROM given
+
+-- name: keep_pieces
+-- Keeps stretches of files. No row: all of them were there.
+INSERT INTO pieces (document_id, key, bytes)
+SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) ON CONFLICT DO NOTHING
+
+-- name: pieces
+-- Stretches by key. No row for a key: the document was deleted.
+SELECT key, bytes FROM pieces WHERE document_id = $1 AND key = ANY($2::bytea[])
+
+-- name: head
+-- What an edit starts from: the head, and on which condition. No row: no such document.
+SELECT d.format, d.head, r.sha256, r.recipe, t.created_by, c.base_revision, c.on_conflict
+  FROM documents d
+  JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
+  LEFT JOIN tasks t ON t.id = $2::uuid
+  LEFT JOIN edit_conditions c ON c.task_id = t.id
+ WHERE d.id = $1 AND d.deleted_at IS NULL
+
+-- name: revision
+-- One revision, the head if none is named. No row: no such revision, or no such document.
+SELECT d.format, r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe, r.created_at
+  FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = coalesce($2::bigint, d.head)
+ WHERE d.id = $1 AND d.deleted_at IS NULL
+
+-- name: history
+-- Revisions, newest first. No row: no such document, or the page is past the end.
+SELECT r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.created_at
+  FROM documents d JOIN revisions r ON r.document_id = d.id
+ WHERE d.id = $1 AND d.deleted_at IS NULL AND r.revision < $2::bigint AND r.revision > $3::bigint
+ ORDER BY r.revision DESC LIMIT $4::integer
+
+-- name: stage_upload
+-- Keeps a file that waits for its turn. No row: never.
+INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe) VALUES ($1, $2, $3, $4, $5, $6)
+
+-- name: upload
+-- A file that waits for its turn. No row: it was thrown away.
+SELECT if_match, sha256, size, recipe FROM uploads WHERE id = $1::uuid AND document_id = $2
+
+-- name: remember_conditions
+-- Keeps what edits were based on. No row: never.
+INSERT INTO edit_conditions (task_id, base_revision, on_conflict)
+SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[])
+
+-- name: waiting
+-- The unfinished tasks of a lane, those that run included. No row: nobody waits.
+SELECT id FROM tasks WHERE document_id = $1 AND runnable AND state IN {unfinished} ORDER BY seq DESC
+
+-- name: delete
+-- Deletes a document; its numbers are kept, so that none comes back. No row: no such document.
+UPDATE documents SET deleted_at = clock_timestamp() WHERE id = $1 AND deleted_at IS NULL RETURNING id
+
+-- name: forget_revisions
+-- Removes the history of a deleted document. No row: it had none.
+DELETE FROM revisions WHERE document_id = $1
+
+-- name: forget_pieces
+-- Removes what a deleted document was made of. No row: nothing is left.
+DELETE FROM pieces WHERE document_id = $1
