@@ -95,7 +95,8 @@ class Block:
         """Tell whether a reader sees nothing of it but perhaps an empty line."""
         if not self.is_content:
             return True
-        return self.element.tag == P and not self.text and next(self.element.iter(*_OBJECTS), None) is None
+        is_silent = self.element.tag == P and not self.text and not self.comment_ids
+        return is_silent and next(self.element.iter(*_OBJECTS), None) is None
 
     @property
     def section_break(self) -> Element | None:

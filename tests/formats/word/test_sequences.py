@@ -28,18 +28,17 @@ TEXTS = st.text(min_size=1, max_size=40).filter(is_storable)
 def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
     """Return an edit that the document can have as it is now."""
     known = list(nodes(word.outline()))
-    chapters = [one.id for one in known if one.kind == "chapter"] or [None]
-    headings = [one.id for one in known if one.kind in {"chapter", "section"}] or [None]
+    chapters = [one.id for one in known if one.kind == "chapter"]
+    headings = [one.id for one in known if one.kind in {"chapter", "section"}]
     pages = [one.id for one in known if one.kind in {"page", "table"}]
     position = chance.choice([None, 0, 1, 5])
     token = f"token{number}x"
+    content = chance.choice([None, token])
     choices: list[Edit] = [
         AddChapter(title=token, position=position),
-        AddSection(
-            title=token, chapter_id=chance.choice(chapters), content=chance.choice([None, token]), position=position
-        ),
-        WritePage(content=f"{token}\n\n1. a\n   - b", section_id=chance.choice(headings), position=position),
-        InsertTable(rows=[[token, 1]], section_id=chance.choice(headings)),
+        AddSection(title=token, chapter_id=chance.choice(chapters or [None]), content=content, position=position),
+        WritePage(content=f"{token}\n\n1. a\n   - b", section_id=chance.choice(headings or [None]), position=position),
+        InsertTable(rows=[[token, 1]], section_id=chance.choice(headings or [None])),
     ]
     if pages:
         choices += [
