@@ -7,16 +7,14 @@ and what stands before an entry says what the directory says of it.
 """
 
 import struct
-import unicodedata
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.entry_names import check_names, decoded
 
 STORED: Final = 0
 DEFLATED: Final = 8
 ENTRIES_MAX: Final = 5_000
-NAME_MAX: Final = 512
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
 _CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
@@ -37,8 +35,6 @@ _NAME_FIELD: Final = 0x7075
 _ENCRYPTION_FIELDS: Final = frozenset({0x0017, 0x9901})
 _FOLDER_MODE: Final = 0o4
 _PLAIN_MODES: Final = frozenset({0, 0o10, _FOLDER_MODE})
-_FORBIDDEN: Final = frozenset('\\:<>"|?*')
-_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class Entry(NamedTuple):
@@ -64,7 +60,7 @@ def entries(data: bytes) -> list[Entry]:
         raise _unsafe("there is something between its directory and its end")
     _check_order(found, begin)
     files = [entry for _, _, entry in found if not entry.name.endswith("/")]
-    _check_names([entry.name for _, _, entry in found])
+    check_names([entry.name for _, _, entry in found])
     return files
 
 
@@ -191,24 +187,10 @@ def _long(extra: dict[int, bytes], size: int, compressed: int, offset: int) -> t
 
 
 def _name(raw: bytes, flags: int, attributes: int) -> str:
-    try:
-        name = raw.decode("utf-8" if flags & _UTF_8 else "ascii")
-    except UnicodeDecodeError:
-        raise _unsafe_name(raw.decode("utf-8", "replace")) from None
+    name = decoded(raw, is_utf_8=bool(flags & _UTF_8))
     kind = attributes >> 28
     if kind not in _PLAIN_MODES or (kind == _FOLDER_MODE) > name.endswith("/"):
         raise _unsafe("it holds a link or a device", name)
-    segments = name.removesuffix("/").split("/")
-    is_fine = (
-        len(raw) <= NAME_MAX
-        and all(segment and not segment.endswith((".", " ")) and not segment.startswith(" ") for segment in segments)
-        and not _FORBIDDEN.intersection(name)
-        and ((name.isascii() and name.isprintable()) or not _INVISIBLE.intersection(map(unicodedata.category, name)))
-        and not any(escape in name.lower() for escape in ("%2e", "%2f", "%5c", "%00"))
-        and not any(segment.startswith("[") for segment in segments[1:])
-    )
-    if not is_fine:
-        raise _unsafe_name(name)
     return name
 
 
@@ -223,43 +205,9 @@ def _check_order(found: list[tuple[int, int, Entry]], limit: int) -> None:
         raise _unsafe("there is something before its directory")
 
 
-def _check_names(names: list[str]) -> None:
-    seen: set[str] = set()
-    folders: set[str] = set()
-    for name in names:
-        folded = _folded(name)
-        if folded in seen:
-            raise UnsupportedDocumentError("unsafe_name", f"the file has two parts named {name!r}")
-        seen.add(folded)
-        folders.update(_folders(folded))
-    for name in seen & folders:
-        raise UnsupportedDocumentError("unsafe_name", f"the file has {name!r} as a part and as a folder")
-
-
-def _folded(name: str) -> str:
-    return (
-        name.lower()
-        if name.isascii()
-        else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    )
-
-
-def _folders(name: str) -> Iterator[str]:
-    at = name.find("/")
-    while 0 <= at < len(name) - 1:
-        yield name[:at]
-        at = name.find("/", at + 1)
-
-
 def _unsafe(why: str, name: str | None = None) -> UnsupportedDocumentError:
     where = "" if name is None else f" ({name!r})"
     return UnsupportedDocumentError("unsafe_package", f"the file is no sound zip archive: {why}{where}")
-
-
-def _unsafe_name(name: str) -> UnsupportedDocumentError:
-    return UnsupportedDocumentError(
-        "unsafe_name", f"the file has a part with a name that none may have: {name[:100]!r}"
-    )
 
 
 def _damaged(why: str) -> UnsupportedDocumentError:

@@ -21,24 +21,20 @@ from typing import Final
 
 from officeplane.domain.document import Format, UnsupportedDocumentError
 from officeplane.formats.archive import Entry, entries
+from officeplane.formats.content_checks import check_content
+from officeplane.formats.inflation import check_size, inflate, peek, skim
 from officeplane.formats.kinds import CONTENT_TYPES_PART, Kinds, check_head, check_kind, check_root, format_of, is_xml
 from officeplane.formats.link_checks import check_links, is_links, main_target
 from officeplane.formats.package import Package
-from officeplane.formats.part_checks import (
-    TREE_BYTES_MAX,
-    check_content,
-    check_size,
-    check_xml,
-    inflate,
-    peek,
-    skim,
-    tree_bytes,
-)
 from officeplane.formats.xml import parse
+from officeplane.formats.xml_checks import TREE_BYTES_MAX, check_xml, tree_bytes
 
 TOTAL_BYTES_MAX: Final = 200 * 1000 * 1000
 LINKS_BYTES_MAX: Final = 4 * 1000 * 1000
 """Relationships and content types are parsed here; no honest ones are larger."""
+
+COUNTED_BYTES: Final = 20 * 1000 * 1000
+"""Parts that edits made smaller than this cannot have too many elements, as Office writes them."""
 
 _PACKAGE_LINKS: Final = "_rels/.rels"
 _HEAD: Final = 32
@@ -68,22 +64,22 @@ def admit(data: bytes) -> Format:
 
 
 def check_parts(package: Package, names: Iterable[str]) -> None:
-    """Check parts that were changed: an admitted package stays one if these pass.
+    """Check parts that were changed, after they are written: an admitted package stays one if these pass.
 
-    Their XML is not read again, since it comes from trees; what an edit can bring
+    Their XML is not parsed again, since it comes from trees; what an edit can bring
     in are parts that are too large and relationships that lead outside.
     """
     check_sizes((name, *package.sizes(name)) for name in package.names)
     known = set(package.names)
-    kinds: Kinds | None = None
-    for name in names:
-        if name not in known:
-            continue
-        if kinds is None:
-            kinds = Kinds(package.content(CONTENT_TYPES_PART))
-        check_kind(name, kinds.of(name))
-        if is_links(name):
+    for name in known.intersection(names):
+        if name == CONTENT_TYPES_PART:
+            kinds = Kinds(package.content(name))
+            for part in known:
+                check_kind(part, kinds.of(part))
+        elif is_links(name):
             check_links(name, package.tree(name), known)
+        elif package.sizes(name)[0] > COUNTED_BYTES:
+            _check_trees(name, tree_bytes(package.content(name)))
 
 
 def check_sizes(parts: Iterable[tuple[str, int, int]]) -> None:
@@ -106,8 +102,7 @@ def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, 
             continue
         xml = inflate(data, entry)
         trees += tree_bytes(xml)
-        if trees > TREE_BYTES_MAX:
-            raise UnsupportedDocumentError("too_complex", f"the file has too many elements to be edited ({name!r})")
+        _check_trees(name, trees)
         check_xml(name, xml)
         if is_links(name):
             _check_small(entry)
@@ -116,6 +111,11 @@ def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, 
             check_content(name, xml)
         if name == main:
             check_root(format, xml)
+
+
+def _check_trees(name: str, size: int) -> None:
+    if size > TREE_BYTES_MAX:
+        raise UnsupportedDocumentError("too_complex", f"the file has too many elements to be edited ({name!r})")
 
 
 def _small_xml(data: bytes, entry: Entry) -> bytes:

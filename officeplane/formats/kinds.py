@@ -77,19 +77,22 @@ class Kinds:
                 known, name = self._by_name, entry.get("PartName", "").lower()
             case _:
                 return
-        # Two words for one part: which of them counts is every program's own idea.
-        if known.get(name, kind) != kind:
+        # Two words for one part: which of them counts is every program's own idea. Of pictures they are common.
+        before = known.get(name, kind)
+        if before != kind and not (before.startswith("image/") and kind.startswith("image/")):
             raise UnsupportedDocumentError("unsafe_package", f"the file says two things of what {name!r} is")
         known[name] = kind
 
 
 def is_xml(name: str, kind: str, head: bytes) -> bool:
     """Tell whether a part is XML: because it says so, is named so, or begins so."""
-    return (
+    is_called_so = (
         name.lower().endswith((".xml", ".rels", ".vml", ".svg"))
         or _XML.fullmatch(kind.partition(";")[0].strip().lower()) is not None
-        or head.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<")
     )
+    # Apple keeps the settings of printers in XML of its own, with a DTD; nobody else reads it.
+    begins_so = head.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith(b"<") and not kind.endswith("printerSettings")
+    return is_called_so or begins_so
 
 
 def check_kind(name: str, kind: str) -> None:

@@ -6,9 +6,8 @@ the text is, something sensible comes out: none of its words is lost, and nothin
 raises.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -16,15 +15,13 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.markdown_lines import line_of, storable
 
 DEPTH_MAX: Final = 8
 """The deepest list: Word and PowerPoint have nine levels."""
 
 _NESTING_MAX: Final = 32
 _BRACKETS_MAX: Final = 2_000
-_LINK: Final = re.compile(r"(?:https?://|mailto:)\S{1,2000}", re.IGNORECASE)
-_UNSTORABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
-_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def blocks(content: str | None) -> list[Block]:
@@ -124,7 +121,7 @@ class _Reader:
         self._opened = token
 
     def _read_inline(self, token: Token) -> None:
-        line = _line(token)
+        line = line_of(token)
         opened = self._opened
         if opened is None:
             return
@@ -152,7 +149,7 @@ class _Reader:
         return True
 
     def _read_code(self, token: Token) -> None:
-        self._blocks.append(Code(_storable(token.content.removesuffix("\n"))))
+        self._blocks.append(Code(storable(token.content.removesuffix("\n"))))
 
     def _read_rule(self, _token: Token) -> None:
         self._blocks.append(Rule())
@@ -189,63 +186,3 @@ class _Reader:
         "tr_close": _close_row,
         "table_close": _close_table,
     }
-
-
-class _Style(NamedTuple):
-    bold: int = 0
-    italic: int = 0
-    strike: int = 0
-    code: bool = False
-    link: str | None = None
-
-    def span(self, text: str) -> Span:
-        return Span(text, self.bold > 0, self.italic > 0, self.strike > 0, self.code, self.link)
-
-
-def _line(token: Token) -> Line:
-    spans: list[Span] = []
-    for text, style in _stretches(token.children or ()):
-        if not text:
-            continue
-        span = style.span(_storable(text))
-        last = spans[-1] if spans else None
-        if last is not None and style.span(last.text) == last:
-            spans[-1] = style.span(last.text + span.text)
-        else:
-            spans.append(span)
-    return tuple(spans)
-
-
-def _stretches(tokens: Sequence[Token]) -> Iterator[tuple[str, _Style]]:
-    style = _Style()
-    for token in tokens:
-        match token.type:
-            case "strong_open" | "strong_close":
-                style = style._replace(bold=style.bold + token.nesting)
-            case "em_open" | "em_close":
-                style = style._replace(italic=style.italic + token.nesting)
-            case "s_open" | "s_close":
-                style = style._replace(strike=style.strike + token.nesting)
-            case "link_open":
-                style = style._replace(link=_link(str(token.attrGet("href") or "")))
-            case "link_close":
-                style = style._replace(link=None)
-            case "softbreak":
-                yield " ", style
-            case "hardbreak":
-                yield "\n", style
-            case "image":
-                yield "".join(text for text, _ in _stretches(token.children or ())), style
-            case "code_inline":
-                yield token.content, style._replace(code=True)
-            case _:
-                yield token.content, style
-
-
-def _link(url: str) -> str | None:
-    return url if _LINK.fullmatch(url) else None
-
-
-def _storable(text: str) -> str:
-    # `&#12;` names what the text itself may not hold.
-    return _UNSTORABLE.sub(_REPLACEMENT, text.replace("\r", "\n"))
