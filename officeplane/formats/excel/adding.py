@@ -8,6 +8,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.formats.blocks import Block, Line
 from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address
 from officeplane.formats.excel.content import rows_of, text_of
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.places import make_room
 from officeplane.formats.excel.sheet_names import check_sheet_name
@@ -30,8 +31,9 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
     """Add a sheet before the one at `position`, or at the end; return its node id."""
     package, sheets = parts.package, parts.sheets
     check_sheet_name(name, sheets.names)
+    taken = {part.lower() for part in package.names}
     number = 1
-    while f"xl/worksheets/sheet{number}.xml" in package:
+    while f"xl/worksheets/sheet{number}.xml" in taken:
         number += 1
     part = f"xl/worksheets/sheet{number}.xml"
     package.put(part, _EMPTY)
@@ -40,7 +42,7 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
     at = len(sheets.all) if position is None else min(position, len(sheets.all))
     element = etree.Element(main("sheet"))
     element.set("name", name)
-    element.set("sheetId", str(max((int(sheet.number or "0") for sheet in sheets.all), default=0) + 1))
+    element.set("sheetId", str(max((whole(sheet.number, 0) for sheet in sheets.all), default=0) + 1))
     element.set(RELATION, relation)
     if at < len(sheets.all):
         sheets.all[at].element.addprevious(element)

@@ -105,17 +105,19 @@ def area(name: str | None) -> Area | None:
 class Areas:
     """Many areas, found by a cell in them without looking at all."""
 
-    _TALL: Final = 200
+    _ROWS: Final = 64
+    _TALL: Final = 4_096
 
     def __init__(self, areas: list[Area]) -> None:
         self._tall: list[Area] = []
-        self._by_row: dict[int, list[Area]] = {}
+        # By stretches of rows: an area of many rows is in several lists, not in one for each row.
+        self._stretches: dict[int, list[Area]] = {}
         for each in areas:
             if each.bottom - each.top > self._TALL:
                 self._tall.append(each)
                 continue
-            for row in range(each.top, each.bottom + 1):
-                self._by_row.setdefault(row, []).append(each)
+            for stretch in range(each.top // self._ROWS, each.bottom // self._ROWS + 1):
+                self._stretches.setdefault(stretch, []).append(each)
 
     def at(self, cell: Address) -> Area | None:
         """Return an area that holds the cell."""
@@ -123,4 +125,5 @@ class Areas:
 
     def in_row(self, row: int) -> list[Area]:
         """Return the areas that a row crosses."""
-        return [each for each in (*self._by_row.get(row, ()), *self._tall) if each.top <= row <= each.bottom]
+        near = (*self._stretches.get(row // self._ROWS, ()), *self._tall)
+        return [each for each in near if each.top <= row <= each.bottom]

@@ -7,6 +7,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.strings import SharedStrings
 from officeplane.formats.excel.tags import FORMULA, INLINE, VALUE
 from officeplane.formats.excel.texts import LENGTH_MAX, decode, new_text, read
@@ -37,15 +38,22 @@ def write(cell: Element, value: Value) -> None:
         case None:
             return
         case Formula():
-            etree.SubElement(cell, FORMULA).text = value.text
+            _first(cell, FORMULA).text = value.text
         case str():
             cell.set("t", "inlineStr")
-            new_text(etree.SubElement(cell, INLINE), value)
+            new_text(_first(cell, INLINE), value)
         case bool():
             cell.set("t", "b")
-            etree.SubElement(cell, VALUE).text = "1" if value else "0"
+            _first(cell, VALUE).text = "1" if value else "0"
         case _:
-            etree.SubElement(cell, VALUE).text = number(value)
+            _first(cell, VALUE).text = number(value)
+
+
+def _first(cell: Element, tag: str) -> Element:
+    # Whatever else a cell holds stands behind its content.
+    made = etree.Element(tag)
+    cell.insert(0, made)
+    return made
 
 
 def number(value: float) -> str:
@@ -80,8 +88,7 @@ def shared_number(cell: Element) -> int:
     """Return the number of the shared string that a cell names, -1 when it names none."""
     for child in cell:
         if child.tag == VALUE:
-            text = (child.text or "").strip()
-            return int(text) if text.isdecimal() else -1
+            return whole(child.text, -1)
     return -1
 
 

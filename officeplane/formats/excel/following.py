@@ -1,10 +1,13 @@
 """Following: every place of a workbook that holds a formula, so that formulas follow what they name."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
+from officeplane.formats.excel.naming import name_cells
 from officeplane.formats.excel.references import LOST, lose, rename, rename_column
+from officeplane.formats.excel.tags import RELATION, main
 from officeplane.formats.package import Package
 from officeplane.formats.xml import Element
 
@@ -21,10 +24,12 @@ _ATTRIBUTES: Final = {
     "controlPr": ("linkedCell", "listFillRange"),
 }
 _SOURCES: Final = ("{*}worksheetSource", "{*}rangeSet", "{*}dataRef")
-_WITHOUT: Final = (
-    "xl/sharedStrings", "xl/styles", "xl/theme/", "xl/calcChain", "xl/pivotCache/pivotCacheRecords",
-    "xl/externalLinks/", "xl/comments", "xl/threadedComments/", "xl/persons/", "xl/media/", "xl/metadata",
-)  # fmt: skip
+_WITHOUT: Final = re.compile(
+    r"(?:^|/)(?:docProps|customXml|theme|media|revisions|externalLinks|threadedComments|persons|_rels)/"
+    r"|(?:^|/)(?:\[Content_Types\]|sharedStrings|styles|calcChain|pivotCacheRecords|comments|metadata)[^/]*\.xml$"
+)
+_LENGTH_MAX: Final = 32_768
+"""What is longer is no formula that Excel would open."""
 
 
 def sheet_renamed(package: Package, old: str, new: str) -> None:
@@ -36,7 +41,7 @@ def sheet_renamed(package: Package, old: str, new: str) -> None:
     for part in _parts(package):
         root = package.tree(part)
         if _change_texts(root, follow) | _change_attributes(root, follow) | _change_places(root, follow, old, new):
-            package.changed(part)
+            _changed(package, part)
     _change_links(package, follow)
 
 
@@ -49,27 +54,34 @@ def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset
     for part in _parts(package):
         root = package.tree(part)
         if _change_texts(root, follow, when_lost=_end) | _change_attributes(root, follow):
-            package.changed(part)
+            _changed(package, part)
 
 
 def column_renamed(package: Package, table: str, old: str, new: str) -> None:
     """Let formulas use the new name of a table's column."""
     for part in _parts(package):
         if _change_texts(package.tree(part), lambda formula: rename_column(formula, table, old, new)):
-            package.changed(part)
+            _changed(package, part)
 
 
 def _parts(package: Package) -> Iterator[str]:
     for name in package.names:
-        if name.startswith("xl/") and name.endswith(".xml") and not name.startswith(_WITHOUT):
+        if name.endswith(".xml") and not _WITHOUT.search(name):
             yield name
+
+
+def _changed(package: Package, part: str) -> None:
+    root = package.tree(part)
+    if root.tag == main("worksheet"):
+        name_cells(root)
+    package.changed(part)
 
 
 def _change_texts(root: Element, follow: Change, when_lost: Callable[[Element], None] | None = None) -> bool:
     changed = False
     for holder in list(root.iter(*_TEXTS)):
         before = holder.text
-        if not before:
+        if not before or len(before) > _LENGTH_MAX:
             continue
         after = follow(before)
         if after == before:
@@ -102,10 +114,19 @@ def _change_attributes(root: Element, follow: Change) -> bool:
 def _change_places(root: Element, follow: Change, old: str, new: str) -> bool:
     changed = False
     for link in root.iter("{*}hyperlink"):
-        changed |= _change_attribute(link, "location", follow)
+        # With a relationship it leads into another file.
+        if link.get(RELATION) is None:
+            changed |= _change_attribute(link, "location", follow)
     for source in root.iter(*_SOURCES):
-        if source.get("sheet", "").casefold() == old.casefold():
+        if source.get("sheet", "").casefold() == old.casefold() and source.get(RELATION) is None:
             source.set("sheet", new)
+            changed = True
+    for name in root.iterfind(".//{*}pivotSource/{*}name"):
+        # `[Book.xlsx]Sheet!PivotTable1`, never quoted.
+        book, bracket, place = (name.text or "").rpartition("]")
+        sheet, mark, pivot = place.rpartition("!")
+        if mark and sheet.casefold() == old.casefold():
+            name.text = f"{book}{bracket}{new}!{pivot}"
             changed = True
     return changed
 
@@ -121,7 +142,7 @@ def _change_attribute(element: Element, name: str, follow: Change) -> bool:
 
 def _change_links(package: Package, follow: Change) -> None:
     """Shapes link to places of the workbook by an arrow that begins with `#`."""
-    for part in [name for name in package.names if name.startswith("xl/drawings/_rels/")]:
+    for part in [name for name in package.names if name.endswith(".rels")]:
         for arrow in package.tree(part):
             target = arrow.get("Target", "")
             if not target.startswith("#"):

@@ -31,10 +31,10 @@ class Token(NamedTuple):
 
 _PATTERN: Final = re.compile(
     r"""
-    (?P<string>"(?:[^"]|"")*")
+    (?P<string>"(?:[^"]|"")*+")
   | (?P<error>\#(?:REF!|DIV/0!|N/A|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!
       |GETTING_DATA))
-  | (?P<sheet>'(?:[^']|'')+'!|[\w.]+(?::[\w.]+)?!)
+  | (?P<sheet>'(?:[^']|'')++'!|[\w.]+(?::[\w.]+)?!)
   | (?P<function>[^\W\d][\w.]*(?=\s*\())
   | (?P<reference>\$?[A-Za-z]{1,3}\$?[1-9]\d{0,6}(?![\w.\[])
       |\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w.(])

@@ -1,23 +1,19 @@
 """The grid of a sheet: its rows and cells, found without walking the tree."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final
 
 from lxml import etree
 
 from officeplane.domain.document import UnsupportedDocumentError
-from officeplane.formats.excel.addresses import COLUMNS_MAX, Address, Area, Areas, area, column_number, letters
-from officeplane.formats.excel.tags import CELL, FORMULA, MAIN, ROW, main
+from officeplane.formats.excel.addresses import COLUMNS_MAX, Address, Area, Areas, area, letters
+from officeplane.formats.excel.naming import column_of, name_cells, number_of
+from officeplane.formats.excel.numbers import whole
+from officeplane.formats.excel.tags import CELL, FORMULA, ROW, main
 from officeplane.formats.xml import Element
 
 _DATA: Final = main("sheetData")
-_HAS_NAMELESS: Final = etree.XPath("boolean(m:row/m:c[not(@r)])", namespaces={"m": MAIN})
-
-
-def column_of(cell: Element) -> int:
-    """Return the column that a cell says it is in."""
-    return column_number(cell.get("r", "").rstrip("0123456789"))
 
 
 class Row:
@@ -61,9 +57,10 @@ class Row:
         self.element.remove(cell)
 
     def _span(self, column: int) -> None:
-        first, _, last = self.element.get("spans", "").partition(" ")[0].partition(":")
-        if first.isdigit() and last.isdigit() and not int(first) <= column <= int(last):
-            self.element.set("spans", f"{min(int(first), column)}:{max(int(last), column)}")
+        begin, _, end = self.element.get("spans", "").partition(" ")[0].partition(":")
+        first, last = whole(begin, 0), whole(end, 0)
+        if first and last and not first <= column <= last:
+            self.element.set("spans", f"{min(first, column)}:{max(last, column)}")
 
 
 class Grid:
@@ -76,21 +73,13 @@ class Grid:
         self.root = root
         data = root.find(_DATA)
         if data is None:
-            raise UnsupportedDocumentError("broken_sheet", "a sheet has no place for cells (sheetData)")
+            raise UnsupportedDocumentError("damaged", "a sheet has no place for cells (sheetData)")
         self.data = data
         self._rows: dict[int, Element] = {}
-        number = 0
+        name_cells(root)
         for row in data.iterchildren(ROW):
-            name = row.get("r")
-            if name is None:
-                number += 1
-                row.set("r", str(number))
-            else:
-                number = int(name) if name.isdigit() else number + 1
-            self._rows.setdefault(number, row)
+            self._rows.setdefault(number_of(row), row)
         self._numbers = sorted(self._rows)
-        if _HAS_NAMELESS(data):
-            self._name_cells()
         self.merges = Areas(_merges(root))
         self.shared: dict[str, dict[Element, int]] = {}
         self.joint: dict[Area, Element] = {}
@@ -130,6 +119,14 @@ class Grid:
         row = self._rows.get(at.row)
         return None if row is None else Row(row, at.row).find(at.column)
 
+    def cells_in(self, found: Area) -> Iterator[Element]:
+        """Yield the cells of an area that are there."""
+        begin, end = bisect_left(self._numbers, found.top), bisect_right(self._numbers, found.bottom)
+        for number in self._numbers[begin:end]:
+            for cell in self._rows[number].iterchildren(CELL):
+                if found.left <= column_of(cell) <= found.right:
+                    yield cell
+
     def cells(self) -> Iterator[tuple[int, Element]]:
         """Yield every cell with the number of its row, in order."""
         for number in self._numbers:
@@ -155,15 +152,6 @@ class Grid:
             if any(len(cell) for cell in self._rows[number].iterchildren(CELL)):
                 return number
         return 0
-
-    def _name_cells(self) -> None:
-        # Legal, if rare: a cell without a name is the one right of the cell before. Others may move in between.
-        for number, row in self._rows.items():
-            column = 0
-            for cell in row.iterchildren(CELL):
-                name = cell.get("r")
-                column = column + 1 if name is None else column_number(name.rstrip("0123456789"))
-                cell.set("r", f"{letters(column)}{number}")
 
 
 def _merges(root: Element) -> list[Area]:

@@ -16,16 +16,13 @@ class Parts:
 
     def __init__(self, package: Package) -> None:
         self.package = package
-        try:
-            self.workbook = main_part(package)
-        except ValueError:
+        self.workbook = main_part(package)
+        root = package.tree(self.workbook)
+        if root.tag != main("workbook"):
+            strict = str(root.tag).startswith("{http://purl.oclc.org/")
             raise UnsupportedDocumentError(
-                "no_main_part", "the file does not say which of its parts is the workbook"
-            ) from None
-        if self.workbook not in package or package.tree(self.workbook).tag != main("workbook"):
-            raise UnsupportedDocumentError(
-                "unknown_workbook",
-                "the file's main part is no workbook that is known here; save it as .xlsx (not Strict)",
+                "strict_format" if strict else "damaged",
+                "the file's main part is no workbook; save it as .xlsx (not Strict)",
             )
         self._grids: dict[str, Grid] = {}
         self._strings: SharedStrings | None = None

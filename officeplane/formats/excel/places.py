@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import main
 from officeplane.formats.xml import Element
 
@@ -14,13 +15,13 @@ def make_room(workbook: Element, at: int) -> None:
     """Count sheets from this place on one higher: a new one stands there."""
     for view in workbook.iter(_VIEW):
         for name in ("activeTab", "firstSheet"):
-            shown = int(view.get(name, "0"))
+            shown = whole(view.get(name), 0)
             # The first sheet is meant where nothing is said; it may be the second now.
             if shown >= at and (view.get(name) is not None or name == "activeTab"):
                 view.set(name, str(shown + 1))
     for scoped in _scoped(workbook):
-        if int(scoped.get(_SCOPE, "0")) >= at:
-            scoped.set(_SCOPE, str(int(scoped.get(_SCOPE, "0")) + 1))
+        if whole(scoped.get(_SCOPE), 0) >= at:
+            scoped.set(_SCOPE, str(whole(scoped.get(_SCOPE), 0) + 1))
 
 
 def close_gap(workbook: Element, at: int, visible: list[bool]) -> None:
@@ -32,11 +33,11 @@ def close_gap(workbook: Element, at: int, visible: list[bool]) -> None:
         for name in ("activeTab", "firstSheet"):
             if view.get(name) is None and name == "firstSheet":
                 continue
-            shown = int(view.get(name, "0"))
+            shown = whole(view.get(name), 0)
             shown = shown - 1 if shown > at else shown
             view.set(name, str(_nearest(min(shown, len(visible) - 1), visible)))
     for scoped in _scoped(workbook):
-        scope = int(scoped.get(_SCOPE, "0"))
+        scope = whole(scoped.get(_SCOPE), 0)
         if scope > at:
             scoped.set(_SCOPE, str(scope - 1))
         elif scope == at and (parent := scoped.getparent()) is not None:
@@ -53,4 +54,4 @@ def _nearest(at: int, visible: list[bool]) -> int:
 
 
 def _scoped(workbook: Element) -> list[Element]:
-    return [name for name in workbook.iter(main("definedName")) if name.get(_SCOPE, "").isdigit()]
+    return [name for name in workbook.iter(main("definedName")) if whole(name.get(_SCOPE), -1) >= 0]

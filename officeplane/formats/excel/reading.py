@@ -10,7 +10,8 @@ from officeplane.domain.document import Node
 from officeplane.formats.excel.addresses import address
 from officeplane.formats.excel.cell_values import shown
 from officeplane.formats.excel.charts import charts_of
-from officeplane.formats.excel.grid import Grid, column_of
+from officeplane.formats.excel.grid import Grid
+from officeplane.formats.excel.naming import column_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.shared_formulas import formula_of
 from officeplane.formats.excel.sheets import Sheet

@@ -10,6 +10,7 @@ from officeplane.formats.excel.cell_values import Value, check_text, empty, writ
 from officeplane.formats.excel.following import column_renamed
 from officeplane.formats.excel.formulas import Formula, storable
 from officeplane.formats.excel.grid import Row
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.shared_formulas import Departures, place_of
 from officeplane.formats.excel.sheets import Sheet
@@ -40,7 +41,7 @@ class SheetWriter:
         self._table_names: frozenset[str] | None = None
         self.tables = parts.tables(sheet)
         self._column_styles = [
-            (int(each.get("min", "1")), int(each.get("max", "1")), each.get("style"))
+            (whole(each.get("min"), 1), whole(each.get("max"), 0), each.get("style"))
             for each in self._grid.root.iterfind(_COLUMN)
             if each.get("style") is not None
         ]
@@ -141,10 +142,10 @@ class SheetWriter:
         if joint.size > 1 and not spills and not all(each in self._all_cells for each in joint.cells()):
             raise InvalidEditError(f"{at} is part of the array formula in {joint}: write all of its cells or none")
         if spills:
-            for each in joint.cells():
-                if (row := self._row(each.row)) and (spilled := row.find(each.column)) is not None:
-                    empty(spilled)
-        cell.remove(formula) if formula.getparent() is cell else None
+            for spilled in self._grid.cells_in(joint):
+                empty(spilled)
+        elif formula.getparent() is cell:
+            cell.remove(formula)
         self._changes_formulas = True
 
     def _free(self, cell: Element) -> None:

@@ -54,7 +54,7 @@ class Sheets:
     def __init__(self, package: Package, workbook: str) -> None:
         found = package.tree(workbook).find(_SHEETS)
         if found is None:
-            raise UnsupportedDocumentError("broken_workbook", "the workbook lists no sheets")
+            raise UnsupportedDocumentError("damaged", "the workbook lists no sheets")
         self.element = found
         arrows = {arrow.id: arrow for arrow in Relationships(package, workbook)}
         self.all: list[Sheet] = []
@@ -62,7 +62,7 @@ class Sheets:
             arrow = arrows.get(each.get(RELATION, ""))
             if arrow is None or arrow.target not in package:
                 raise UnsupportedDocumentError(
-                    "broken_workbook", f"the sheet {each.get('name')!r} has no part in the file"
+                    "missing_part", f"the sheet {each.get('name')!r} has no part in the file"
                 )
             self.all.append(Sheet(each, arrow.target, arrow.type.rsplit("/", 1)[-1]))
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from lxml import etree
 
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
@@ -52,13 +53,14 @@ class Styles:
             return style
         known = self._twins.get((number, marked))
         if known is None:
-            known = self._twins[number, marked] = self._make_twin(self._formats, int(number), marked)
+            known = self._twins[number, marked] = self._make_twin(self._formats, number, marked)
             self._package.changed(self._part)
         return known
 
-    def _make_twin(self, formats: Element, number: int, marked: bool) -> str:
+    def _make_twin(self, formats: Element, style: str, marked: bool) -> str:
+        number = whole(style, len(formats))
         if number >= len(formats):
-            return str(number)
+            return style
         twin = deepcopy(formats[number])
         if marked:
             twin.set(_MARK, "1")

@@ -8,6 +8,7 @@ from lxml import etree
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.addresses import Address, Area, area
 from officeplane.formats.excel.tags import main
+from officeplane.formats.excel.texts import decode, encode
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
@@ -50,7 +51,7 @@ class Table:
     def rename_column(self, cell: Address, name: str) -> str | None:
         """Call the column under a cell of the header otherwise; return how it was called, None if the same."""
         column = self._column(cell)
-        stored = name.replace("\r\n", "\n").replace("\n", "_x000a_")
+        stored = encode(name.replace("\r\n", "\n")).replace("\n", "_x000a_")
         if column is None or column.get("name") == stored:
             return None
         if not name:
@@ -63,7 +64,7 @@ class Table:
         before = column.get("name", "")
         column.set("name", stored)
         self._package.changed(self.part)
-        return before.replace("_x000a_", "\n")
+        return decode(before)
 
     def set_total(self, cell: Address, *, label: str | None, formula: str | None) -> None:
         """Note what now stands in the row of totals."""

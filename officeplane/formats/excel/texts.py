@@ -18,7 +18,12 @@ _PHONETIC: Final = (f"{{{MAIN}}}rPh", f"{{{MAIN}}}phoneticPr")
 
 def decode(stored: str) -> str:
     """Return the text that is meant by what is stored."""
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), stored) if "_x" in stored else stored
+    return _ESCAPE.sub(_meant, stored) if "_x" in stored else stored
+
+
+def _meant(escape: re.Match[str]) -> str:
+    number = int(escape[1], 16)
+    return escape[0] if 0xD800 <= number <= 0xDFFF else chr(number)
 
 
 def encode(text: str) -> str:

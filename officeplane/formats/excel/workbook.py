@@ -25,7 +25,7 @@ __all__ = ["Formula", "Workbook"]
 class Workbook:
     """An Excel file on its parts. Sheets are named by their names, or by the ids of their nodes."""
 
-    format: ClassVar = Format.XLSX
+    format: ClassVar[Format] = Format.XLSX
 
     def __init__(self, package: Package) -> None:
         self.package = package

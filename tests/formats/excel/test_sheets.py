@@ -215,3 +215,28 @@ def test_a_sheet_made_by_an_edit_can_be_written_by_its_id() -> None:
     book.set_cells(made, {"A1": "there"})
 
     assert value(written(book), "Ärger & Co", "A1") == "there"
+
+
+def test_what_lies_in_other_files_keeps_its_name() -> None:
+    around = '<hyperlinks><hyperlink ref="A1" r:id="rId9" location="Sheet1!A1"/><hyperlink ref="A2" location="Sheet1!A1"/></hyperlinks>'
+    book = opened(excel.small("<row r='1'><c r='A1'><f>[1]Sheet1!A1+Sheet1!B1</f></c></row>", around=around))
+    book.package.put("xl/revisions/revisionLog1.xml", b"<r><nc><f>Sheet1!A1</f></nc></r>")
+
+    book.rename_sheet("Sheet1", "Other")
+
+    after = written(book)
+    links = part(after, "xl/worksheets/sheet1.xml").iter(f"{MAIN}hyperlink")
+    assert [link.get("location") for link in links] == ["Sheet1!A1", "Other!A1"]
+    assert formulas(after, "xl/worksheets/sheet1.xml") == {"A1": "[1]Sheet1!A1+Other!B1"}
+    assert b"Sheet1!A1" in parts(after)["xl/revisions/revisionLog1.xml"]
+
+
+def test_pivots_follow_a_renamed_sheet() -> None:
+    book = opened(excel.plain())
+    book.package.put("xl/pivotCache/pivotCacheDefinition1.xml", b'<p><worksheetSource ref="A1:B9" sheet="sheet1"/></p>')
+    book.package.put("xl/charts/chart9.xml", b"<c><pivotSource><name>[a b.xlsx]Sheet1!Pivot1</name></pivotSource></c>")
+
+    book.rename_sheet("Sheet1", "New name")
+
+    assert b'sheet="New name"' in parts(written(book))["xl/pivotCache/pivotCacheDefinition1.xml"]
+    assert b"[a b.xlsx]New name!Pivot1" in parts(written(book))["xl/charts/chart9.xml"]

@@ -1,0 +1,177 @@
+import io
+import zipfile
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
+from officeplane.formats.blocks import Paragraph, Span
+from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.search import Wanted
+from tests.fixtures.documents import excel
+from tests.formats.excel.books import differing, opened, parts, value, with_cells, written
+
+DEEDS: list[Callable[[Workbook], object]] = [
+    lambda book: book.set_cells("sheet-1", {"A1": "x", "B2": Formula("A1*2"), "C3": None, "E2": 1, "H20": "=1"}),
+    lambda book: book.append_rows("sheet-1", [["x", 1]]),
+    lambda book: book.add_sheet("New", 0, [Paragraph((Span("text"),))]),
+    lambda book: book.rename_sheet("sheet-1", "Other"),
+    lambda book: book.delete_sheet("sheet-1"),
+    lambda book: book.replace_text(Wanted("North"), "West"),
+    lambda book: book.fill(Wanted("{{amount}}"), 5),
+    lambda book: (book.outline(), book.text(), book.fingerprint("Data!"), book.fingerprint("chart-chart1")),
+]
+ODD = [
+    "",
+    "0",
+    "-1",
+    "x",
+    "99999999999",
+    "1048577",
+    "²",
+    "A0",
+    "ZZZZ1",
+    "A1:",
+    ":",
+    "A1:XFD1048576",
+    "rId99",
+    "Data",
+    "1e5",
+    "{}",
+]
+
+
+def changed(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """Return a file with one part changed."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for each, content in parts(data).items():
+            archive.writestr(each, change(content) if each == name else content)
+    return held.getvalue()
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=120)
+def test_an_attribute_that_makes_no_sense_is_lived_with_or_named(data: st.DataObject) -> None:
+    hard = excel.hard()
+    names = [n for n in parts(hard) if n.startswith("xl/") and n.endswith((".xml", ".rels")) and "media" not in n]
+    name = data.draw(st.sampled_from(names))
+
+    def change(content: bytes) -> bytes:
+        root = etree.fromstring(content)
+        places = [(element, key) for element in root.iter() for key in (*element.attrib, None)]
+        element, key = places[data.draw(st.integers(0, len(places) - 1))]
+        if key is not None and data.draw(st.booleans()):
+            element.set(key, data.draw(st.sampled_from(ODD)))
+        elif key is not None:
+            del element.attrib[key]
+        elif element.text:
+            element.text = data.draw(st.sampled_from(ODD))
+        elif (parent := element.getparent()) is not None:
+            parent.remove(element)
+        return etree.tostring(root)
+
+    odd = changed(hard, name, change)
+    deed = data.draw(st.sampled_from(DEEDS))
+
+    try:
+        book = opened(odd)
+        deed(book)
+    except (InvalidEditError, UnsupportedDocumentError):
+        return
+
+    again = opened(odd)
+    deed(again)
+    assert written(book) == written(again)
+
+
+def test_who_looked_at_a_sheet_before_makes_no_difference() -> None:
+    data = excel.small("<row><c><f>Sheet1!A5</f></c><c/></row><row><c><v>1</v></c></row>")
+    looked = opened(data)
+    looked.text()
+    looked.fingerprint("Sheet1!")
+
+    for book in (looked, unseen := opened(data)):
+        book.rename_sheet("Sheet1", "Other")
+
+    assert written(looked) == written(unseen)
+    assert value(written(looked), "Other", "A2") == 1
+
+
+def test_a_sheet_without_names_of_cells_stays_as_it_lies_when_it_is_only_read() -> None:
+    data = excel.unnamed()
+    book = opened(data)
+    before = written(book)
+
+    book.outline()
+    book.text()
+
+    assert written(book) == before
+
+
+def test_a_new_part_is_not_called_like_another_in_other_letters() -> None:
+    data = excel.small("")
+    for name in ("xl/_rels/workbook.xml.rels", "[Content_Types].xml"):
+        data = changed(data, name, lambda content: content.replace(b"worksheets/sheet1.xml", b"worksheets/Sheet1.xml"))
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for each, content in parts(data).items():
+            archive.writestr(each.replace("sheet1.xml", "Sheet1.xml"), content)
+    book = opened(held.getvalue())
+
+    book.add_sheet("New", None, [])
+
+    assert sorted(name for name in book.package.names if "worksheets" in name) == [
+        "xl/worksheets/Sheet1.xml",
+        "xl/worksheets/sheet2.xml",
+    ]
+
+
+def test_a_workbook_of_the_strict_kind_is_named() -> None:
+    data = changed(
+        excel.plain(),
+        "xl/workbook.xml",
+        lambda content: content.replace(
+            b"http://schemas.openxmlformats.org/spreadsheetml/2006/", b"http://purl.oclc.org/ooxml/spreadsheetml/"
+        ),
+    )
+
+    with pytest.raises(UnsupportedDocumentError) as refused:
+        opened(data)
+
+    assert refused.value.reason == "strict_format"
+
+
+def test_content_behind_the_value_of_a_cell_stays_behind_it() -> None:
+    data = excel.small("<row r='1'><c r='A1'><v>1</v><extLst><ext uri='x'/></extLst></c></row>")
+
+    after = with_cells(data, "Sheet1", {"A1": "text"})
+
+    assert b"</is><extLst>" in parts(after)["xl/worksheets/sheet1.xml"]
+
+
+def test_rows_and_shared_strings_that_are_empty_do_no_harm() -> None:
+    data = excel.small(
+        "<row r='3'/><row r='4'><c r='B4' t='s'><v>7</v></c><c r='C4' t='s'/><c r='D4' t='inlineStr'/></row>"
+    )
+    book = opened(data)
+
+    book.set_cells("Sheet1", {"A3": 1, "C4": "x", "A1": 2})
+
+    assert book.places_of(Wanted("x")) == ["Sheet1!C4"]
+    assert book.text() == "Sheet1\n2\n1\n\tx"
+
+
+def test_the_same_edit_over_and_over_leaves_no_trace_but_itself() -> None:
+    book = opened(excel.hard())
+    book.set_cells("Last", {"B1": "=1", "B2": Formula("1+1")})
+    once = written(book)
+    for _ in range(3):
+        book.set_cells("Last", {"B1": "=1", "B2": Formula("1+1")})
+
+    assert written(book) == once
+    assert differing(excel.hard(), once) >= {"xl/styles.xml", "xl/calcChain.xml"}
