@@ -7,10 +7,11 @@ from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.names import NOTES_TYPE, a, alone, p, under
 from officeplane.formats.powerpoint.notes_master import notes_master
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, one_line
-from officeplane.formats.powerpoint.placeholders import add_text_shape, kind
+from officeplane.formats.powerpoint.placeholders import kind
 from officeplane.formats.powerpoint.runs import base_of, write_line
 from officeplane.formats.powerpoint.shapes import SHAPE, settings, shapes
 from officeplane.formats.powerpoint.slides import free_name
+from officeplane.formats.powerpoint.text_shapes import add_text_shape, text_body
 from officeplane.formats.relationships import Relationships, declare
 from officeplane.formats.xml import Element, serialise
 
@@ -93,9 +94,4 @@ def _holder(root: Element) -> Element:
             break
     else:
         shape = _add(root, "Notes Placeholder", "body", "1")
-    found = shape.find(p("txBody"))
-    if found is None:
-        found = under(shape, p("txBody"))
-        under(found, a("bodyPr"))
-        under(found, a("lstStyle"))
-    return found
+    return text_body(shape)

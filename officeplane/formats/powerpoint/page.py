@@ -7,29 +7,32 @@ from officeplane.formats.blocks import Block, Heading, Line, Table
 from officeplane.formats.links import link_to
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.content import paragraphs
-from officeplane.formats.powerpoint.fitting import fit, nominal_size
-from officeplane.formats.powerpoint.geometry import Area, area_of, body_area, slide_area, title_area
+from officeplane.formats.powerpoint.fitting import fit
+from officeplane.formats.powerpoint.geometry import Area, area_of
 from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
-from officeplane.formats.powerpoint.names import R_ID, a, alone, p, under
+from officeplane.formats.powerpoint.names import R_ID, a, alone
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH
 from officeplane.formats.powerpoint.placeholders import (
     add_placeholder,
-    add_shape,
-    add_text_shape,
-    add_title,
     body,
-    copied,
     counterpart,
-    inherited_area,
     is_title,
     placeholder,
-    set_area,
     title,
 )  # fmt: skip
+from officeplane.formats.powerpoint.room import Room
 from officeplane.formats.powerpoint.runs import base_of, write_line
-from officeplane.formats.powerpoint.shapes import SHAPE, next_shape_number, settings, shape_tree, shapes, table
+from officeplane.formats.powerpoint.shapes import next_shape_number, settings, shape_tree, shapes, table
 from officeplane.formats.powerpoint.tables import table_element, table_frame
+from officeplane.formats.powerpoint.text_shapes import (
+    add_shape,
+    add_text_box,
+    add_title,
+    own_text_box,
+    set_area,
+    text_body,
+)  # fmt: skip
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
@@ -44,8 +47,7 @@ class Page:
         self._part = part
         self._root = package.tree(part)
         self._layout = layout
-        self._master = None if layout is None else package.tree(layout.master)
-        self._whole = slide_area(package.tree(main))
+        self._room = Room(package, main, self._root, layout)
 
     def write_title(self, line: Line) -> None:
         """Put a line in place of the title."""
@@ -53,8 +55,8 @@ class Page:
         if shape is None:
             shape = self._added(of_title=True)
         if shape is None:
-            shape = add_title(self._root, self._title_area())
-        text = _text_body(shape)
+            shape = add_title(self._root, self._room.for_title())
+        text = text_body(shape)
         base = base_of(text, with_emphasis=True)
         first = text.find(PARAGRAPH)
         kept = None if first is None else first.find(a("pPr"))
@@ -69,7 +71,7 @@ class Page:
         wanted = [block for block in blocks if isinstance(block, Table)]
         texts = [block for block in blocks if not isinstance(block, Table)]
         frames = [shape for shape in shape_tree(self._root) if table(shape) is not None]
-        area = self._body_area()
+        area = self._room.for_body()
         upper, lower = area, area
         if texts and wanted:
             rows = _ROWS_WEIGH * sum(len(each.rows) for each in wanted)
@@ -86,7 +88,7 @@ class Page:
     def _write_texts(self, texts: Sequence[Block], shrunk_to: Area | None, *, has_tables: bool) -> None:
         shape = body(self._root)
         if shape is None:
-            shape = self._own_text_box()
+            shape = own_text_box(self._root)
         if not texts and (has_tables or shape is None):
             if shape is not None:
                 self._remove(shape)
@@ -94,19 +96,14 @@ class Page:
         if shape is None:
             shape = self._added(of_title=False)
         if shape is None:
-            shape = self._text_box()
-        text = _text_body(shape)
-        made = paragraphs(texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._has_bullets(shape))
+            shape = add_text_box(self._root, self._room.for_body())
+        text = text_body(shape)
+        made = paragraphs(
+            texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._room.has_bullets(shape)
+        )
         self._replace(text, made or [alone(PARAGRAPH)])
         self._make_room(shape, shrunk_to, has_tables=has_tables)
-        self._fit(shape, text)
-
-    def _fit(self, shape: Element, text: Element) -> None:
-        origin = None if self._layout is None else counterpart(shape, self._layout.root)
-        area = area_of(shape)
-        if area is None and self._layout is not None and self._master is not None:
-            area = inherited_area(shape, self._layout.root, self._master)
-        fit(text, area or body_area(self._whole), nominal_size((shape, origin), self._master))
+        fit(text, self._room.of(shape), self._room.size(shape))
 
     def _make_room(self, shape: Element, shrunk_to: Area | None, *, has_tables: bool) -> None:
         """Make room for tables below the text, and take it back when they are gone."""
@@ -137,7 +134,7 @@ class Page:
             return
         looks = old.find(a("tblPr"))
         old_style = None if looks is None else looks.findtext(a("tableStyleId"))
-        made = table_element(wanted, area_of(frame) or self._body_area(), old_style or style, self._link)
+        made = table_element(wanted, area_of(frame) or self._room.for_body(), old_style or style, self._link)
         parent.replace(old, made)
         self._drop_links(old)
 
@@ -154,55 +151,6 @@ class Page:
             tree.remove(made)
             tree.insert(2, made)
         return made
-
-    def _own_text_box(self) -> Element | None:
-        for shape in shapes(self._root):
-            if shape.tag == SHAPE and placeholder(shape) is None and is_marked(settings(shape)):
-                return shape
-        return None
-
-    def _text_box(self) -> Element:
-        made = add_text_shape(self._root, "TextBox", is_placeholder=False)
-        set_area(made, self._body_area())
-        holder, form = settings(made), made.find(p("spPr"))
-        if form is not None:
-            under(under(form, a("prstGeom"), prst="rect"), a("avLst"))
-        if holder is not None:
-            mark(holder)
-        (inner,) = made.findall(f"{p('txBody')}/{a('bodyPr')}")
-        inner.set("wrap", "square")
-        under(inner, a("normAutofit"))
-        return made
-
-    def _title_area(self) -> Area:
-        above = None if self._master is None else title(self._master)
-        return (None if above is None else area_of(above)) or title_area(self._whole)
-
-    def _body_area(self) -> Area:
-        found: Area | None = None
-        shape = body(self._root)
-        if shape is not None and is_marked(settings(shape)):
-            shape = None
-        if shape is None and self._layout is not None:
-            shape = body(self._layout.root)
-        if self._layout is not None and self._master is not None:
-            if shape is not None:
-                found = inherited_area(shape, self._layout.root, self._master)
-            above = body(self._master)
-            if found is None and above is not None:
-                found = area_of(above)
-        return found or body_area(self._whole)
-
-    def _has_bullets(self, shape: Element) -> bool:
-        """Tell whether items of a list get bullets by themselves here."""
-        if placeholder(shape) is None or self._layout is None:
-            return False
-        origin = counterpart(shape, self._layout.root)
-        for each in (shape, origin):
-            level = None if each is None else each.find(f"{p('txBody')}/{a('lstStyle')}/{a('lvl1pPr')}")
-            if level is not None and level.find(a("buNone")) is not None:
-                return False
-        return True
 
     def _replace(self, text: Element, made: Sequence[Element]) -> None:
         gone = text.findall(PARAGRAPH)
@@ -234,43 +182,9 @@ class Page:
                 arrows.remove(arrow.id)
 
 
-def new_slide(layout: Layout) -> Element:
-    """Return the root of an empty slide with the placeholders of its layout."""
-    root = alone(p("sld"))
-    tree = under(under(root, p("cSld")), p("spTree"))
-    about = under(tree, p("nvGrpSpPr"))
-    under(about, p("cNvPr"), id="1", name="")
-    under(about, p("cNvGrpSpPr"))
-    under(about, p("nvPr"))
-    transform = under(under(tree, p("grpSpPr")), a("xfrm"))
-    for tag, one, other in (("off", "x", "y"), ("ext", "cx", "cy"), ("chOff", "x", "y"), ("chExt", "cx", "cy")):
-        under(transform, a(tag), **{one: "0", other: "0"})
-    under(under(root, p("clrMapOvr")), a("masterClrMapping"))
-    for shape in copied(layout.root):
-        add_placeholder(root, shape)
-    return root
-
-
 def title_and_rest(blocks: Sequence[Block]) -> tuple[Line | None, Sequence[Block]]:
     """Return the first heading's line and the blocks without it."""
     for place, block in enumerate(blocks):
         if isinstance(block, Heading):
             return block.line, [*blocks[:place], *blocks[place + 1 :]]
     return None, blocks
-
-
-def _text_body(shape: Element) -> Element:
-    found = shape.find(p("txBody"))
-    if found is not None:
-        return found
-    made = alone(p("txBody"))
-    under(made, a("bodyPr"))
-    under(made, a("lstStyle"))
-    after = shape.find(p("style"))
-    if after is None:
-        after = shape.find(p("spPr"))
-    if after is None:
-        shape.append(made)
-    else:
-        after.addnext(made)
-    return made

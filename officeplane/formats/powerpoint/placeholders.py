@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from officeplane.formats.powerpoint.geometry import Area, area_of, place
-from officeplane.formats.powerpoint.names import a, alone, p, under
-from officeplane.formats.powerpoint.shapes import SHAPE, next_shape_number, properties, settings, shape_tree, shapes
+from officeplane.formats.powerpoint.geometry import Area, area_of
+from officeplane.formats.powerpoint.names import p, under
+from officeplane.formats.powerpoint.shapes import SHAPE, properties, settings, shapes
+from officeplane.formats.powerpoint.text_shapes import add_text_shape
 from officeplane.formats.xml import Element
 
 _TITLES: Final = frozenset({"title", "ctrTitle"})
@@ -76,50 +77,6 @@ def add_placeholder(root: Element, like: Element) -> Element:
     return made
 
 
-def add_title(root: Element, area: Area) -> Element:
-    """Add a title to a slide whose layout has none."""
-    made = add_text_shape(root, "Title", is_placeholder=True)
-    holder = settings(made)
-    if holder is not None:
-        under(holder, p("ph"), type="title")
-    set_area(made, area)
-    tree = shape_tree(root)
-    tree.remove(made)
-    tree.insert(2, made)
-    return made
-
-
-def add_text_shape(root: Element, name: str, *, is_placeholder: bool) -> Element:
-    """Add an empty shape for text at the top of a slide."""
-    number = next_shape_number(root)
-    made = alone(SHAPE)
-    about = under(made, p("nvSpPr"))
-    under(about, p("cNvPr"), id=str(number), name=f"{name} {number - 1}")
-    of_shape = under(about, p("cNvSpPr"))
-    under(about, p("nvPr"))
-    under(made, p("spPr"))
-    text = under(made, p("txBody"))
-    under(text, a("bodyPr"))
-    under(text, a("lstStyle"))
-    under(text, a("p"))
-    if is_placeholder:
-        under(of_shape, a("spLocks"), noGrp="1")
-    else:
-        of_shape.set("txBox", "1")
-    add_shape(root, made)
-    return made
-
-
-def add_shape(root: Element, shape: Element) -> None:
-    """Put a shape on top of the others."""
-    tree = shape_tree(root)
-    extensions = tree.find(p("extLst"))
-    if extensions is None:
-        tree.append(shape)
-    else:
-        extensions.addprevious(shape)
-
-
 def counterpart(shape: Element, above: Element) -> Element | None:
     """Return the placeholder of a layout that one of a slide takes after, or of a master that one of a layout does."""
     own = placeholder(shape)
@@ -145,17 +102,3 @@ def inherited_area(shape: Element, layout: Element, master: Element) -> Area | N
         above = title(master) if is_title(shape) else body(master)
         found = None if above is None else area_of(above)
     return found
-
-
-def set_area(shape: Element, area: Area | None) -> None:
-    """Say where a shape lies; None leaves it to the layout."""
-    holder = shape.find(p("spPr"))
-    if holder is None:
-        return
-    found = holder.find(a("xfrm"))
-    if found is not None:
-        holder.remove(found)
-    if area is not None:
-        transform = alone(a("xfrm"))
-        place(transform, area)
-        holder.insert(0, transform)

@@ -10,7 +10,8 @@ from officeplane.formats.powerpoint import notes, reading
 from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
 from officeplane.formats.powerpoint.marks import is_marked, mark
 from officeplane.formats.powerpoint.names import p
-from officeplane.formats.powerpoint.page import Page, new_slide, title_and_rest
+from officeplane.formats.powerpoint.new_slide import new_slide
+from officeplane.formats.powerpoint.page import Page, title_and_rest
 from officeplane.formats.powerpoint.paragraphs import replace
 from officeplane.formats.powerpoint.places import Place, Places
 from officeplane.formats.powerpoint.removal import remove_slide
@@ -68,7 +69,7 @@ class Presentation:
         slides = self._slides.all()
         for section in self._sections.all(slides):
             if section.id == target:
-                return f"chapter {section.name}"
+                return reading.digest_of(section.name)
         slide_id, _, below = target.partition(".")
         for slide in slides:
             if slide.id != slide_id:
@@ -76,7 +77,7 @@ class Presentation:
             if below:
                 for node in reading.children_of(self.package, slide.part, slide.id):
                     if node.id == target:
-                        return f"{node.kind} {node.text}"
+                        return reading.digest_of(node.kind, node.text)
                 return None
             return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(slide)))
         return None

@@ -114,3 +114,8 @@ def digest(*roots: Element) -> str:
     for root in roots:
         found.update(etree.tostring(root))
     return found.hexdigest()
+
+
+def digest_of(*texts: str) -> str:
+    """Return a hash of texts."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()

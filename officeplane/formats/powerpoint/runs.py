@@ -45,8 +45,10 @@ def base_of(text_body: Element, *, with_emphasis: bool) -> Element | None:
     if found is None:
         return None
     base = deepcopy(found)
+    font = base.find(a("latin"))
+    is_code = font is not None and font.get("typeface") == CODE_FONT
     for child in list(base):
-        if child.tag in _LINKS:
+        if child.tag in _LINKS or (is_code and child.tag in _FONTS):
             base.remove(child)
     if not with_emphasis:
         for name in _EMPHASIS:
