@@ -119,6 +119,11 @@ class Grid:
         row = self._rows.get(at.row)
         return None if row is None else Row(row, at.row).find(at.column)
 
+    def row_cells(self, number: int) -> Iterator[Element]:
+        """Yield the cells of a row."""
+        if (row := self._rows.get(number)) is not None:
+            yield from row.iterchildren(CELL)
+
     def cells_in(self, found: Area) -> Iterator[Element]:
         """Yield the cells of an area that are there."""
         begin, end = bisect_left(self._numbers, found.top), bisect_right(self._numbers, found.bottom)

@@ -6,8 +6,12 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address
 from officeplane.formats.excel.cell_values import Value
 from officeplane.formats.excel.filters import grow_filter
+from officeplane.formats.excel.formulas import Formula
 from officeplane.formats.excel.grid import Grid
+from officeplane.formats.excel.naming import column_of
 from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.references import shift
+from officeplane.formats.excel.shared_formulas import formula_of
 from officeplane.formats.excel.sheet_writer import SheetWriter
 from officeplane.formats.excel.tables import Table
 
@@ -26,10 +30,15 @@ def append_rows(parts: Parts, sheet_name: str, rows: Sequence[Sequence[Value]]) 
     if table is not None:
         # Before the cells, so that none of them is taken for one outside the table.
         table.take_rows(last)
-    like = _formats(grid, table, first)
+    looks = _looks(grid, table, first, width)
+    continued = {} if table is None else _continued(grid, table, first)
     for number, row in enumerate(rows, first):
         for column, value in enumerate(row, 1):
-            writer.set(Address(number, column), value, like.get(column))
+            writer.set(Address(number, column), value, looks.get(column))
+        for column, formula in continued.items():
+            if column > len(row) or row[column - 1] is None:
+                text = shift(formula, number - first + 1, 0)
+                writer.set(Address(number, column), Formula(text), looks.get(column), is_copied=True)
     grow_filter(parts, sheet, first, last)
     writer.finish()
     return sheet.id, first
@@ -43,14 +52,33 @@ def _last_row(grid: Grid) -> int:
     return last
 
 
-def _formats(grid: Grid, table: Table | None, first: int) -> dict[int, str]:
-    """Return the formats of a table's last row, by column: new rows of it look the same."""
-    if table is None or first - 1 == table.area.top:
-        return {}
+def _looks(grid: Grid, table: Table | None, first: int, width: int) -> dict[int, str]:
+    """Return the formats that new rows take over, by column.
+
+    As in Excel these are the ones of a table's last row, elsewhere those that three of the
+    five rows above have, so that nothing looks like a heading under a lonely one.
+    """
+    if table is None:
+        columns, rows, needed = range(1, width + 1), range(first - 1, max(first - 6, 0), -1), 3
+    else:
+        columns = range(1, max(width, table.area.right) + 1)
+        rows, needed = range(first - 1, table.area.top, -1)[:1], 1
+    looks: dict[int, str] = {}
+    cells = [{column_of(cell): cell.get("s") for cell in grid.row_cells(row)} for row in rows]
+    for column in columns:
+        styles = [row.get(column) for row in cells]
+        style = styles[0] if styles else None
+        if style is not None and styles.count(style) >= needed:
+            looks[column] = style
+    return looks
+
+
+def _continued(grid: Grid, table: Table, first: int) -> dict[int, str]:
+    """Return the formulas of a table's last row that its columns go on with, by column."""
     found: dict[int, str] = {}
-    for column in range(table.area.left, table.area.right + 1):
+    for column in table.calculated_columns() if first - 1 > table.area.top else ():
         cell = grid.cell(Address(first - 1, column))
-        style = None if cell is None else cell.get("s")
-        if style is not None:
-            found[column] = style
+        formula = None if cell is None else formula_of(grid, cell)
+        if formula:
+            found[column] = formula
     return found

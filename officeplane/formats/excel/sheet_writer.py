@@ -46,12 +46,15 @@ class SheetWriter:
             if each.get("style") is not None
         ]
 
-    def set(self, at: Address, value: Value, like: str | None = None) -> None:
-        """Give a cell a content; a new cell gets the format `like`, or that of its row or column."""
+    def set(self, at: Address, value: Value, like: str | None = None, *, is_copied: bool = False) -> None:
+        """Give a cell a content; a new cell gets the format `like`, or that of its row or column.
+
+        A formula copied from another cell is not checked again.
+        """
         self._touched = True
         self._check_merges(at)
         self._make_way(at)
-        if isinstance(value, Formula):
+        if isinstance(value, Formula) and not is_copied:
             value = Formula(storable(value, self._sheet_names, self._names_of_tables()))
         elif isinstance(value, str):
             check_text(value)

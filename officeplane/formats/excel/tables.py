@@ -88,6 +88,12 @@ class Table:
                 before.addnext(made)
         self._package.changed(self.part)
 
+    def calculated_columns(self) -> list[int]:
+        """Return the columns whose cells all have the same formula."""
+        columns = self.root.find(_COLUMNS)
+        given = () if columns is None else enumerate(columns, self.area.left)
+        return [at for at, column in given if column.find(_CALCULATED) is not None]
+
     def would_take(self, first: int, last: int, width: int) -> bool:
         """Tell whether rows from the first column on would be written right under it and belong to it."""
         if self.has_totals or width < self.area.left or last <= self.area.bottom:

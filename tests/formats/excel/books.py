@@ -11,8 +11,10 @@ import openpyxl
 from lxml import etree
 from openpyxl.workbook import Workbook as Reopened
 
+from officeplane.domain.document import Format
 from officeplane.edits.contract import Edit, Occasion, Result
 from officeplane.formats.excel.workbook import Formula, Workbook
+from officeplane.formats.gate import admit
 from officeplane.formats.package import Package
 
 MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -115,6 +117,7 @@ def assert_sound(data: bytes) -> None:
         each.get("PartName", "")[1:] for each in etree.fromstring(held["[Content_Types].xml"]) if each.get("PartName")
     }
     assert overrides <= held.keys()
+    assert admit(data) is Format.XLSX
     package = Package.read(data)
     for name in package.names:
         if name.endswith(".rels"):

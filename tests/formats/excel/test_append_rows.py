@@ -84,3 +84,22 @@ def test_rows_beyond_the_end_are_refused() -> None:
 
     with pytest.raises(InvalidEditError, match="do not fit"):
         applied(data, AppendRows(sheet="Sheet1", rows=[[1], [2]]))
+
+
+def test_columns_of_a_table_that_are_calculated_go_on() -> None:
+    data = with_cells(excel.hard(), "Data", ONLY_TABLE)
+
+    _, after = applied(data, AppendRows(sheet="Data", rows=[["West", 5], ["Top", 6, 7]]))
+
+    sheet = reopened(after)["Data"]
+    assert sheet["C6"].value == "=B6*2+Data!$B$2"
+    assert sheet["C7"].value == 7
+
+
+def test_rows_look_like_the_rows_above_but_not_like_a_heading() -> None:
+    (_,), after = applied(excel.big(5), AppendRows(sheet="Big", rows=[["x", 1]]))
+    heading = with_cells(excel.hard(), "Last", {"A1": "=bold"})
+    (_,), below = applied(heading, AppendRows(sheet="Last", rows=[["x"]]))
+
+    assert reopened(after)["Big"]["B6"].number_format == "#,##0.00"
+    assert reopened(below)["Last"]["A2"].quotePrefix is False

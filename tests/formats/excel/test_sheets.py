@@ -218,15 +218,16 @@ def test_a_sheet_made_by_an_edit_can_be_written_by_its_id() -> None:
 
 
 def test_what_lies_in_other_files_keeps_its_name() -> None:
-    around = '<hyperlinks><hyperlink ref="A1" r:id="rId9" location="Sheet1!A1"/><hyperlink ref="A2" location="Sheet1!A1"/></hyperlinks>'
+    outside = '<hyperlink ref="A1" r:id="rId9" location="Sheet1!A1"/>'
+    around = f'<hyperlinks>{outside}<hyperlink ref="A2" location="Sheet1!A1"/></hyperlinks>'
     book = opened(excel.small("<row r='1'><c r='A1'><f>[1]Sheet1!A1+Sheet1!B1</f></c></row>", around=around))
     book.package.put("xl/revisions/revisionLog1.xml", b"<r><nc><f>Sheet1!A1</f></nc></r>")
 
     book.rename_sheet("Sheet1", "Other")
 
     after = written(book)
-    links = part(after, "xl/worksheets/sheet1.xml").iter(f"{MAIN}hyperlink")
-    assert [link.get("location") for link in links] == ["Sheet1!A1", "Other!A1"]
+    found = part(after, "xl/worksheets/sheet1.xml").iter(f"{MAIN}hyperlink")
+    assert [link.get("location") for link in found] == ["Sheet1!A1", "Other!A1"]
     assert formulas(after, "xl/worksheets/sheet1.xml") == {"A1": "[1]Sheet1!A1+Other!B1"}
     assert b"Sheet1!A1" in parts(after)["xl/revisions/revisionLog1.xml"]
 
