@@ -104,6 +104,15 @@ def test_layouts_go_by_name_or_by_what_they_are_for(make: powerpoint.Maker, aske
     assert [child.text for child in made.children] == ["Body"]
 
 
+def test_a_new_slide_has_the_design_of_the_one_before_it() -> None:
+    deck = opened(powerpoint.two_masters())
+
+    applied(deck, WritePage(content="# Second"), WritePage(content="# First", position=1))
+
+    designs = [slide.slide_layout.slide_master.part.partname[-5] for slide in reopened(written(deck)).slides]
+    assert designs == ["1", "1", "2", "2"]
+
+
 def test_an_unknown_layout_is_an_error_that_names_the_known_ones() -> None:
     deck = opened(powerpoint.localised())
 
