@@ -6,7 +6,9 @@ from typing import Any
 from tests.workers.marks import Mark, Marks
 
 
-def tasks_on_documents(marks: Marks, count: int, documents: int, *, seconds: float = 0.0) -> list[dict[str, Any]]:
+def tasks_on_documents(
+    marks: Marks, count: int, documents: int, *, seconds: float = 0.0, first: int = 0
+) -> list[dict[str, Any]]:
     """Return the bodies of that many tasks, spread over documents in turn, each named `document:number`."""
     return [
         {
@@ -14,7 +16,7 @@ def tasks_on_documents(marks: Marks, count: int, documents: int, *, seconds: flo
             "documentId": f"d{number % documents}",
             "payload": {"folder": str(marks.folder), "name": f"d{number % documents}:{number}", "seconds": seconds},
         }
-        for number in range(count)
+        for number in range(first, first + count)
     ]
 
 

@@ -102,6 +102,8 @@ class Processes:
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._folder = folder
         self._environment = {f"OFFICEPLANE_{name}": value for name, value in {**SHORT_TIMES, **environment}.items()}
+        self._program: tuple[str | Path, ...] = (PROGRAM,)
+        self._tree = ROOT
         self._started: list[Process] = []
 
     async def worker(self, *, concurrency: int = 3, **environment: str) -> Process:
@@ -132,6 +134,15 @@ class Processes:
         await eventually(answers, what="the API")
         return server
 
+    def of_tree(self, tree: Path) -> "Processes":
+        """Return what starts the program as another source tree has it, on the same installation."""
+        other = Processes(self._folder, {})
+        other._environment = {**self._environment, "PYTHONPATH": str(tree)}
+        other._program = (sys.executable, "-m", "officeplane.cli.main")
+        other._tree = tree
+        other._started = self._started
+        return other
+
     async def start(self, *arguments: str, **environment: str) -> Process:
         """Start `officeplane` with these arguments; further settings are named without their prefix."""
         given = {f"OFFICEPLANE_{name}": value for name, value in environment.items()}
@@ -139,9 +150,9 @@ class Processes:
         log = self._folder / f"{name}.log"
         with log.open("w") as stream:
             process = await asyncio.create_subprocess_exec(
-                PROGRAM,
+                *self._program,
                 *arguments,
-                cwd=ROOT,
+                cwd=self._tree,
                 env={**os.environ, **self._environment, "OFFICEPLANE_LOG_FORMAT": "json", **given},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=stream,
