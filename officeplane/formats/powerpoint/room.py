@@ -1,5 +1,7 @@
 """Room: where on a slide its title and body go, and how text looks there, as layout and master have it."""
 
+from typing import Final
+
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.fitting import nominal_size
 from officeplane.formats.powerpoint.geometry import Area, area_of, body_area, slide_area, title_area
@@ -9,6 +11,8 @@ from officeplane.formats.powerpoint.names import a, p
 from officeplane.formats.powerpoint.placeholders import body, counterpart, inherited_area, placeholder, title
 from officeplane.formats.powerpoint.shapes import settings
 from officeplane.formats.xml import Element
+
+_BULLETS: Final = frozenset({a("buNone"), a("buChar"), a("buAutoNum"), a("buBlip")})
 
 
 class Room:
@@ -48,11 +52,14 @@ class Room:
         """Tell whether items of a list get bullets by themselves in a shape."""
         if placeholder(shape) is None or self._layout is None:
             return False
-        for each in (shape, self._origin(shape)):
-            level = None if each is None else each.find(f"{p('txBody')}/{a('lstStyle')}/{a('lvl1pPr')}")
-            if level is not None and level.find(a("buNone")) is not None:
-                return False
-        return True
+        own = f"{p('txBody')}/{a('lstStyle')}/{a('lvl1pPr')}"
+        of_all = f"{p('txStyles')}/{p('bodyStyle')}/{a('lvl1pPr')}"
+        for each, path in ((shape, own), (self._origin(shape), own), (self._master, of_all)):
+            level = None if each is None else each.find(path)
+            for said in () if level is None else level:
+                if said.tag in _BULLETS:
+                    return said.tag != a("buNone")
+        return False
 
     def _origin(self, shape: Element) -> Element | None:
         return None if self._layout is None else counterpart(shape, self._layout)

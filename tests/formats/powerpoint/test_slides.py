@@ -57,6 +57,15 @@ def test_a_page_is_a_slide_with_its_first_heading_as_title() -> None:
     assert body.paragraphs[5].runs[0].font.name == "Courier New"
 
 
+@pytest.mark.parametrize(("layout", "bullets"), [("Title and Content", 0), ("Section Header", 2), ("Blank", 2)])
+def test_items_have_bullets_also_where_the_layout_gives_none(layout: str, bullets: int) -> None:
+    deck = opened(powerpoint.plain())
+
+    applied(deck, AddSlide(layout=layout, title="x", body="- one\n  - two"))
+
+    assert parts(written(deck))["ppt/slides/slide4.xml"].count(b"<a:buChar") == bullets
+
+
 def test_a_page_goes_before_the_slide_at_its_position() -> None:
     deck = opened(powerpoint.plain())
 
