@@ -1,10 +1,10 @@
 """Blocks of a story: a paragraph, a table, a control or a mark between them, and what is known of it."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from officeplane.formats.word.bookmarks import node_of, number_of
+from officeplane.formats.word.bookmarks import RANGE_MARKS, node_of, number_of
 from officeplane.formats.word.names import (
     BOOKMARK_END,
     BOOKMARK_START,
@@ -29,6 +29,7 @@ from officeplane.formats.xml import Element
 
 _LEADS: Final = frozenset((P_PR, BOOKMARK_START, BOOKMARK_END, w("proofErr"), w("commentRangeEnd"), w("permEnd")))
 _WRAPPERS: Final = frozenset((SDT, w("sdtContent"), w("customXml"), w("ins"), w("moveTo")))
+_NOTHING: Final = RANGE_MARKS | {SECT_PR, w("proofErr")}
 _OBJECTS: Final = (w("drawing"), w("pict"), w("object"))
 
 
@@ -74,7 +75,7 @@ class Block:
         self.comment_ids: list[str] = []
         self.highest = -1
         self.level = 0
-        self.is_content = element.tag in (P, TBL) or element.tag in _WRAPPERS
+        self.is_content = isinstance(element.tag, str) and element.tag not in _NOTHING
         self.para_id = element.get(PARA_ID)
         self._paragraphs: list[Paragraph] | None = None
         self._text: str | None = None
@@ -140,10 +141,14 @@ class Block:
             )
         return self._text
 
-    def forget_text(self) -> None:
-        """Forget what it says, because that has changed."""
-        self._paragraphs = None
+    def reread(self, changed: Container[Element]) -> None:
+        """Learn anew what some of its paragraphs say."""
         self._text = None
+        if self._paragraphs is not None:
+            self._paragraphs = [
+                Paragraph(one.element, text_of(one.element), one.counts) if one.element in changed else one
+                for one in self._paragraphs
+            ]
 
     def _note(self, mark: Element) -> None:
         if mark.tag == COMMENT_REFERENCE:

@@ -1,16 +1,19 @@
 """The body: the text of a document, and how stretches of it come, change and go."""
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.bookmarks import around, free_number
-from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR, TBL, P, element
+from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR, TBL, P, child, element
 from officeplane.formats.word.remains import Remains, check_fields, remains_of
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place, Structure
 from officeplane.formats.xml import Element
+
+_HIGHEST: Final[Callable[[Block], int]] = attrgetter("highest")
 
 
 class Body:
@@ -63,35 +66,43 @@ class Body:
         """Return what stands directly below a heading, as a reader sees it."""
         return [inner for inner in owner.children if not self.is_blank(inner)]
 
-    def insert_heading(self, at: int, heading: Element, node_id: str) -> None:
-        """Put a heading before a block; its bookmark is inside it."""
-        self._mark_inside(heading, node_id)
-        self.story.insert(self._settled(at), [heading])
+    def insert_heading(self, at: int, elements: Sequence[Element], node_id: str) -> None:
+        """Put a heading and what is below it before a block; its bookmark is inside it."""
+        self._mark_inside(elements[0], node_id)
+        self.story.insert(self._settled(at), self._apart(at, elements))
 
-    def append_heading(self, owner: Place, heading: Element, node_id: str) -> None:
-        """Put a heading at the end of a chapter or of the document, before the break to Word's next section."""
-        self._mark_inside(heading, node_id)
-        self._append(owner, owner.end, [heading])
+    def append_heading(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
+        """Put a heading and what is below it at the end of a chapter, before the break to Word's next section."""
+        self._mark_inside(elements[0], node_id)
+        at = self._settled(owner.end)
+        made = self._apart(at, elements)
+        at, last = self._before_break(owner, at)
+        self.story.insert(at, [*made, *last])
 
     def insert_page(self, at: int, elements: Sequence[Element], node_id: str) -> None:
         """Put new content before a block."""
-        self.story.insert(self._settled(at), self._marked(self._apart(at, elements), node_id))
+        self._insert_marked(self._settled(at), self._apart(at, elements), node_id, [])
 
     def append_page(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
         """Put new content below a heading, after the pages it has."""
-        self._append(owner, owner.pages_end, self._marked(self._apart(owner.pages_end, elements), node_id))
-
-    def append_plain(self, at: int, elements: Sequence[Element]) -> None:
-        """Put content before a block that is no node of its own."""
-        self.story.insert(at, self._apart(at, elements))
+        at = self._settled(owner.pages_end)
+        made = self._apart(at, elements)
+        at, last = self._before_break(owner, at)
+        self._insert_marked(at, made, node_id, last)
 
     def rewrite(self, page: Place, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
+        structure = self.structure
+        is_framed = self._is_framed(page)
         begin, remains = self._clear(page)
         made = self._apart(begin, elements)
         first = next(inner for top in made for inner in top.iter(P))
         remains.settle_in(first, at_end=False)
-        self.story.insert(begin, self._marked([*made, *remains.paragraphs_with_breaks()], page.id))
+        marked = self._marked([*made, *remains.paragraphs_with_breaks()], page.id)
+        self.story.insert(begin, marked)
+        if is_framed and not remains.marks and structure is self._structure:
+            structure.resize(page, len(marked), (marked[0], marked[-1]))
+            self._version = self.story.version
 
     def delete(self, page: Place) -> None:
         """Remove a page."""
@@ -111,6 +122,11 @@ class Body:
         """Keep the id of a heading that is about to change."""
         self._mark_inside(self.story.blocks[heading.begin].element, heading.id)
         self.story.touch(heading.begin)
+
+    def _is_framed(self, page: Place) -> bool:
+        """Tell whether the bookmark of a page is around its blocks, as it was made here."""
+        blocks = self.story.blocks
+        return page.marks is not None and (blocks[page.begin].element, blocks[page.end - 1].element) == page.marks
 
     def _clear(self, page: Place) -> tuple[int, Remains]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""
@@ -182,23 +198,28 @@ class Body:
         self.story.insert(at, [mark])
         return at + 1
 
-    def _append(self, owner: Place, at: int, elements: list[Element]) -> None:
-        at = self._settled(at)
+    def _insert_marked(self, at: int, elements: Sequence[Element], node_id: str, last: list[Element]) -> None:
+        structure = self.structure
+        marked = self._marked(elements, node_id)
+        self.story.insert(at, [*marked, *last])
+        if not last and structure.take_in(node_id, at, len(marked), (marked[0], marked[-1])):
+            self._version = self.story.version
+
+    def _before_break(self, owner: Place, at: int) -> tuple[int, list[Element]]:
+        """Return where the text below a heading ends on its own paper, and what has to follow what is put there."""
         broken = self._break_before(owner, at)
-        if broken is not None:
-            block = self.story.blocks[broken]
-            place = self.structure.at(broken)
-            if block.is_blank and (place is None or place.marks is None):
-                at = broken
-            elif (section := block.section_break) is not None:
-                # The break moves behind what is new, so that this is on the same paper as what is before it.
-                last = element("p")
-                properties = element("pPr")
-                last.append(properties)
-                properties.append(section)
-                self.story.touch(broken)
-                elements = [*elements, last]
-        self.story.insert(at, elements)
+        if broken is None:
+            return at, []
+        block = self.story.blocks[broken]
+        place = self.structure.at(broken)
+        if block.is_blank and (place is None or place.marks is None):
+            return broken, []
+        last = element("p")
+        if (section := block.section_break) is not None:
+            # The break moves behind what is new, so that this is on the same paper as what is before it.
+            child(last, "pPr").append(section)
+            self.story.touch(broken)
+        return at, [last]
 
     def _break_before(self, owner: Place, at: int) -> int | None:
         if at >= self.story.end:
@@ -249,5 +270,5 @@ class Body:
         heading.append(end)
 
     def _number(self) -> int:
-        highest = max(itertools.chain((self._highest,), (block.highest for block in self.story.blocks)))
-        return free_number(highest, self.story.root)
+        highest = max(map(_HIGHEST, self.story.blocks), default=-1)
+        return free_number(max(highest, self._highest), self.story.root)

@@ -69,9 +69,9 @@ class Word:
         heading = self._writer().heading(CHAPTER_LEVEL, _line(title))
         chapters = [place for place in body.structure.root.children if place.kind == "chapter"]
         if position is not None and position < len(chapters):
-            body.insert_heading(chapters[position].begin, heading, node_id)
+            body.insert_heading(chapters[position].begin, [heading], node_id)
         else:
-            body.append_heading(body.structure.root, heading, node_id)
+            body.append_heading(body.structure.root, [heading], node_id)
         return node_id
 
     def add_section(
@@ -81,15 +81,12 @@ class Word:
         body = self._body
         chapter = self._chapter(chapter_id)
         writer = self._writer()
-        heading = writer.heading(SECTION_LEVEL, _line(title))
-        content = writer.elements(blocks) if blocks else []
+        made = [writer.heading(SECTION_LEVEL, _line(title)), *(writer.elements(blocks) if blocks else [])]
         sections = [place for place in chapter.children if place.kind == "section"]
         if position is not None and position < len(sections):
-            body.insert_heading(sections[position].begin, heading, node_id)
+            body.insert_heading(sections[position].begin, made, node_id)
         else:
-            body.append_heading(chapter, heading, node_id)
-        if content:
-            body.append_plain(body.place(node_id).begin + 1, content)
+            body.append_heading(chapter, made, node_id)
         return node_id
 
     def write_page(self, blocks: Sequence[Content], section_id: str | None, position: int | None, node_id: str) -> str:

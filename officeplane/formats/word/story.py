@@ -98,8 +98,9 @@ class Story:
         """Replace what was found; the bookmarks in these blocks stay as they are."""
         for hit in hits:
             replace_spans(hit.paragraph, hit.spans, replacement)
+        changed = {hit.paragraph for hit in hits}
         for at in {hit.block for hit in hits}:
-            self.blocks[at].forget_text()
+            self.blocks[at].reread(changed)
         if hits:
             self._searched = None
             self.package.changed(self.part)

@@ -9,7 +9,7 @@ from what it says.
 """
 
 import hashlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -69,6 +69,42 @@ class Structure:
         """Return the heading or the page that a block belongs to."""
         found = bisect_right(self._begins, block) - 1
         return self._flat[found] if found >= 0 else None
+
+    def take_in(self, page_id: str, begin: int, blocks: int, marks: Marks) -> bool:
+        """Note that a marked page came between others; False when only building anew tells what that means."""
+        before = self.at(begin - 1)
+        if page_id in self.by_id or (before is not None and not before.is_heading and before.end > begin):
+            return False
+        owner = self.root
+        self.root.end = self.end = self.end + blocks
+        for place in self._flat:
+            if place.begin >= begin:
+                place.begin += blocks
+                place.end += blocks
+            elif place.end >= begin and place.is_heading:
+                place.end += blocks
+                owner = place
+        page = Place(page_id, _page_kind(page_id), begin, begin + blocks, owner.id, marks=marks, is_derived=False)
+        among = next((i for i, inner in enumerate(owner.children) if inner.begin > begin), len(owner.children))
+        owner.children.insert(among, page)
+        self._flat.insert(bisect_left(self._begins, begin), page)
+        self._begins = [place.begin for place in self._flat]
+        self.by_id[page_id] = page
+        return True
+
+    def resize(self, page: Place, blocks: int, marks: Marks) -> None:
+        """Note that a page consists of so many blocks now, and that nothing else is other than it was."""
+        begin, end = page.begin, page.end
+        more = begin + blocks - end
+        page.marks = marks
+        self.root.end = self.end = self.end + more
+        for place in self._flat:
+            if place.begin > begin:
+                place.begin += more
+                place.end += more
+            elif place.end >= end:
+                place.end += more
+        self._begins = [place.begin for place in self._flat]
 
     def owner_of(self, place: Place) -> Place:
         """Return the heading above a node, or the document."""
@@ -146,13 +182,12 @@ class Structure:
         return self._derived(kind, block.text), True
 
     def _open(self, owner: Place, node_id: str, mark: Element, begin: int) -> Place:
-        kind = "table" if node_id.startswith("table-") else "page"
         number = 1
         unique = node_id
         while unique in self.by_id:
             number += 1
-            unique = f"{node_id}-{number}"
-        page = Place(unique, kind, begin, self.end, owner.id, marks=(mark, None), is_derived=False)
+            unique = f"{node_id}_{number}"
+        page = Place(unique, _page_kind(unique), begin, self.end, owner.id, marks=(mark, None), is_derived=False)
         self._add(owner, page)
         return page
 
@@ -176,6 +211,10 @@ class Structure:
         owner.children.append(place)
         self._flat.append(place)
         self.by_id[place.id] = place
+
+
+def _page_kind(node_id: str) -> str:
+    return "table" if node_id.startswith("table-") else "page"
 
 
 @lru_cache(maxsize=32_768)
