@@ -177,7 +177,9 @@ class Presentation:
         if title is not None:
             page.write_title(title)
         if blocks is not None:
-            page.write_body(blocks, style or table_style(self.package, self._main, None))
+            if style is None and any(isinstance(block, Table) for block in blocks):
+                style = table_style(self.package, self._main, None)
+            page.write_body(blocks, style or "")
         self._texts.forget(slide.part)
 
     def _new(self, layout: Layout, place: Place) -> Slide:

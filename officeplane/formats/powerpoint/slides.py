@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,23 +65,25 @@ class Slides:
         number = self._next_number(root)
         entry.set("id", str(number))
         entry.set(R_ID, Relationships(self._package, self._main).add("slide", part))
-        self._put(root, entry, at)
-        return Slide(number, part, entry)
+        slide = Slide(number, part, entry)
+        self._put(root, slide, at, self.all())
+        return slide
 
     def move(self, slide: Slide, to: int) -> None:
         """Put a slide at a place among the others."""
         root = self._package.tree(self._main)
+        others = [other for other in self.all() if other is not slide]
         self._list(root).remove(slide.entry)
-        self._listed_of = None
-        self._put(root, slide.entry, to)
+        self._put(root, slide, to, others)
 
     def remove(self, slide: Slide) -> None:
         """Take a slide off the list; its number is not given again."""
         root = self._package.tree(self._main)
         if slide.number >= max(other.number for other in self.all()) > last_slide_number(root):
             note_last_slide_number(root, slide.number)
+        self._listed = [other for other in self.all() if other is not slide]
         self._list(root).remove(slide.entry)
-        self._changed()
+        self._package.changed(self._main)
 
     def new_part(self, content: bytes) -> str:
         """Add the part of a slide that is not listed yet."""
@@ -90,17 +93,13 @@ class Slides:
         declare(self._package, name, SLIDE_TYPE)
         return name
 
-    def _put(self, root: Element, entry: Element, at: int) -> None:
+    def _put(self, root: Element, slide: Slide, at: int, others: Sequence[Slide]) -> None:
         entries = self._list(root)
-        following = self.all()[at:][:1]
-        if following:
-            entries.insert(entries.index(following[0].entry), entry)
+        if at < len(others):
+            others[at].entry.addprevious(slide.entry)
         else:
-            entries.append(entry)
-        self._changed()
-
-    def _changed(self) -> None:
-        self._listed_of = None
+            entries.append(slide.entry)
+        self._listed = [*others[:at], slide, *others[at:]]
         self._package.changed(self._main)
 
     def _read(self, root: Element) -> list[Slide]:
