@@ -37,7 +37,8 @@ def encode(text: str) -> str:
 
 def set_text(holder: Element, text: str) -> None:
     """Give a `t` its text."""
-    holder.text = encode(text)
+    # No text rather than an empty one: they are the same once the part is read again.
+    holder.text = encode(text) or None
     if text != text.strip() or "\n" in text or "\t" in text:
         holder.set(SPACE, "preserve")
 

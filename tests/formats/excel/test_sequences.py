@@ -1,0 +1,59 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.contract import Edit, Result
+from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.rename_sheet import RenameSheet
+from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.set_cells import FormulaCell, SetCells
+from officeplane.formats.excel.workbook import Workbook
+from tests.fixtures.documents import excel
+from tests.formats.excel.books import assert_sound, occasion, opened, reopened, written
+
+SHEETS = st.sampled_from(["Data", "Q1 'Plan'", "Secret", "Last", "New one", "O'Hara", "A1"])
+TEXTS = st.sampled_from(["North", "=1+1", " spaced ", "{{name}}", "_x0041_", "Grün\n😀", ""])
+CELLS = st.tuples(st.sampled_from("ABCDEGZ"), st.integers(1, 14)).map(lambda place: f"{place[0]}{place[1]}")
+FORMULAS = st.sampled_from(["A1*2", "SUM(Data!B2:B5)", "SUM(Sales[Amount])", "'O''Hara'!A1", "IF(A1;1)", "cmd|x!A0"])
+VALUES = TEXTS | st.integers(-9, 9) | st.booleans() | st.none() | FORMULAS.map(lambda text: FormulaCell(formula=text))
+EDITS: st.SearchStrategy[Edit] = st.one_of(
+    st.builds(SetCells, sheet=SHEETS, cells=st.dictionaries(CELLS, VALUES, min_size=1, max_size=4)),
+    st.builds(AppendRows, sheet=SHEETS, rows=st.lists(st.lists(VALUES, max_size=3), min_size=1, max_size=3)),
+    st.builds(AddSection, title=SHEETS, content=st.just("# a\n\nb **c**"), position=st.none() | st.integers(0, 6)),
+    st.builds(RenameSheet, sheet=SHEETS, name=SHEETS),
+    st.builds(DeleteSheet, sheet=SHEETS),
+    st.builds(ReplaceText, find=st.sampled_from(["North", "o", "Amount"]), replace=TEXTS, match_case=st.booleans()),
+    st.builds(FillTemplate, values=st.fixed_dictionaries({"amount": st.integers(0, 9) | st.just("x")})),
+)
+
+
+@given(st.lists(EDITS, max_size=8))
+@settings(deadline=None, max_examples=60)
+def test_any_edits_after_another_give_a_sound_file_and_the_same_when_it_is_read_in_between(edits: list[Edit]) -> None:
+    data = excel.hard()
+    warm = opened(data)
+
+    for edit in edits:
+        cold = opened(data)
+        told = _told(edit, warm)
+        assert told == _told(edit, cold)
+        if isinstance(told, str):
+            warm.package.rollback()
+            continue
+        data = written(warm)
+        assert written(cold) == data
+
+    assert_sound(data)
+    assert [node.text for node in warm.outline()] == reopened(data).sheetnames
+    assert warm.text() == opened(data).text()
+
+
+def _told(edit: Edit, book: Workbook) -> Result | str:
+    """Return what an edit tells, or why it is refused."""
+    try:
+        return edit.apply(book, occasion())
+    except InvalidEditError as refused:
+        return str(refused)
