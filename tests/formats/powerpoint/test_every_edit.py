@@ -94,6 +94,7 @@ def test_every_edit_leaves_a_consistent_file_and_all_that_it_does_not_target(mak
             targets.add("slide-256")  # in one of the files it leads to others, and can no longer
         assert again.text() == deck.text()
         assert again.outline() == deck.outline()
+        assert after == prints(deck)
         assert gone or not [name for name in differing(original, data) if name.startswith(shared)]
         assert before.keys() - after.keys() == ({result["id"]} if gone else set())
         assert all(after[name] == was for name, was in before.items() if name in after and name not in targets)
