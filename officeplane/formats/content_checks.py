@@ -1,7 +1,7 @@
 """Checks of what a part says: that nothing in it has other programs or addresses asked when it is shown.
 
 Relationships are the usual way out of a file and have their own checks; these are
-the two that stand in the text itself. They read XML that is known to be well-formed.
+the ways that stand in the text itself. They read XML that is known to be well-formed.
 """
 
 import html
@@ -22,28 +22,39 @@ _FIELD_CODE: Final = re.compile(
 _SIMPLE_FIELD: Final = re.compile(_NAME + rb"fldSimple\b" + _REST)
 _CODE: Final = re.compile(rb"\binstr\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _DDE: Final = re.compile(r"[\s\\]*DDE(?:AUTO)?\b", re.IGNORECASE)
-_DRAWN: Final = re.compile(_NAME + rb"(?:imagedata|fill|stroke|image)\b" + _REST)
+_DRAWN: Final = re.compile(_NAME + rb"(?:imagedata|fill|stroke|image|feImage|use)\b" + _REST)
 _SOURCE: Final = re.compile(rb"\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_ELSEWHERE: Final = re.compile(r"\s*(?:[\w.+-]+:|//|\\\\)")
+_SOURCE_IN_SVG: Final = re.compile(rb"\b(?:src|href)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ELSEWHERE: Final = re.compile(r"\s*(?!data:)(?:[\w.+-]+:|//|\\\\)", re.IGNORECASE)
+_SCRIPT: Final = re.compile(_NAME + rb"script\b")
+_AT_ONCE: Final = re.compile(rb"\brefreshOnLoad\s*=\s*[\"']\s*(?:1|t|&)")
 
 
-def check_content(name: str, xml: Content) -> None:
-    """Refuse XML that has other programs or addresses asked for what is to be shown."""
-    if xml[:2] in UTF_16_MARKS:
-        xml = xml.decode("utf-16").encode()
+def as_utf_8(xml: Content) -> Content:
+    """Return the text of a part, which may be in UTF-16, as UTF-8."""
+    return xml.decode("utf-16", "replace").encode() if xml[:2] in UTF_16_MARKS else xml
+
+
+def check_content(name: str, xml: Content, kind: str) -> None:
+    """Refuse XML, in UTF-8, that has other programs or addresses asked for what is to be shown."""
     # `instrText`, `delInstrText` and the `instr` of `fldSimple` have these letters in common.
     has_fields = b"nstr" in xml
     has_drawings = b"src" in xml and b"urn:schemas-microsoft-com:vml" in xml
-    if not has_fields and not has_drawings:
+    is_svg = kind.startswith("image/svg") or name.lower().endswith(".svg")
+    is_connections = kind.endswith("connections+xml")
+    if not (has_fields or has_drawings or is_svg or is_connections):
         return
     if b"<!" in xml:
         xml = _NOT_TEXT.sub(lambda match: html.escape((match[1] or b"").decode("utf-8", "replace")).encode(), xml)
     if has_fields and any(map(_DDE.match, _fields(xml))):
-        raise UnsupportedDocumentError(
-            "external_reference", f"the part {name!r} has a DDE field, which asks other programs for its content"
-        )
-    if has_drawings and any(map(_ELSEWHERE.match, _values(_DRAWN, _SOURCE, xml))):
-        raise UnsupportedDocumentError("external_reference", f"the part {name!r} shows a picture from another place")
+        raise _refused(name, "has a DDE field, which asks other programs for its content")
+    sources = _SOURCE_IN_SVG if is_svg else _SOURCE
+    if (has_drawings or is_svg) and any(map(_ELSEWHERE.match, _values(_DRAWN, sources, xml))):
+        raise _refused(name, "shows a picture from another place")
+    if is_svg and _SCRIPT.search(xml):
+        raise _refused(name, "is a picture with a program in it")
+    if is_connections and _AT_ONCE.search(xml):
+        raise _refused(name, "loads data from elsewhere as soon as it is opened")
 
 
 def _fields(xml: Content) -> Iterator[str]:
@@ -67,3 +78,7 @@ def _values(tag: re.Pattern[bytes], attribute: re.Pattern[bytes], xml: Content) 
 
 def _unescaped(value: bytes) -> str:
     return html.unescape(value.decode("utf-8", "replace"))
+
+
+def _refused(name: str, why: str) -> UnsupportedDocumentError:
+    return UnsupportedDocumentError("external_reference", f"the part {name!r} {why}")

@@ -21,10 +21,11 @@ from typing import Final
 
 from officeplane.domain.document import Format, UnsupportedDocumentError
 from officeplane.formats.archive import Entry, entries
-from officeplane.formats.content_checks import check_content
+from officeplane.formats.content_checks import as_utf_8, check_content
 from officeplane.formats.inflation import check_size, inflate, peek, skim
 from officeplane.formats.kinds import CONTENT_TYPES_PART, Kinds, check_head, check_kind, check_root, format_of, is_xml
-from officeplane.formats.link_checks import check_links, is_links, main_target
+from officeplane.formats.link_checks import check_links, is_links, main_target, source
+from officeplane.formats.link_uses import check_uses
 from officeplane.formats.package import Package
 from officeplane.formats.xml import parse
 from officeplane.formats.xml_checks import TREE_BYTES_MAX, check_xml, tree_bytes
@@ -94,7 +95,10 @@ def check_sizes(parts: Iterable[tuple[str, int, int]]) -> None:
 
 def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, format: Format) -> None:
     trees = 0
-    for name, entry in found.items():
+    hyperlinks: dict[str, set[str]] = {}
+    # Relationships come first: what a part may be used for depends on what it leads to.
+    for name in sorted(found, key=is_links, reverse=True):
+        entry = found[name]
         head = peek(data, entry, _HEAD)
         check_head(name, head)
         if not is_xml(name, kinds.of(name), head):
@@ -106,9 +110,13 @@ def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, 
         check_xml(name, xml)
         if is_links(name):
             _check_small(entry)
-            check_links(name, parse(bytes(xml)), found.keys())
+            hyperlinks[source(name).lower()] = check_links(name, parse(bytes(xml)), found.keys())
         else:
-            check_content(name, xml)
+            text = as_utf_8(xml)
+            check_content(name, text, kinds.of(name))
+            ids = hyperlinks.get(name.lower())
+            if ids:
+                check_uses(name, text, ids)
         if name == main:
             check_root(format, xml)
 

@@ -68,8 +68,12 @@ def links(root: Element) -> Iterator[Link]:
             )  # fmt: skip
 
 
-def check_links(name: str, root: Element, known: Collection[str]) -> None:
-    """Refuse relationships that lead outside, to macros or objects, or to parts that must be `known` but are not."""
+def check_links(name: str, root: Element, known: Collection[str]) -> set[str]:
+    """Refuse relationships that lead outside, to macros or objects, or to parts that must be `known` but are not.
+
+    What is left that leads outside are hyperlinks; their ids are returned.
+    """
+    hyperlinks: set[str] = set()
     ids: set[str] = set()
     for link in links(root):
         if link.id in ids:
@@ -79,6 +83,7 @@ def check_links(name: str, root: Element, known: Collection[str]) -> None:
             raise UnsupportedDocumentError("macros", f"the file holds macros ({name!r} says so); save it without")
         if link.mode == "External" and link.type in _HYPERLINKS:
             _check_hyperlink(name, link)
+            hyperlinks.add(link.id)
         elif link.mode != "Internal" or link.kind in _ALWAYS_OUTSIDE or _OUTSIDE.match(unquote(link.target)):
             raise UnsupportedDocumentError(
                 "external_reference",
@@ -86,6 +91,13 @@ def check_links(name: str, root: Element, known: Collection[str]) -> None:
             )
         else:
             _check_part(name, link, known)
+    return hyperlinks
+
+
+def source(name: str) -> str:
+    """Return the name of the part whose relationships these are; empty for those of the file."""
+    folder, _, file = name.rpartition("/")
+    return posixpath.join(posixpath.dirname(folder), file.removesuffix(".rels"))
 
 
 def target(name: str, link: Link) -> str:
