@@ -125,5 +125,7 @@ class Areas:
 
     def in_row(self, row: int) -> list[Area]:
         """Return the areas that a row crosses."""
+        if not self._stretches and not self._tall:
+            return []
         near = (*self._stretches.get(row // self._ROWS, ()), *self._tall)
         return [each for each in near if each.top <= row <= each.bottom]

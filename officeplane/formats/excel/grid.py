@@ -57,7 +57,10 @@ class Row:
         self.element.remove(cell)
 
     def _span(self, column: int) -> None:
-        begin, _, end = self.element.get("spans", "").partition(" ")[0].partition(":")
+        spans = self.element.get("spans")
+        if spans is None:
+            return
+        begin, _, end = spans.partition(" ")[0].partition(":")
         first, last = whole(begin, 0), whole(end, 0)
         if first and last and not first <= column <= last:
             self.element.set("spans", f"{min(first, column)}:{max(last, column)}")

@@ -75,7 +75,7 @@ class SheetWriter:
         if value is None:
             if cell.get("s") is None and len(cell) == 0 and row is not None:
                 row.remove(cell)
-        else:
+        elif self._written is None or at not in self._written:
             self._written = Area(*at, *at) if self._written is None else self._written.with_cell(at)
 
     def follow(self, cell: Element, text: str, *, is_inline: bool) -> None:
