@@ -46,6 +46,7 @@ R_ID: Final = f"{{{OFFICE}}}id"
 SPACE: Final = "{http://www.w3.org/XML/1998/namespace}space"
 
 _PREFIXES: Final = {"w": W}
+_LINK_PREFIXES: Final = {"w": W, "r": OFFICE}
 
 
 def element(name: str, /, **attributes: str) -> Element:
@@ -61,6 +62,13 @@ def child(parent: Element, name: str, /, **attributes: str) -> Element:
     made = etree.SubElement(parent, w(name))
     for key, value in attributes.items():
         made.set(w(key), value)
+    return made
+
+
+def hyperlink(parent: Element, relationship_id: str) -> Element:
+    """Return a new last child of an element that leads where a relationship does."""
+    made = etree.SubElement(parent, w("hyperlink"), nsmap=_LINK_PREFIXES)
+    made.set(R_ID, relationship_id)
     return made
 
 

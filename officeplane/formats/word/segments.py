@@ -111,7 +111,11 @@ def run_at(paragraph: Element, offset: int) -> Element | None:
 
 def fill_run(run: Element, text: str) -> None:
     """Add text at the end of a run; line breaks and tabs become elements."""
-    for made in _elements(text):
+    if _BREAKS.search(text) is None:
+        if text:
+            _set_text(child(run, "t"), text)
+        return
+    for made in _merged([(text, True)]):
         run.append(made)
 
 
@@ -194,10 +198,6 @@ def _merged(pieces: Iterable[tuple[str, bool]]) -> list[Element]:
             else:
                 pending += part
     return made + _texts(pending)
-
-
-def _elements(text: str) -> list[Element]:
-    return _merged([(text, True)])
 
 
 def _texts(text: str) -> list[Element]:

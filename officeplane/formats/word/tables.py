@@ -1,6 +1,7 @@
 """Tables: rows of lines as Word takes them, with a grid and a cell for every place."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
@@ -31,17 +32,19 @@ def table(
     cell_width = str(max(width // columns, 1))
     for _ in range(columns):
         child(grid, "gridCol", w=cell_width)
+    empty = element("tc")
+    child(child(empty, "tcPr"), "tcW", w=cell_width, type="dxa")
+    child(empty, "p")
     for number, row in enumerate(rows):
         is_header = number < header_rows
         line = child(made, "tr")
         if is_header:
             child(child(line, "trPr"), "tblHeader")
         for column in range(columns):
-            cell = child(line, "tc")
-            child(child(cell, "tcPr"), "tcW", w=cell_width, type="dxa")
-            paragraph = child(cell, "p")
+            cell = deepcopy(empty)
+            line.append(cell)
             if column < len(row):
-                fill(paragraph, row[column], is_header)
+                fill(cell[-1], row[column], is_header)
     return made
 
 

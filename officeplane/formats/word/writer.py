@@ -6,7 +6,7 @@ from typing import Final
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
 from officeplane.formats.links import link_to
 from officeplane.formats.package import Package
-from officeplane.formats.word.names import R_ID, TBL, child, element
+from officeplane.formats.word.names import TBL, child, element, hyperlink
 from officeplane.formats.word.numbering import DEPTH_MAX, Numbering
 from officeplane.formats.word.segments import fill_run
 from officeplane.formats.word.styles import LEVELS, SECTION_LEVEL, Styles
@@ -118,9 +118,7 @@ class Writer:
                 address = span.link
                 arrow = None if address is None else link_to(self._package, self._part, address)
                 is_link = arrow is not None
-                holder = paragraph if arrow is None else child(paragraph, "hyperlink")
-                if arrow is not None:
-                    holder.set(R_ID, arrow)
+                holder = paragraph if arrow is None else hyperlink(paragraph, arrow)
             self._fill_span(child(holder, "r"), span, bold=bold or span.bold, is_link=is_link)
 
     def _fill_span(self, run: Element, span: Span, *, bold: bool, is_link: bool) -> None:

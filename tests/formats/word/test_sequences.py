@@ -59,6 +59,9 @@ def test_a_warm_document_and_one_read_anew_become_the_same(name: str, seed: int)
     for number in range(12):
         before = written(warm)
         cold = opened(before)
+        if chance.random() < 0.3:
+            an_edit(warm, chance, -1).apply(warm, occasion(-1))
+            warm.package.rollback()
         edit = an_edit(warm, chance, number)
 
         results = edit.apply(warm, occasion(number)), edit.apply(cold, occasion(number))

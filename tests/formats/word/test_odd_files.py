@@ -1,0 +1,98 @@
+import pytest
+
+from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.edits.add_comment import AddComment
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.write_page import WritePage
+from officeplane.formats.package import Package
+from officeplane.formats.word.document import Word
+from tests.fixtures.documents import word as documents
+from tests.formats.word.texts import applied, nodes, opened, shape, written, xml
+
+_TYPES = (
+    '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/><Override PartName="/d.xml" ContentType="'
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
+)
+_RELS = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>'
+_ARROW = (
+    '<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"'
+    ' Target="/d.xml"/>'
+)
+_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def _main(body: str) -> str:
+    return f'<w:document xmlns:w="{_W}">{body}</w:document>'
+
+
+def _file(main: str, arrow: str = _ARROW) -> bytes:
+    files = {"[Content_Types].xml": _TYPES, "_rels/.rels": _RELS.format(arrow), "d.xml": main}
+    return documents.zipped({name: content.encode() for name, content in files.items()})
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        _main("<w:body/>"),
+        f'<document xmlns="{_W}"><body><p><r><t>no prefix</t></r></p></body></document>',
+        _main("<w:body><!-- said --><?done x?><w:sectPr/><w:p/></w:body>"),
+        _main('<w:body><w:p><w:bookmarkStart/><w:bookmarkEnd w:id="x"/></w:p></w:body>'),
+        _main("<w:body><w:p><w:pPr><w:pStyle/><w:outlineLvl/></w:pPr></w:p></w:body>"),
+    ],
+)
+def test_the_least_that_is_a_document_can_be_edited(main: str) -> None:
+    word = opened(_file(main))
+
+    applied(
+        word,
+        AddSection(title="Section", content="> [said](https://example.com)\n\n1. one"),
+        WritePage(content="Page"),
+        AddComment(find="Page", text="first"),
+    )
+
+    again = opened(written(word))
+    assert again.outline() == word.outline()
+    assert [node.text for node in nodes(again.outline())][-4:] == ["Section", "said\none", "Page", "first"]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (_file("<w/>", ""), "no_main_part"),
+        (_file("<w/>", _ARROW.replace("d.xml", "e.xml")), "no_main_part"),
+        (_file("<w/>"), "unknown_dialect"),
+        (_file("<w>"), "malformed_xml"),
+    ],
+)
+def test_what_is_no_document_is_refused_in_words(data: bytes, reason: str) -> None:
+    with pytest.raises(UnsupportedDocumentError) as refused:
+        Word(Package.read(data)).outline()
+
+    assert refused.value.reason == reason
+
+
+def test_a_page_that_was_copied_is_a_node_of_its_own_for_good() -> None:
+    name = "_op_page_0123456789ab"
+    body = "".join(
+        f'<w:bookmarkStart w:id="{i}" w:name="{name}"/>{documents.text(words)}<w:bookmarkEnd w:id="{i}"/>'
+        for i, words in enumerate(("first", "second"))
+    )
+    word = opened(documents.document(body))
+    first, second = [node.id for node in word.outline()]
+
+    word.edit_page(second, [])
+
+    assert first == "page-0123456789ab"
+    assert [node.id for node in opened(written(word)).outline()] == [first, second]
+    assert shape(word) == [("page", "first"), ("page", "")]
+
+
+def test_numbers_of_bookmarks_at_the_end_of_their_range_leave_room() -> None:
+    mark = '<w:bookmarkStart w:id="2147483647" w:name="last"/><w:bookmarkEnd w:id="2147483647"/>'
+    word = opened(documents.document(documents.paragraph(mark + documents.run("x"))))
+
+    applied(word, WritePage(content="Page"))
+
+    assert '<w:bookmarkStart w:id="0" w:name="_op_page_' in xml(word)
