@@ -93,6 +93,7 @@ def test_a_paragraph_that_loses_all_its_text_keeps_an_empty_run() -> None:
     assert [child.tag for child in before] == [f"{A}r", f"{A}endParaRPr"]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text("ab|", min_size=0, max_size=4), max_size=5),
     st.text("ab", min_size=1, max_size=3),
@@ -169,7 +170,7 @@ def test_a_template_is_filled_also_where_a_name_is_split() -> None:
     assert "Dear Ada, Ada!" in opened(written(deck)).text()
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(STORABLE, STORABLE)
 def test_any_text_survives_in_titles_and_notes(title: str, notes: str) -> None:
     deck = opened(_EMPTY)
@@ -182,7 +183,7 @@ def test_any_text_survives_in_titles_and_notes(title: str, notes: str) -> None:
     assert slide.notes_slide.notes_text_frame.text == notes.replace("\r\n", "\n").replace("\r", "\n")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(STORABLE.filter(bool))
 def test_any_text_can_be_put_and_found_again(text: str) -> None:
     deck = opened(_PLAIN)
