@@ -4,8 +4,10 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import normalize
 
 from officeplane.domain.document import InvalidEditError
+from officeplane.formats.excel.formula_grammar import check_grammar
 from officeplane.formats.excel.formula_tokens import Kind, Token, tokens
 from officeplane.formats.excel.functions import UNSAFE, YOUNG, YOUNGEST
 from officeplane.formats.excel.references import sheets_of
@@ -28,11 +30,11 @@ def storable(formula: Formula, sheets: Iterable[str], tables: Collection[str]) -
 
     `sheets` are the workbook's own, `tables` the names of its tables in small letters.
     """
-    text = formula.text.strip()
+    text = formula.text.strip().lstrip("=").strip()
     found = tokens(text)
     if not text or len(text) > _LENGTH_MAX:
         raise InvalidEditError(f"a formula has from 1 to {_LENGTH_MAX} characters")
-    _check_balance(text, found)
+    check_grammar(text, found)
     own = {name.casefold() for name in sheets}
     parts: list[str] = []
     for at, token in enumerate(found):
@@ -60,7 +62,8 @@ def _checked(
                 )
             return _THIS_ROW.sub(lambda m: f"[[#This Row],[{m[2]}]]" if m[2] else "[#This Row]", token.text)
         case Kind.FUNCTION:
-            name = _PREFIXES.sub("", token.text).upper()
+            # Letters may be written wide; Excel reads them as the others.
+            name = _PREFIXES.sub("", normalize("NFKC", token.text)).upper()
             if name in UNSAFE:
                 raise InvalidEditError(f"the formula ={formula} calls {name}, which reaches outside the workbook")
             if name == "HYPERLINK" and not _is_plain_link(after):
@@ -86,25 +89,3 @@ def _is_plain_link(after: list[Token]) -> bool:
         return False
     link = rest[1].text[1:-1].lower()
     return link.startswith("#") or (link.startswith(_LINKS) and rest[2].text in {",", ")"})
-
-
-def _check_balance(formula: str, found: list[Token]) -> None:
-    closing: list[str] = []
-    for token in found:
-        text = token.text
-        if token.kind is Kind.BRACKET:
-            if not text.endswith("]"):
-                raise InvalidEditError(f"the formula ={formula} has a [ that is not closed")
-        elif token.kind is not Kind.OTHER:
-            continue
-        elif text in "({":
-            closing.append(")" if text == "(" else "}")
-        elif text in ")}":
-            if not closing or closing.pop() != text:
-                raise InvalidEditError(f"the formula ={formula} has a {text} too many")
-        elif text in "\"'":
-            raise InvalidEditError(f"the formula ={formula} has a quotation mark that is not closed")
-        elif text == ";" and "}" not in closing:
-            raise InvalidEditError(f"the formula ={formula} has ; in it: arguments are separated by commas")
-    if closing:
-        raise InvalidEditError(f"the formula ={formula} lacks a {closing[-1]}")

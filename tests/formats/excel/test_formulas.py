@@ -39,6 +39,26 @@ def test_the_texts_of_all_tokens_are_the_formula(formula: str) -> None:
         'INDIRECT("Data!A1")',
         "TRUE",
         "rate*2",
+        "-A1^2%",
+        "IF(A1<>B1,,TRUE())",
+        "(A1:B2 B1:C9)",
+        "SUM((A1,B1),{-1,2;3,4})",
+        "A1<=B1",
+        "A1>=-1",
+        "LAMBDA(x,x+1)(2)",
+        "INDEX(A:A,1):INDEX(B:B,2)",
+        "Sales[[#All],[Net]:[Gross]]",
+        'my.name_1&""',
+        "Data!rate",
+        "#REF!$A$1:$B$2",
+        "@A1:A3",
+        "SUM( 1 , 2 )\n+ 3",
+        "$A:$C",
+        "$1:$3",
+        'TEXT(A1,"0.0%")',
+        "--(A1>1)",
+        'COUNTIF(A:A,"<>"&B1)',
+        "Ergebnis_ü+1",
     ],
 )
 def test_an_honest_formula_is_kept_as_it_is(formula: str) -> None:
@@ -82,7 +102,31 @@ def test_a_formula_that_reaches_outside_is_refused(formula: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "formula", ["", "  ", "SUM(A1", "A1)", "SUM(A1;B1)", '"open', "Sales[Amount", "{1,2", "(1}", "1" * 8193]
+    "formula",
+    [
+        "",
+        "  ",
+        "SUM(A1",
+        "A1)",
+        "SUM(A1;B1)",
+        '"open',
+        "Sales[Amount",
+        "{1,2",
+        "1+",
+        "*2",
+        "A1 +",
+        "SUM(1 2)x",
+        "1 2,",
+        "(,)",
+        "A1,",
+        "()",
+        "{}",
+        "=",
+        "{1,}",
+        "A1=<1",
+        "(1}",
+        "1" * 8193,
+    ],
 )
 def test_a_formula_that_excel_could_not_read_is_refused(formula: str) -> None:
     with pytest.raises(InvalidEditError):
