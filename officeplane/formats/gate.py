@@ -28,14 +28,14 @@ from officeplane.formats.link_checks import check_links, is_links, main_target, 
 from officeplane.formats.link_uses import check_uses
 from officeplane.formats.package import Package
 from officeplane.formats.xml import parse
-from officeplane.formats.xml_checks import TREE_BYTES_MAX, check_xml, tree_bytes
+from officeplane.formats.xml_checks import TREE_BYTES_MAX, TREE_BYTES_PER_BYTE_MAX, check_xml, tree_bytes
 
 TOTAL_BYTES_MAX: Final = 200 * 1000 * 1000
 LINKS_BYTES_MAX: Final = 4 * 1000 * 1000
 """Relationships and content types are parsed here; no honest ones are larger."""
 
 COUNTED_BYTES: Final = 20 * 1000 * 1000
-"""Parts that edits made smaller than this cannot have too many elements, as Office writes them."""
+"""Parts that edits made larger than this have their elements counted; smaller ones, as edits write them, have few."""
 
 _PACKAGE_LINKS: Final = "_rels/.rels"
 _HEAD: Final = 32
@@ -95,6 +95,7 @@ def check_sizes(parts: Iterable[tuple[str, int, int]]) -> None:
 
 def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, format: Format) -> None:
     trees = 0
+    may_be_many = sum(entry.size for entry in found.values()) * TREE_BYTES_PER_BYTE_MAX > TREE_BYTES_MAX
     hyperlinks: dict[str, set[str]] = {}
     # Relationships come first: what a part may be used for depends on what it leads to.
     for name in sorted(found, key=is_links, reverse=True):
@@ -105,8 +106,9 @@ def _check_parts(data: bytes, found: dict[str, Entry], kinds: Kinds, main: str, 
             skim(data, entry)
             continue
         xml = inflate(data, entry)
-        trees += tree_bytes(xml)
-        _check_trees(name, trees)
+        if may_be_many:
+            trees += tree_bytes(xml)
+            _check_trees(name, trees)
         check_xml(name, xml)
         if is_links(name):
             _check_small(entry)

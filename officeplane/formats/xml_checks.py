@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 TREE_BYTES_MAX: Final = 400 * 1000 * 1000
 """What the trees of a file's parts may take in memory, all together."""
 
-_ELEMENT_BYTES: Final = 120
+TREE_BYTES_PER_BYTE_MAX: Final = 50
+"""No text takes more: of `<a/>x`, again and again, each byte takes 49."""
+
+_NODE_BYTES: Final = 120
 _ATTRIBUTE_BYTES: Final = 216  # the attribute and the node of its text
-_TREE_BYTES_PER_BYTE: Final = 61  # of `<a/>` after `<a/>`
-_NOT_COUNTED_BYTES: Final = 500 * 1000
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -30,13 +31,12 @@ _ENCODING: Final = re.compile(r"\bencoding\s*=\s*[\"']([^\"']*)[\"']")
 
 
 def tree_bytes(xml: Content) -> int:
-    """Return about how much memory the tree of a part takes; never too little."""
-    if len(xml) < _NOT_COUNTED_BYTES:
-        return len(xml) * _TREE_BYTES_PER_BYTE
-    # Each element begins at most one text inside and one after it; each attribute has its sign.
-    opened = xml.count(b"<")
-    closed = xml.count(b"</")
-    return len(xml) + _ELEMENT_BYTES * (2 * opened - closed) + _ATTRIBUTE_BYTES * xml.count(b"=")
+    """Return about how much memory the tree of a part takes."""
+    # What ends is written `</`; a text is what stands between two tags that do not touch.
+    tags = xml.count(b"<")
+    elements = tags - xml.count(b"</")
+    texts = tags - xml.count(b"><")
+    return len(xml) + _NODE_BYTES * (elements + texts) + _ATTRIBUTE_BYTES * xml.count(b"=")
 
 
 def check_xml(name: str, xml: Content) -> None:
