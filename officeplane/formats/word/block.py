@@ -66,6 +66,7 @@ class Block:
         "level",
         "openings",
         "para_id",
+        "paragraph",
     )
 
     def __init__(self, element: Element, styles: Styles | None) -> None:
@@ -76,13 +77,15 @@ class Block:
         self.highest = -1
         self.level = 0
         self.is_content = isinstance(element.tag, str) and element.tag not in _NOTHING
-        self.para_id = element.get(PARA_ID)
+        # What makes it a heading, if it is one: itself, or all that a control holds.
+        self.paragraph = element if element.tag != SDT else _held(element)
+        self.para_id = self.paragraph.get(PARA_ID)
         self._paragraphs: list[Paragraph] | None = None
         self._text: str | None = None
         for mark in element.iter(BOOKMARK_START, BOOKMARK_END, COMMENT_REFERENCE):
             self._note(mark)
-        if element.tag == P and styles is not None:
-            self.level = _level(element, styles)
+        if self.paragraph.tag == P and styles is not None:
+            self.level = _level(self.paragraph, styles)
         # Nodes begin or end here.
         self.is_landmark = bool(self.openings or self.closings) or 0 < self.level <= SECTION_LEVEL
 
@@ -167,6 +170,11 @@ class Block:
         return mark.getparent() is self.element and all(
             before.tag in _LEADS for before in mark.itersiblings(preceding=True)
         )
+
+
+def _held(control: Element) -> Element:
+    content = control.find(w("sdtContent"))
+    return content[0] if content is not None and len(content) == 1 else control
 
 
 def _level(paragraph: Element, styles: Styles) -> int:

@@ -1,19 +1,15 @@
 """The body: the text of a document, and how stretches of it come, change and go."""
 
-from collections.abc import Callable, Sequence
-from operator import attrgetter
-from typing import Final
+from collections.abc import Sequence
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.block import Block
-from officeplane.formats.word.bookmarks import around, free_number
-from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR, TBL, P, child, element
+from officeplane.formats.word.frames import Frames
+from officeplane.formats.word.names import TBL, P, child, element
 from officeplane.formats.word.remains import Remains, check_fields, remains_of
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place, Structure
 from officeplane.formats.xml import Element
-
-_HIGHEST: Final[Callable[[Block], int]] = attrgetter("highest")
 
 
 class Body:
@@ -21,7 +17,7 @@ class Body:
 
     def __init__(self, story: Story, highest: int) -> None:
         self.story = story
-        self._highest = highest
+        self._frames = Frames(story, highest)
         self._structure = Structure(story.blocks, story.end)
         self._version = story.version
 
@@ -68,12 +64,12 @@ class Body:
 
     def insert_heading(self, at: int, elements: Sequence[Element], node_id: str) -> None:
         """Put a heading and what is below it before a block; its bookmark is inside it."""
-        self._mark_inside(elements[0], node_id)
+        self._frames.put_inside(elements[0], node_id)
         self.story.insert(self._settled(at), self._apart(at, elements))
 
     def append_heading(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
         """Put a heading and what is below it at the end of a chapter, before the break to Word's next section."""
-        self._mark_inside(elements[0], node_id)
+        self._frames.put_inside(elements[0], node_id)
         at = self._settled(owner.end)
         made = self._apart(at, elements)
         at, last = self._before_break(owner, at)
@@ -93,12 +89,12 @@ class Body:
     def rewrite(self, page: Place, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
         structure = self.structure
-        is_framed = self._is_framed(page)
+        is_framed = self._frames.is_whole(page)
         begin, remains = self._clear(page)
         made = self._apart(begin, elements)
         first = next(inner for top in made for inner in top.iter(P))
         remains.settle_in(first, at_end=False)
-        marked = self._marked([*made, *remains.paragraphs_with_breaks()], page.id)
+        marked = self._frames.around([*made, *remains.paragraphs_with_breaks()], page.id)
         self.story.insert(begin, marked)
         if is_framed and not remains.marks and structure is self._structure:
             structure.resize(page, len(marked), (marked[0], marked[-1]))
@@ -120,13 +116,8 @@ class Body:
 
     def remember(self, heading: Place) -> None:
         """Keep the id of a heading that is about to change."""
-        self._mark_inside(self.story.blocks[heading.begin].element, heading.id)
+        self._frames.put_inside(self.story.blocks[heading.begin].paragraph, heading.id)
         self.story.touch(heading.begin)
-
-    def _is_framed(self, page: Place) -> bool:
-        """Tell whether the bookmark of a page is around its blocks, as it was made here."""
-        blocks = self.story.blocks
-        return page.marks is not None and (blocks[page.begin].element, blocks[page.end - 1].element) == page.marks
 
     def _clear(self, page: Place) -> tuple[int, Remains]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""
@@ -138,69 +129,21 @@ class Body:
             # Pages that have their ids by their turn would get another, or become one.
             for other in reversed(unmarked):
                 if other is not page and not self.is_blank(other):
-                    self._remember_page(other)
+                    self._frames.put_around(other)
             page = self.place(page.id)
-        begin, end = self._without_marks(page)
+        begin, end = self._frames.remove(page)
         remains = remains_of([block.element for block in self.story.blocks[begin:end]])
         self.story.remove(begin, end)
         return begin, remains
 
-    def _remember_page(self, page: Place) -> None:
-        begin, end = around(page.id, self._number())
-        self.story.insert(page.end, [end])
-        self.story.insert(page.begin, [begin])
-
-    def _without_marks(self, page: Place) -> tuple[int, int]:
-        begin, end = page.begin, page.end
-        if page.marks is None:
-            return begin, end
-        first, last = page.marks
-        if last is None:
-            number = first.get(ID)
-            last = next((mark for mark in self.story.root.iter(BOOKMARK_END) if mark.get(ID) == number), None)
-        for mark in (last, first):
-            if mark is None:
-                continue
-            top = self._top_of(mark)
-            at = self.story.container.index(top)
-            if top is mark:
-                self.story.remove(at, at + 1)
-                begin -= at < begin
-                end -= at < end
-            else:
-                parent = mark.getparent()
-                if parent is not None:
-                    parent.remove(mark)
-                self.story.touch(at)
-        return begin, end
-
-    def _top_of(self, mark: Element) -> Element:
-        top = mark
-        while (parent := top.getparent()) is not None and parent is not self.story.container:
-            top = parent
-        return top
-
     def _settled(self, at: int) -> int:
         """Return where to insert so that the page before stays as it is, also when Word put its end further on."""
         page = self.structure.at(at - 1)
-        if page is None or page.end != at or page.marks is None or page.marks[1] is None:
-            return at
-        mark = page.marks[1]
-        top = self._top_of(mark)
-        found = self.story.container.index(top)
-        if top is mark or found < at:
-            return at
-        parent = mark.getparent()
-        if parent is not None:
-            parent.remove(mark)
-        mark.tail = None
-        self.story.touch(found)
-        self.story.insert(at, [mark])
-        return at + 1
+        return at + self._frames.release(page) if page is not None and page.end == at else at
 
     def _insert_marked(self, at: int, elements: Sequence[Element], node_id: str, last: list[Element]) -> None:
         structure = self.structure
-        marked = self._marked(elements, node_id)
+        marked = self._frames.around(elements, node_id)
         self.story.insert(at, [*marked, *last])
         if not last and structure.take_in(node_id, at, len(marked), (marked[0], marked[-1])):
             self._version = self.story.version
@@ -258,17 +201,3 @@ class Body:
         if not kept:
             kept.append(element("p"))
         remains.settle_in(kept[0], at_end=True)
-
-    def _marked(self, elements: Sequence[Element], node_id: str) -> list[Element]:
-        begin, end = around(node_id, self._number())
-        return [begin, *elements, end]
-
-    def _mark_inside(self, heading: Element, node_id: str) -> None:
-        begin, end = around(node_id, self._number())
-        properties = heading.find(P_PR)
-        heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
-        heading.append(end)
-
-    def _number(self) -> int:
-        highest = max(map(_HIGHEST, self.story.blocks), default=-1)
-        return free_number(max(highest, self._highest), self.story.root)

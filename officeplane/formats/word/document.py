@@ -15,6 +15,7 @@ from officeplane.formats.search import Wanted
 from officeplane.formats.word.anchors import anchor_around, anchor_at
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
+from officeplane.formats.word.names import P
 from officeplane.formats.word.paper import text_width
 from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Hit, Story
@@ -136,7 +137,7 @@ class Word:
         number = self._comments.add(text, author, at, mentioned)
         reference = self._comments.reference(number)
         if hit is not None:
-            anchor_at(hit.paragraph, hit.spans[0], number, reference)
+            _anchor(hit, number, reference)
             body.story.touch(hit.block)
         elif ends is not None:
             (first, begin), (last, end) = ends
@@ -235,6 +236,15 @@ class Word:
         for number in (number for block in own for number in block.comment_ids):
             node.children.append(Node(comment_id(number), "comment", remarks.get(number, "")))
         return node
+
+
+def _anchor(hit: Hit, number: str, reference: Element) -> None:
+    # Word has no comments inside text boxes: the paragraph that holds the box is commented on.
+    outer = [*hit.paragraph.iterancestors(P)]
+    if outer:
+        anchor_around(outer[-1], outer[-1], number, reference)
+    else:
+        anchor_at(hit.paragraph, hit.spans[0], number, reference)
 
 
 def _text(story: Story) -> str:

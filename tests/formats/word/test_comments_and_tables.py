@@ -36,6 +36,16 @@ def test_a_comment_inside_a_link_leaves_the_link_whole() -> None:
     assert_sound(word)
 
 
+def test_a_comment_on_words_in_a_text_box_stands_at_the_paragraph_with_the_box() -> None:
+    word = opened(documents.text_boxes())
+
+    applied(word, AddComment(find="in the box", text="which?"))
+
+    boxes = [piece.partition("</w:txbxContent>")[0] for piece in xml(word).split("<w:txbxContent>")[1:]]
+    assert not any("comment" in box for box in boxes)
+    assert_sound(word)
+
+
 def test_comments_are_numbered_on_and_shown_where_they_stand() -> None:
     word = opened(documents.comments())
 

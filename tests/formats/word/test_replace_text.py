@@ -4,7 +4,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.replace_text import ReplaceText
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import applied, opened, parts, reopened, written, xml
+from tests.formats.word.texts import applied, node, opened, parts, reopened, written, xml
 
 
 def test_a_text_over_several_runs_takes_the_formatting_it_begins_with() -> None:
@@ -133,7 +133,18 @@ def test_controls_are_searched() -> None:
 
     assert applied(word, ReplaceText(find="too", replace="also"))["replaced"] == 2
     assert applied(word, ReplaceText(find="a choice made", replace="chosen"))["replaced"] == 1
-    assert xml(word).count("<w:sdt>") == 3
+    assert xml(word).count("<w:sdt>") == 4
+
+
+def test_a_heading_in_a_control_keeps_its_id_when_it_gets_another_title() -> None:
+    word = opened(documents.content_controls())
+    before = node(word, "Held heading").id
+
+    told = applied(word, ReplaceText(find="Held heading", replace="Chapter"))
+
+    assert told["ids"] == [before]
+    assert node(opened(written(word)), "Chapter").id == before
+    assert node(word, "Chapter").children[0].text == "end"
 
 
 def test_case_and_words_are_as_asked() -> None:

@@ -1,0 +1,96 @@
+"""Frames: the bookmarks that tell where nodes are, put around them, found wherever Word moved them, taken away."""
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Final
+
+from officeplane.formats.word.block import Block
+from officeplane.formats.word.bookmarks import around, free_number
+from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR
+from officeplane.formats.word.story import Story
+from officeplane.formats.word.structure import Place
+from officeplane.formats.xml import Element
+
+_HIGHEST: Final[Callable[[Block], int]] = attrgetter("highest")
+
+
+class Frames:
+    """The bookmarks of the nodes of one story; `highest` is the highest number in the others."""
+
+    def __init__(self, story: Story, highest: int) -> None:
+        self._story = story
+        self._highest = highest
+
+    def around(self, elements: Sequence[Element], node_id: str) -> list[Element]:
+        """Return new elements between the marks of a node."""
+        begin, end = around(node_id, self._number())
+        return [begin, *elements, end]
+
+    def put_inside(self, heading: Element, node_id: str) -> None:
+        """Mark the text of a heading."""
+        begin, end = around(node_id, self._number())
+        properties = heading.find(P_PR)
+        heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
+        heading.append(end)
+
+    def put_around(self, page: Place) -> None:
+        """Mark a page that was only known by its turn."""
+        begin, end = around(page.id, self._number())
+        self._story.insert(page.end, [end])
+        self._story.insert(page.begin, [begin])
+
+    def is_whole(self, page: Place) -> bool:
+        """Tell whether the bookmark of a page is around its blocks, as it was made here."""
+        blocks = self._story.blocks
+        return page.marks is not None and (blocks[page.begin].element, blocks[page.end - 1].element) == page.marks
+
+    def remove(self, page: Place) -> tuple[int, int]:
+        """Take away the marks of a page; return where its blocks are then."""
+        begin, end = page.begin, page.end
+        if page.marks is None:
+            return begin, end
+        first, last = page.marks
+        if last is None:
+            number = first.get(ID)
+            last = next((mark for mark in self._story.root.iter(BOOKMARK_END) if mark.get(ID) == number), None)
+        for mark in (last, first):
+            if mark is None:
+                continue
+            top = self._top_of(mark)
+            at = self._story.container.index(top)
+            if top is mark:
+                self._story.remove(at, at + 1)
+                begin -= at < begin
+                end -= at < end
+            else:
+                parent = mark.getparent()
+                if parent is not None:
+                    parent.remove(mark)
+                self._story.touch(at)
+        return begin, end
+
+    def release(self, page: Place) -> int:
+        """Bring back the end of a page that Word put into what follows; return how many blocks came."""
+        mark = None if page.marks is None else page.marks[1]
+        if mark is None:
+            return 0
+        top = self._top_of(mark)
+        found = self._story.container.index(top)
+        parent = mark.getparent()
+        if top is mark or found < page.end or parent is None:
+            return 0
+        parent.remove(mark)
+        mark.tail = None
+        self._story.touch(found)
+        self._story.insert(page.end, [mark])
+        return 1
+
+    def _top_of(self, mark: Element) -> Element:
+        top = mark
+        while (parent := top.getparent()) is not None and parent is not self._story.container:
+            top = parent
+        return top
+
+    def _number(self) -> int:
+        highest = max(map(_HIGHEST, self._story.blocks), default=-1)
+        return free_number(max(highest, self._highest), self._story.root)
