@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 
 import docx
 import openpyxl
@@ -166,11 +166,11 @@ def test_no_text_makes_the_looking_slow(content: str) -> None:
         f"{text * 100_000}</a>"
     ).encode()
     data = zipped(parts)
-    begun = perf_counter()
+    begun = process_time()
 
     refusal(data)
 
-    assert perf_counter() - begun < 5
+    assert process_time() - begun < 5
 
 
 _FLIPS = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=8)

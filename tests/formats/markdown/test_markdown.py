@@ -1,4 +1,4 @@
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -133,11 +133,11 @@ def test_entities_cannot_name_what_a_document_cannot_hold() -> None:
     ],
 )
 def test_deep_and_endless_texts_end_soon_and_keep_their_words(text: str) -> None:
-    begun = perf_counter()
+    begun = process_time()
 
     found = blocks(text)
 
-    assert perf_counter() - begun < 5
+    assert process_time() - begun < 5
     assert "x" in str(found)
     assert all(block.depth <= DEPTH_MAX for block in found if isinstance(block, Item))
 
