@@ -6,9 +6,11 @@ import json
 import structlog
 from pydantic import BaseModel, ValidationError
 
+from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, HandedBack, Outcome
+from officeplane.domain.reference import MissingResultError
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
@@ -16,7 +18,6 @@ from officeplane.handlers.contract import PermanentFailure, TaskType
 from officeplane.services.editing import DocumentReader, Editing
 from officeplane.services.failpoints import reach
 from officeplane.services.keeping import Keeping
-from officeplane.services.references import MissingResultError
 from workers.children import Children
 from workers.results import EditsWanted, outcome_of
 
@@ -44,6 +45,8 @@ class Runner:
 
     async def _run(self, task: ClaimedTask, task_type: TaskType) -> Outcome:
         try:
+            if task.task_type == BATCH_TYPE:
+                return await self._editing.run_batch(task)
             payload_json = await self._keeping.resolve_payload(task)
             if task_type.edits_document:
                 return await self._editing.run(task, payload_json)

@@ -12,6 +12,9 @@ DEPTH_MAX: Final = 5
 
 OnChildFailure = Literal["abort", "continue"]
 
+ALL_OR_NOTHING: Final = "all"
+"""What an atomic batch has in place of a rule: it is claimed itself, and its children end with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Siblings:

@@ -38,6 +38,8 @@ class Failure:
 
     kind: FailureKind
     message: str
+    child: int | None = None
+    """Of an atomic batch, the position of the child that it was about."""
 
     @property
     def is_charged(self) -> bool:

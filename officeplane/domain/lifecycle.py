@@ -79,6 +79,7 @@ TRANSITIONS: Final = (
     Transition("claim", CLAIMABLE, _S.RUNNING, "worker", "it heads its lane and is due"),
     Transition("begin_batch", NOT_BEGUN, _S.RUNNING, "worker", "the first of its children is claimed"),
     Transition("complete", SETTLEABLE, _S.COMPLETED, "settlement", "the attempt succeeded, or all children did"),
+    Transition("complete_within", (_S.PENDING,), _S.COMPLETED, "settlement", "its atomic batch succeeded"),
     Transition("retry_later", SETTLEABLE, _S.RETRYING, "settlement, reaper", "the attempt failed and retries are left"),
     Transition("fail", (*NOT_BEGUN, *SETTLEABLE), _S.FAILED, "settlement, reaper", "no retry may follow"),
     Transition("time_out", SETTLEABLE, _S.TIMEOUT, "settlement", "the last attempt ran out of time"),

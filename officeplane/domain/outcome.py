@@ -103,7 +103,10 @@ def _after_failure(
         task.id,
         task.claim_id,
         TaskState.RETRYING,
-        error_json=json.dumps({"kind": failure.kind, "message": _told(failure, poisoned=poisoned, standing=standing)}),
+        error_json=json.dumps(
+            {"kind": failure.kind, "message": _told(failure, poisoned=poisoned, standing=standing)}
+            | ({} if failure.child is None else {"child": failure.child})
+        ),
         charged=charged,
         crashed=crashed,
         poisoned=poisoned,

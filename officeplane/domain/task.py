@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from officeplane.domain.batch import ALL_OR_NOTHING
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
 
@@ -55,6 +56,11 @@ class Task(NamedTuple):
     def is_batch(self) -> bool:
         """Whether the task is a parent, ended by its children."""
         return self.on_child_failure is not None
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether it is a batch that runs as a whole."""
+        return self.on_child_failure == ALL_OR_NOTHING
 
 
 @dataclass(frozen=True, slots=True)

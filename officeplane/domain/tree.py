@@ -67,6 +67,11 @@ class Tree:
             found.extend(self.children(node.id))
         return found
 
+    def whole(self, node_id: TaskId) -> TaskId:
+        """Return the task that a cancel or a retry of this one is about: an atomic batch for its children."""
+        parent = self.nodes[node_id].parent_id
+        return node_id if parent is None or self.nodes[parent].is_batch else parent
+
     def path(self, node_id: TaskId) -> list[Node]:
         """Return the ancestors of a node, the nearest first."""
         found: list[Node] = []
@@ -115,7 +120,8 @@ def reopening(tree: Tree, target: TaskId) -> list[Reopened]:
 
 def _placed(tree: Tree, node_id: TaskId, fresh: set[TaskId], above: set[TaskId], *, may_start: bool) -> list[Reopened]:
     children = tree.children(node_id)
-    turn_taken = not may_start or any(child.is_busy for child in children)
+    # The children of an atomic batch have no turn of their own.
+    turn_taken = not may_start or not tree.nodes[node_id].is_batch or any(child.is_busy for child in children)
     placed: list[Reopened] = []
     for child in children:
         if child.id in fresh:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Final
 
 from officeplane import handlers as builtin
+from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import FieldError, UnknownTaskTypeError
 from officeplane.edits.catalogue import all_edits
 from officeplane.handlers.contract import MARK, TaskType
@@ -39,7 +40,12 @@ class Catalogue:
     @property
     def runnable(self) -> list[str]:
         """The names of the task types that a worker with this catalogue may claim."""
-        return sorted(name for name, known in self._types.items() if known.run is not None or known.edits_document)
+        return sorted(
+            name
+            for name, known in self._types.items()
+            # Of batches only the atomic ones are ever offered.
+            if known.run is not None or known.edits_document or name == BATCH_TYPE
+        )
 
     def find(self, name: str) -> TaskType:
         """Return the task type of this name; raise when there is none."""

@@ -5,16 +5,18 @@ Documents stay parsed between requests, so that the next edit of a lane finds
 its document open. One that an edit failed in is rolled back to what it was.
 """
 
+import json
 import socket
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from officeplane.domain.document import Format, InvalidEditError, Node, UnsupportedDocumentError
 from officeplane.domain.failure import describe
+from officeplane.domain.reference import REF_TEXT, MissingResultError, resolved
 from officeplane.domain.revision import PieceKey
 from officeplane.edits.catalogue import all_edits
 from officeplane.edits.contract import Document, Edit, Occasion
@@ -68,7 +70,7 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return _DEEDS[body["deed"]](shelf, body, attached)
     except _NotHereError as missing:
         return Answer({"missing": missing.sha256})
-    except (InvalidEditError, ValidationError) as error:
+    except (InvalidEditError, MissingResultError, ValidationError) as error:
         return Answer({"invalid": _told(error)})
     except UnsupportedDocumentError as error:
         return Answer({"unsupported": [error.reason, str(error)]})
@@ -78,7 +80,9 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return Answer({"broke": traceback.format_exc(limit=-8), "error": describe(error)})
 
 
-def _told(error: InvalidEditError | ValidationError) -> str:
+def _told(error: InvalidEditError | MissingResultError | ValidationError) -> str:
+    if isinstance(error, MissingResultError):
+        return f"a reference leads nowhere: {error}"
     if isinstance(error, InvalidEditError):
         return str(error)
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -121,7 +125,7 @@ def _difference(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
 def _fingerprints(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     """Tell which nodes edits aim at, as of one revision, and what they look like in it and in another."""
     base, head = (_find(shelf, sha256).document for sha256 in body["between"])
-    edits = [_edit(order) for order in body["edits"]]
+    edits = [_edit(order, {}) for order in body["edits"]]
     targets = sorted({target for edit in edits for document in (base, head) for target in edit.targets(document)})
     changed = [target for target in targets if base.fingerprint(target) != head.fingerprint(target)]
     return Answer({"changed": changed})
@@ -135,12 +139,15 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     before = _Seen(document) if body["difference"] else None
     # Whatever happens, nobody must find it under its old name half-edited.
     shelf.drop(sha256)
-    results: list[object] = []
+    results: list[JsonValue] = []
+    by_key: dict[str, JsonValue] = {}
     try:
         for index, order in enumerate(body["edits"]):
             try:
-                results.append(_edit(order).apply(document, _occasion(order)))
-            except (InvalidEditError, ValidationError) as error:
+                result = _edit(order, by_key).apply(document, _occasion(order))
+                results.append(result)
+                by_key[order["key"] or ""] = result
+            except (InvalidEditError, MissingResultError, ValidationError) as error:
                 document.package.rollback()
                 shelf.put(sha256, opened)
                 return Answer({"invalid": _told(error), "index": index})
@@ -175,8 +182,11 @@ class _Seen:
         return self._text
 
 
-def _edit(order: Mapping[str, Any]) -> Edit:
-    return all_edits()[order["taskType"]].model_validate_json(order["payload"])
+def _edit(order: Mapping[str, Any], results: Mapping[str, JsonValue]) -> Edit:
+    edit, payload = all_edits()[order["taskType"]], order["payload"]
+    if REF_TEXT in payload:
+        return edit.model_validate_json(json.dumps(resolved(json.loads(payload), results.get)))
+    return edit.model_validate_json(payload)
 
 
 def _occasion(order: Mapping[str, Any]) -> Occasion:

@@ -36,11 +36,12 @@ class Cancellation:
                 raise TaskNotFoundError(task_id)
             if node.state in FINAL:
                 raise IllegalStateError(task_id, node.state, "cancelled")
-            plan = cancelling(tree, task_id)
+            plan = cancelling(tree, tree.whole(task_id))
             lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
             rolled = RolledUp()
-            if task_id in plan.ended and node.parent_id is not None:
-                rolled = await roll_up(connection, [node.parent_id], children_ran=False, counted_by=self._counted_by)
+            whole = tree.nodes[tree.whole(task_id)]
+            if whole.id in plan.ended and whole.parent_id is not None:
+                rolled = await roll_up(connection, [whole.parent_id], children_ran=False, counted_by=self._counted_by)
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)

@@ -177,8 +177,8 @@ class Documents:
         asked = request.model_copy(update={"document_id": document_id})
         intake = take_in(asked, self._submission.catalogue)
         await self._submission.check_documents([intake])
-        edits = [(row.task_type, row.payload_json) for row in intake.rows if row.runnable]
-        if any(not self._submission.catalogue.types[task_type].formats for task_type, _ in edits):
+        edits = [(row.task_type, row.payload_json, row.key) for row in intake.rows if row.on_child_failure is None]
+        if any(not self._submission.catalogue.types[task_type].formats for task_type, _, _ in edits):
             raise InvalidRequestError("Only edits can be previewed.")
         file = _opened(document_id, await self._stored(document_id, None))
         orders = [
@@ -186,10 +186,11 @@ class Documents:
                 "taskType": task_type,
                 "payload": payload_json,
                 "taskId": intake.root_id,
+                "key": key,
                 "author": request.created_by or NOBODY,
                 "at": "2000-01-01T00:00:00+00:00",
             }
-            for task_type, payload_json in edits
+            for task_type, payload_json, key in edits
         ]
         answer = await self._asked(
             {"deed": "apply", "sha256": file.sha256, "edits": orders, "difference": True}, [file]

@@ -17,7 +17,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
-from officeplane.store import documents
+from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
 from officeplane.store.documents import Head
 
@@ -44,6 +44,15 @@ class Editing:
             return await self._upload(task, head, json.loads(payload_json)["uploadId"])
         return await self._edit(task, head, [(task.task_type, payload_json)])
 
+    async def run_batch(self, task: ClaimedTask) -> Outcome:
+        """Carry out the children of an atomic batch in order, as one revision or not at all."""
+        head = await self._head(task)
+        if isinstance(head, Failed):
+            return head
+        children = await trees.edits(self._ledger, task.id)
+        keys = [key for _, _, key in children]
+        return await self._edit(task, head, [(task_type, payload) for task_type, payload, _ in children], keys)
+
     def reader(self, task: ClaimedTask) -> "DocumentReader":
         """Return where a task's handler reads its document."""
         return DocumentReader(self._ledger, self._sandbox, task)
@@ -59,7 +68,10 @@ class Editing:
         head = await documents.head(self._ledger, task.document_id, task.id)
         return head or _permanent(f"there is no document {task.document_id!r}; it was deleted meanwhile")
 
-    async def _edit(self, task: ClaimedTask, head: Head, edits: Sequence[tuple[str, str]]) -> Outcome:
+    async def _edit(
+        self, task: ClaimedTask, head: Head, edits: Sequence[tuple[str, str]], keys: Sequence[str | None] | None = None
+    ) -> Outcome:
+        """Apply edits in order; with `keys`, later ones may use the results of earlier ones."""
         assert task.document_id is not None  # noqa: S101 - it has a head
         file = OpenedFile(task.document_id, head.format, head.sha256, head.recipe)
         author = head.author or NOBODY
@@ -68,6 +80,7 @@ class Editing:
                 "taskType": task_type,
                 "payload": payload,
                 "taskId": task.id if len(edits) == 1 else f"{task.id}/{index}",
+                "key": None if keys is None else keys[index],
                 "author": author,
                 "at": task.created_at.isoformat(),
             }
@@ -90,13 +103,15 @@ class Editing:
         except UnsupportedDocumentError as error:
             return _invalid(str(error))
         match answer.body:
+            case {"invalid": message, "index": int(index)}:
+                return _invalid(str(message), None if keys is None else index)
             case {"invalid": message}:
                 return _invalid(str(message))
             case {"unsupported": [_, message]}:
                 return _invalid(str(message))
             case {"results": [*results], "sha256": str(sha256), "size": int(size)}:
                 recipe, *pieces = answer.attached
-                result = results[0] if len(edits) == 1 else {"results": results}
+                result = results[0] if keys is None and len(edits) == 1 else {"results": results}
                 return self._edited(
                     task, head, result, Recipe.decode(recipe), {piece_key(p): p for p in pieces}, sha256, size
                 )
@@ -213,5 +228,5 @@ def _permanent(message: str) -> Failed:
     return Failed(Failure(FailureKind.PERMANENT, message))
 
 
-def _invalid(message: str) -> Failed:
-    return Failed(Failure(FailureKind.INVALID_EDIT, message))
+def _invalid(message: str, child: int | None = None) -> Failed:
+    return Failed(Failure(FailureKind.INVALID_EDIT, message, child))

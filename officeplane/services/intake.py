@@ -10,23 +10,22 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import ValidationError
 from uuid_utils import uuid7
 
-from officeplane.domain.batch import BATCH_TYPE, CHILDREN_MAX, DEPTH_MAX
+from officeplane.domain.batch import ALL_OR_NOTHING, BATCH_TYPE, CHILDREN_MAX, DEPTH_MAX
 from officeplane.domain.document import Format
 from officeplane.domain.errors import (
     FieldError,
     InvalidPayloadError,
     InvalidReferenceError,
     InvalidRequestError,
-    NotSupportedYetError,
 )
 from officeplane.domain.ids import TaskId
 from officeplane.domain.priority import DEFAULT_PRIORITY
+from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
 from officeplane.domain.revision import Condition
 from officeplane.domain.task import NewTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
-from officeplane.services.references import REF_TEXT, Reference, find_references, lies_within
 
 Value = TypeVar("Value")
 
@@ -74,6 +73,7 @@ class _Place:
     tags: tuple[str, ...] = ()
     created_by: str | None = None
     earlier_keys: frozenset[str] | None = None
+    is_atomic: bool = False
 
 
 _ROOT: Final = _Place()
@@ -101,14 +101,14 @@ def _edits(
     conditions: list[Condition] = []
     for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
         task_type = catalogue.types[row.task_type]
+        if asked.base_revision is not None:
+            conditions.append(Condition(row.id, asked.base_revision, asked.on_conflict or "reject"))
         if not task_type.edits_document:
             continue
         if row.document_id is None:
             message = f"{row.task_type} edits a document: say which in documentId."
             raise InvalidRequestError(message, [FieldError(f"{field}documentId", message)])
         edited.append(EditedDocument(row.document_id, row.task_type, task_type.formats, f"{field}taskType"))
-        if asked.base_revision is not None:
-            conditions.append(Condition(row.id, asked.base_revision, asked.on_conflict or "reject"))
     return tuple(edited), tuple(conditions)
 
 
@@ -153,6 +153,7 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
                 tags=place.tags if request.tags is None else tuple(request.tags),
                 created_by=row.created_by,
                 earlier_keys=frozenset(keys),
+                is_atomic=request.atomic,
             ),
             catalogue,
         )
@@ -161,15 +162,15 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
 
 
 def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskType:
-    if request.atomic:
-        message = "Atomic batches need document edits, which this version does not have yet."
-        raise NotSupportedYetError(message, [FieldError("atomic", message)])
     misplaced = _misplaced(request, place)
     if misplaced is not None:
         field, message = misplaced
         raise InvalidRequestError(message, [FieldError(field, message)])
     task_type = catalogue.find(request.task_type or BATCH_TYPE)
-    if request.base_revision is not None and not task_type.edits_document:
+    if place.is_atomic and not task_type.edits_document:
+        message = f"The children of an atomic batch are edits; {task_type.name!r} is none."
+        raise InvalidRequestError(message, [FieldError("taskType", message)])
+    if request.base_revision is not None and not task_type.edits_document and not request.atomic:
         message = "Only an edit of a document is based on a revision."
         raise InvalidRequestError(message, [FieldError("baseRevision", message)])
     if request.on_conflict is not None and request.base_revision is None:
@@ -185,8 +186,14 @@ def _misplaced(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
             return "key", "Only a child of a batch may have it."
     elif request.idempotency_key is not None:
         return "idempotencyKey", "A child shares the key of its batch."
+    if place.is_atomic:
+        for field, name in _OF_THE_WHOLE.items():
+            if getattr(request, field) not in (None, "block"):
+                return name, "The children of an atomic batch have none of their own: give it to the batch."
     if request.children is not None:
         return _misplaced_in_batch(request, place)
+    if request.atomic:
+        return "atomic", f"Only a {BATCH_TYPE} may be atomic."
     if request.task_type is None:
         return "taskType", "A task needs a taskType."
     if request.task_type == BATCH_TYPE:
@@ -201,6 +208,10 @@ def _misplaced_in_batch(request: TaskRequest, place: _Place) -> tuple[str, str] 
         return "children", f"Only a {BATCH_TYPE} may have it."
     if len(place.ancestors) == DEPTH_MAX:
         return "children", f"Batches nest at most {DEPTH_MAX} deep."
+    if request.atomic:
+        if request.on_child_failure is not None:
+            return "onChildFailure", "An atomic batch is all or nothing."
+        return None
     for field, value in (
         ("maxRetries", request.max_retries),
         ("timeoutSeconds", request.timeout_seconds),
@@ -209,6 +220,20 @@ def _misplaced_in_batch(request: TaskRequest, place: _Place) -> tuple[str, str] 
         if value is not None:
             return field, "A batch has none of its own: give it to the children."
     return None
+
+
+_OF_THE_WHOLE: Final = {
+    "children": "children",
+    "document_id": "documentId",
+    "priority": "priority",
+    "max_retries": "maxRetries",
+    "timeout_seconds": "timeoutSeconds",
+    "run_at": "runAt",
+    "retry": "retry",
+    "on_retry": "onRetry",
+    "base_revision": "baseRevision",
+    "on_conflict": "onConflict",
+}
 
 
 def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -> str:
@@ -265,9 +290,9 @@ def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json:
         title=request.title,
         payload_json=payload_json,
         priority=place.priority if given is None else given,
-        runnable=not is_batch,
+        runnable=request.atomic or not (is_batch or place.is_atomic),
         yields=request.on_retry == "yield",
-        blockers=0 if place.is_first else 1,
+        blockers=0 if place.is_first and not place.is_atomic else 1,
         run_at=_later(request.run_at, place.run_at),
         max_retries=_given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
         timeout_seconds=_given(request.timeout_seconds, task_type.timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
@@ -276,7 +301,9 @@ def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json:
         ancestors=place.ancestors,
         position=place.position,
         key=request.key,
-        on_child_failure=(request.on_child_failure or "abort") if is_batch else None,
+        on_child_failure=(ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort")
+        if is_batch
+        else None,
         tags=tags,
         created_by=request.created_by or place.created_by,
     )

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
+from officeplane.domain.reference import REF_TEXT, find_references, resolved
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
-from officeplane.services.references import REF_TEXT, find_references, resolved
 from officeplane.store import claims, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.workers import Heartbeat

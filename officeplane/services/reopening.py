@@ -32,7 +32,7 @@ class Reopening:
                 raise TaskNotFoundError(task_id)
             if node.state not in REOPENABLE:
                 raise IllegalStateError(task_id, node.state, "retried")
-            return await trees.reopen(connection, reopening(tree, task_id))
+            return await trees.reopen(connection, reopening(tree, tree.whole(task_id)))
 
         moved = await self._ledger.in_transaction(decide)
         await reach("after_reopen")

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 import structlog
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, TaskState
@@ -147,11 +148,12 @@ class Settlements:
         verdicts = [one.verdict for one in judged]
         parents = {one.task.id: one.task.parent_id for one in judged if one.task.parent_id is not None}
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
+        atomic = {one.task.id for one in judged if one.task.task_type == BATCH_TYPE}
         rolled = RolledUp()
-        if not parents and not revisions:
+        if not parents and not revisions and not atomic:
             rows = await self._guarded(self._ledger, verdicts, only_lapsed=only_lapsed)
         else:
-            roots = {one.task.root_id for one in judged if one.task.parent_id is not None}
+            roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
 
             async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
                 fitting = await _fitting(executor, revisions)
@@ -167,11 +169,14 @@ class Settlements:
                 ]
                 if made:
                     await documents.revise(executor, made)
+                whole = [row.task_id for row in settled if row.task_id in atomic and row.state in FINAL]
+                within = await trees.finish_atomic(executor, whole, counted_by=self._counted_by) if whole else []
                 if not parents:
-                    return settled, allowed, RolledUp()
+                    return settled, allowed, RolledUp(ended=within)
                 await reach("between_settle_and_roll_up")
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
                 rolled = await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
+                rolled.ended += within
                 await reach("before_commit")
                 return settled, allowed, rolled
 

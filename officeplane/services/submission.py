@@ -102,7 +102,9 @@ class Submission:
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run; a batch is rung by its first leaf."""
         await self._doorbell.bells.ring(
-            (task.id, tier_of(task.priority)) for task in tasks if task.state is TaskState.QUEUED and not task.is_batch
+            (task.id, tier_of(task.priority))
+            for task in tasks
+            if task.state is TaskState.QUEUED and (not task.is_batch or task.is_atomic)
         )
 
     async def _flush(self, intakes: Sequence[Intake]) -> Sequence[Submitted | Exception]:

@@ -142,6 +142,18 @@ async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: s
     return [TaskId(str(row["id"])) for row in rows]
 
 
+async def finish_atomic(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> list[TaskId]:
+    """End the children of atomic batches that have ended, and return them."""
+    rows = await executor.fetch(_SQL["finish_atomic"], list(parent_ids), counted_by)
+    return [TaskId(str(row["id"])) for row in rows]
+
+
+async def edits(executor: Executor, parent_id: TaskId) -> list[tuple[str, str, str | None]]:
+    """Return what the children of an atomic batch ask for: types, payloads and keys, in order."""
+    rows = await executor.fetch(_SQL["edits"], parent_id)
+    return [(row["task_type"], row["payload"], row["key"]) for row in rows]
+
+
 async def cancel(
     executor: Executor, ended: Collection[TaskId], asked: Collection[TaskId], reason: str | None, *, counted_by: str
 ) -> list[DocumentId]:

@@ -122,7 +122,7 @@ OTHER_REFUSALS: list[tuple[object, str, str]] = [
         "invalid_reference",
         "children.0.payload.seconds",
     ),
-    ({"children": [{"taskType": "noop"}], "atomic": True}, "not_supported_yet", "atomic"),
+    ({"children": [{"taskType": "noop"}], "atomic": True}, "invalid_request", "children.0.taskType"),
     *(({"taskType": "noop", name: None}, "not_supported_yet", name) for name in sorted(NOT_SUPPORTED_YET)),
     (
         {"children": [{"taskType": "noop"}, {"children": [{"taskType": "noop", "dependsOn": []}]}]},

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from officeplane.domain.document import Format
 from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
@@ -152,6 +153,20 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 
     await bench.runtime.ledger.in_transaction(while_locked)
     return parent.id, lambda: bench.claim(child)
+
+
+@way("complete_within", S.PENDING)
+async def _(bench: Workbench) -> tuple[TaskId, Act]:
+    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    batch, child = await bench.a_batch(
+        {"task_type": "add_chapter", "payload": {"title": "One"}}, document_id="plan", atomic=True
+    )
+    claimed = await bench.claim_next(batch)
+
+    async def settle() -> None:
+        await bench.settle(claimed, await bench.worker.editing.run_batch(claimed))
+
+    return child.id, settle
 
 
 def settling(signal: str, source: TaskState) -> None:

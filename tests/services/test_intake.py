@@ -11,7 +11,6 @@ from officeplane.domain.errors import (
     InvalidPayloadError,
     InvalidReferenceError,
     InvalidRequestError,
-    NotSupportedYetError,
     UnknownTaskTypeError,
 )
 from officeplane.domain.request import TaskRequest
@@ -191,11 +190,35 @@ def test_a_field_in_the_wrong_place_is_refused_where_it_stands(misplaced: dict[s
     assert fields_of(refusal_of(**misplaced)) == [field]
 
 
-def test_an_atomic_batch_is_not_supported_yet() -> None:
-    refused = refusal_of(atomic=True, children=[NOOP])
+EDIT = {"task_type": "add_chapter", "payload": {"title": "One"}}
 
-    assert isinstance(refused, NotSupportedYetError)
-    assert fields_of(refused) == ["atomic"]
+
+@pytest.mark.parametrize(
+    ("children", "field"),
+    [
+        ([NOOP], "children.0.taskType"),
+        ([EDIT, {"children": [EDIT]}], "children.1.children"),
+        ([{**EDIT, "priority": 3}], "children.0.priority"),
+        ([{**EDIT, "max_retries": 0}], "children.0.maxRetries"),
+        ([{**EDIT, "run_at": datetime(2030, 1, 1, tzinfo=UTC)}], "children.0.runAt"),
+        ([{**EDIT, "on_retry": "yield"}], "children.0.onRetry"),
+        ([{**EDIT, "document_id": "other"}], "children.0.documentId"),
+    ],
+)
+def test_an_atomic_batch_takes_edits_and_nothing_of_their_own(children: list[dict[str, Any]], field: str) -> None:
+    assert fields_of(refusal_of(atomic=True, document_id="plan", children=children)) == [field]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"task_type": "noop", "atomic": True}, "atomic"),
+        ({"children": [EDIT], "atomic": True, "document_id": "plan", "on_child_failure": "continue"}, "onChildFailure"),
+        ({"children": [EDIT], "atomic": True}, "children.0.documentId"),
+    ],
+)
+def test_only_a_batch_of_one_document_is_atomic_and_knows_no_half(options: dict[str, Any], field: str) -> None:
+    assert fields_of(refusal_of(**options)) == [field]
 
 
 def test_batches_nest_five_deep_and_no_deeper() -> None:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
+from officeplane.domain.reference import MissingResultError
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.references import MissingResultError
 from tests.workbench import Workbench
 
 FIRST: Final[Mapping[str, Any]] = {"task_type": "noop", "key": "first", "max_retries": 0}

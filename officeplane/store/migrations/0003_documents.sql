@@ -58,6 +58,12 @@ CREATE TABLE uploads (
 );
 CREATE INDEX uploads_by_age ON uploads (created_at);
 
+-- An atomic batch is claimed itself and occupies its document; its children do neither.
+ALTER TABLE tasks DROP CONSTRAINT tasks_parent_is_whole, ADD CONSTRAINT tasks_parent_is_whole CHECK (
+    (parent_id IS NULL) = (position IS NULL)
+    AND (on_child_failure IS NULL OR runnable = (on_child_failure = 'all'))
+);
+
 -- On which revision a reader's edit was based, and what to do when that is not the head.
 CREATE TABLE edit_conditions (
     task_id       uuid PRIMARY KEY REFERENCES tasks ON DELETE CASCADE,

@@ -109,6 +109,38 @@ WITH RECURSIVE ending AS (
 )
 SELECT id, state FROM all_of_them
 
+-- name: finish_atomic
+-- Ends the children of atomic batches that have ended: with their share of the batch's
+-- result, or cancelled, but for the one that it failed for. No row: they have ended.
+WITH ended AS (
+    UPDATE tasks c SET
+           state = CASE WHEN p.state = 'COMPLETED' THEN 'COMPLETED'
+                        WHEN p.state = 'FAILED' AND c.position = (p.error ->> 'child')::integer THEN 'FAILED'
+                        ELSE 'CANCELLED' END,
+           blockers = 0,
+           result = CASE WHEN p.state = 'COMPLETED'
+                         THEN (p.result -> 'results' -> c.position) || jsonb_build_object('revision', p.result -> 'revision') END,
+           error = CASE WHEN p.state = 'FAILED' AND c.position = (p.error ->> 'child')::integer THEN p.error - 'child' END,
+           cancel_reason = CASE WHEN p.state <> 'COMPLETED' THEN coalesce(c.cancel_reason, 'its atomic batch did not complete') END,
+           finished_at = clock_timestamp()
+      FROM (SELECT id, state, result, error FROM tasks WHERE id = ANY($1::uuid[]) AND state IN {final}) p,
+           LATERAL (SELECT id FROM tasks WHERE parent_id = p.id AND state IN {waiting} OFFSET 0) waiting
+     WHERE c.id = waiting.id
+    RETURNING c.id, c.state, c.document_id, c.task_type
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM ended GROUP BY state
+), counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT $2::text, task_type, lower(state), '', count(*) FROM ended GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+)
+SELECT id FROM ended
+
+-- name: edits
+-- What the children of an atomic batch ask for, in order. No row: it has none.
+SELECT task_type, payload::text AS payload, key FROM tasks WHERE parent_id = $1::uuid ORDER BY position
+
 -- name: cancel
 -- Ends some tasks of a locked tree and asks others to stop. No row: nothing was unfinished.
 WITH asked AS (
