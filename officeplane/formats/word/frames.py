@@ -6,7 +6,7 @@ from typing import Final
 
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.bookmarks import around, free_number
-from officeplane.formats.word.names import BOOKMARK_END, ID, P_PR
+from officeplane.formats.word.names import BOOKMARK_END, ID, NAME, P_PR
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place
 from officeplane.formats.xml import Element
@@ -49,13 +49,7 @@ class Frames:
         begin, end = page.begin, page.end
         if page.marks is None:
             return begin, end
-        first, last = page.marks
-        if last is None:
-            number = first.get(ID)
-            last = next((mark for mark in self._story.root.iter(BOOKMARK_END) if mark.get(ID) == number), None)
-        for mark in (last, first):
-            if mark is None:
-                continue
+        for mark in self._marks(page, *page.marks):
             top = self._top_of(mark)
             at = self._story.container.index(top)
             if top is mark:
@@ -68,6 +62,16 @@ class Frames:
                     parent.remove(mark)
                 self._story.touch(at)
         return begin, end
+
+    def _marks(self, page: Place, first: Element, last: Element | None) -> list[Element]:
+        """Return all marks of a page, those too that another program put at the beginnings and ends of its own."""
+        inside = self._story.blocks[page.begin : page.end]
+        again = [mark for block in inside for _, mark in block.openings if mark.get(NAME) == first.get(NAME)]
+        if last is not None and len(again) < 2:
+            return [last, first]
+        starts = dict.fromkeys([first, *again])
+        numbers = {mark.get(ID) for mark in starts}
+        return [*(mark for mark in self._story.root.iter(BOOKMARK_END) if mark.get(ID) in numbers), *starts]
 
     def release(self, page: Place) -> int:
         """Bring back the end of a page that Word put into what follows; return how many blocks came."""

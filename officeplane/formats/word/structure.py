@@ -62,6 +62,12 @@ class Structure:
         self._flat: list[Place] = []
         self._turns: dict[tuple[str, str], int] = {}
         self._named = {node_id for block in blocks if block.openings for node_id, _ in block.openings}
+        ends = {closing.number for block in blocks if block.closings for closing in block.closings}
+        self._closable = {
+            node_id for block in blocks if block.openings for node_id, mark in block.openings if number_of(mark) in ends
+        }
+        self._open_name = ""
+        self._open_numbers: set[int] = set()
         self._build()
         self._begins = [place.begin for place in self._flat]
 
@@ -138,9 +144,15 @@ class Structure:
                     page.end = begin = i + 1 if closing.mark is block.element else i
                     page = None
             for node_id, mark in block.openings:
-                if page is None and not node_id.startswith(HEADINGS):
+                if page is not None and node_id == self._open_name:
+                    # LibreOffice begins a bookmark once more where it ends, and only that one has an end.
+                    self._open_numbers.add(number_of(mark))
+                elif page is None and not node_id.startswith(HEADINGS):
                     self._close_gap(owner, begin, i)
                     page = self._open(owner, node_id, mark, i)
+                    if node_id not in self._closable:
+                        page.end = begin = i + 1
+                        page = None
             for closing in block.closings:
                 if not closing.is_leading and self._note_end(page, closing.mark, closing.number) and page is not None:
                     page.end = begin = i + 1
@@ -151,7 +163,7 @@ class Structure:
             page.end = self.end
 
     def _note_end(self, page: Place | None, mark: Element, number: int) -> bool:
-        if page is None or page.marks is None or number_of(page.marks[0]) != number:
+        if page is None or page.marks is None or number not in self._open_numbers:
             return False
         page.marks = page.marks[0], mark
         return True
@@ -183,7 +195,8 @@ class Structure:
 
     def _open(self, owner: Place, node_id: str, mark: Element, begin: int) -> Place:
         number = 1
-        unique = node_id
+        unique = self._open_name = node_id
+        self._open_numbers = {number_of(mark)}
         while unique in self.by_id:
             number += 1
             unique = f"{node_id}_{number}"

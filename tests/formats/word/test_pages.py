@@ -202,6 +202,25 @@ def test_a_page_that_word_saved_is_still_the_page() -> None:
     assert_sound(word)
 
 
+def test_a_page_that_libreoffice_saved_takes_nothing_of_others_with_it() -> None:
+    word = opened(documents.saved_by_libreoffice())
+    whole = ("page", "First line\nSecond line\nLast line")
+    assert shape(word) == [
+        (
+            "chapter",
+            "Kept",
+            [whole, ("page", "Somebody's text"), ("page", "Endless"), ("page", "Somebody's other text")],
+        )
+    ]
+
+    applied(word, EditPage(page_id="page-0123456789ab", content="edited"), DeletePage(page_id="page-ba9876543210"))
+
+    assert "edited\nSomebody's text\nSomebody's other text" in word.text()
+    assert xml(word).count("_op_page_0123456789ab") == 1
+    assert xml(word).count("_op_page_ba9876543210") == 0
+    assert node(word, "edited").id == "page-0123456789ab"
+
+
 def test_half_a_field_is_not_taken_out() -> None:
     word = opened(documents.fields_and_links())
     contents = node(word, "Alpha…1\nBeta…2").id
