@@ -16,9 +16,8 @@ from officeplane.formats.xml_checks import UTF_16_MARKS
 _NOT_TEXT: Final = re.compile(rb"<!--.*?-->|<!\[CDATA\[(.*?)\]\]>|<\?.*?\?>", re.DOTALL)
 _NAME: Final = rb"<(?:[^\s<>/:\"'=]+:)?"
 _REST: Final = rb"((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
-_FIELD_CODE: Final = re.compile(
-    rb"\bfldCharType\s*=\s*[\"'](begin)|" + _NAME + rb"(?:instrText|delInstrText)\b" + _REST + rb"([^<]*)<"
-)
+_FIELD_CODE: Final = re.compile(_NAME + rb"(?:(fldChar)|instrText|delInstrText)\b" + _REST + rb"([^<]*)")
+_FIELD_PLACE: Final = re.compile(rb"\bfldCharType\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _SIMPLE_FIELD: Final = re.compile(_NAME + rb"fldSimple\b" + _REST)
 _CODE: Final = re.compile(rb"\binstr\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _DDE: Final = re.compile(r"[\s\\]*DDE(?:AUTO)?\b", re.IGNORECASE)
@@ -58,16 +57,24 @@ def check_content(name: str, xml: Content, kind: str) -> None:
 
 
 def _fields(xml: Content) -> Iterator[str]:
-    """Yield the code of each field; it may be in many runs, and each `begin` starts another."""
+    """Yield the code of each field, which may be in many runs with other fields between, and each stretch of it."""
     yield from _values(_SIMPLE_FIELD, _CODE, xml)
-    pieces: list[bytes] = []
+    stretch: list[bytes] = []
+    within: list[list[bytes]] = [[]]
     for piece in _FIELD_CODE.finditer(xml):
-        if piece[1]:
-            yield _unescaped(b"".join(pieces))
-            pieces = []
-        else:
-            pieces.append(piece[3])
-    yield _unescaped(b"".join(pieces))
+        if piece[1] is None:
+            stretch.append(piece[3])
+            within[-1].append(piece[3])
+            continue
+        yield _unescaped(b"".join(stretch))
+        stretch = []
+        places = {_unescaped(place[1] or place[2] or b"") for place in _FIELD_PLACE.finditer(piece[2])}
+        if places == {"end"} and len(within) > 1:
+            yield _unescaped(b"".join(within.pop()))
+        elif places not in ({"separate"}, {"end"}):
+            within.append([])
+    for pieces in (stretch, *within):
+        yield _unescaped(b"".join(pieces))
 
 
 def _values(tag: re.Pattern[bytes], attribute: re.Pattern[bytes], xml: Content) -> Iterator[str]:

@@ -38,7 +38,7 @@ COUNTED_BYTES: Final = 20 * 1000 * 1000
 """Parts that edits made larger than this have their elements counted; smaller ones, as edits write them, have few."""
 
 _PACKAGE_LINKS: Final = "_rels/.rels"
-_HEAD: Final = 32
+_HEAD: Final = 512
 _COMPOUND: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 
