@@ -194,6 +194,7 @@ async def delete(executor: Executor, document_id: str) -> bool:
         return False
     await executor.fetch(_SQL["forget_revisions"], document_id)
     await executor.fetch(_SQL["forget_pieces"], document_id)
+    await executor.fetch(_SQL["forget_uploads"], document_id)
     return True
 
 

@@ -108,3 +108,7 @@ DELETE FROM revisions WHERE document_id = $1
 -- name: forget_pieces
 -- Removes what a deleted document was made of. No row: nothing is left.
 DELETE FROM pieces WHERE document_id = $1
+
+-- name: forget_uploads
+-- Removes the files that waited for their turn in a deleted document's lane: their pieces are gone. No row: none did.
+DELETE FROM uploads WHERE document_id = $1
