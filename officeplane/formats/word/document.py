@@ -41,14 +41,15 @@ class Word:
         body = self._body
         nodes = [self._node(place, remarks) for place in body.children(body.structure.root)]
         for aside in self._stories.asides:
-            text = _text(aside.story)
+            text = _text(aside.story).strip("\n")
             if text.strip():
                 nodes.append(Node(aside.id, aside.kind, text))
         return nodes
 
     def text(self) -> str:
         """Return the whole text by lines: the body, then notes, headers and footers."""
-        return "\n".join(text for story in self._all() if (text := _text(story)) or story is self._body.story)
+        beside = (_text(aside.story).strip("\n") for aside in self._stories.asides)
+        return "\n".join([_text(self._body.story), *(text for text in beside if text)])
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the node of each occurrence of a text, in order."""
