@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.prove import attempts, limits, recovery, shortages, splits, streams, suites
+from tests.prove import attempts, documents, limits, recovery, shortages, splits, streams, suites
 from tests.prove.figures import Figure, as_json, row
 
 Part = Callable[[Path], Awaitable[list[Figure]]]
@@ -42,6 +42,7 @@ PARTS: Final[Mapping[str, Part]] = {
         recovery.redis_gone,
         recovery.flushed,
         recovery.postgres_restarts,
+        documents.documents,
         suites.mutants,
     )
 }

@@ -1,0 +1,138 @@
+"""The pure model: what documents must say after edits, told without any file.
+
+A document is a list of lines. Every token that an edit brings in stands in the
+line of what it belongs to, so lines tell what is there, where, and how often.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+_TOKEN: Final = re.compile(r"T\d{6}")
+
+
+def tokens_in(text: object) -> list[str]:
+    """Return the tokens in a text, in order."""
+    return _TOKEN.findall(text) if isinstance(text, str) else []
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An edit that was completed: what was asked for, references resolved, and what it told."""
+
+    task_type: str
+    payload: dict[str, Any]
+    result: dict[str, Any]
+
+
+class Model(Protocol):
+    """What a document says."""
+
+    def apply(self, done: Done) -> None: ...
+
+    def lines(self) -> list[str]: ...
+
+
+class TextModel:
+    """A Word document of sections, in which pages come and go."""
+
+    def __init__(self, sections: list[str]) -> None:
+        self._pages: dict[str, list[str]] = {section: [] for section in sections}
+        self._last = sections[-1]
+        self._said: dict[str, list[str]] = {}
+
+    def apply(self, done: Done) -> None:
+        """Do as a Word document does."""
+        payload = done.payload
+        match done.task_type:
+            case "write_page":
+                pages = self._pages[payload.get("sectionId", self._last)]
+                pages.insert(payload.get("position", len(pages)), done.result["id"])
+                self._said[done.result["id"]] = tokens_in(payload["content"])
+            case "edit_page":
+                self._said[payload["pageId"]] = tokens_in(payload["content"])
+            case "delete_page":
+                del self._said[payload["pageId"]]
+            case other:
+                raise AssertionError(other)
+
+    def lines(self) -> list[str]:
+        """Return the tokens from top to bottom."""
+        pages = (page for pages in self._pages.values() for page in pages)
+        return [token for page in pages for token in self._said.get(page, [])]
+
+
+class BookModel:
+    """A workbook with a log that grows and a grid in which the last writer wins."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[Any]] = []
+        self._cells: dict[str, Any] = {}
+
+    def apply(self, done: Done) -> None:
+        """Do as a workbook does."""
+        payload = done.payload
+        match done.task_type:
+            case "add_sheet":
+                pass
+            case "append_rows":
+                # What it told its caller is a part of what it promised.
+                assert done.result["firstRow"] == len(self._rows) + 1, (done, len(self._rows))
+                self._rows += payload["rows"]
+                assert done.result["lastRow"] == len(self._rows), (done, len(self._rows))
+            case "set_cells":
+                self._cells |= payload["cells"]
+            case other:
+                raise AssertionError(other)
+
+    def lines(self) -> list[str]:
+        """Return the rows of the log, then the cells of the grid."""
+        rows = [f"{number}: {row}" for number, row in enumerate(self._rows, 1)]
+        return rows + [f"{cell} = {value}" for cell, value in sorted(self._cells.items())]
+
+
+@dataclass(slots=True)
+class _Slide:
+    title: str
+    body: list[str]
+    notes: list[str]
+
+
+class DeckModel:
+    """A presentation whose slides come, move, change and go."""
+
+    def __init__(self, slides: dict[str, str]) -> None:
+        self._order = list(slides)
+        self._slides = {slide: _Slide(title, [], []) for slide, title in slides.items()}
+
+    def apply(self, done: Done) -> None:
+        """Do as a presentation does."""
+        payload = done.payload
+        match done.task_type:
+            case "add_slide":
+                slide = done.result["id"]
+                assert slide not in self._slides, f"the id of {done} is taken"
+                self._order.append(slide)
+                notes = tokens_in(payload.get("notes"))
+                self._slides[slide] = _Slide(payload["title"], tokens_in(payload.get("body")), notes)
+            case "edit_slide":
+                self._slides[payload["slideId"]].body = tokens_in(payload["body"])
+            case "set_notes":
+                self._slides[payload["slideId"]].notes = tokens_in(payload["notes"])
+            case "move_slide":
+                self._order.remove(payload["slideId"])
+                self._order.insert(payload["position"], payload["slideId"])
+            case "delete_slide":
+                self._order.remove(payload["slideId"])
+            case other:
+                raise AssertionError(other)
+
+    def lines(self) -> list[str]:
+        """Return the slides in order."""
+        slides = (self._slides[slide] for slide in self._order)
+        return [slide_line(slide.title, slide.body, slide.notes) for slide in slides]
+
+
+def slide_line(title: str, body: list[str], notes: list[str]) -> str:
+    """Return the line of a slide."""
+    return f"{title} | {' '.join(body)} | {' '.join(notes)}"

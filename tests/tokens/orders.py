@@ -1,0 +1,154 @@
+"""Orders: what the clients ask for, each with tokens that nobody else has."""
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from tests.tokens.model import BookModel, DeckModel, Model, TextModel
+
+RETRIES_MAX: Final = 20
+_CELLS: Final = tuple(f"{column}{row}" for column in "BCD" for row in (2, 3, 5, 8))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A document, and the nodes that it had before anybody edited it."""
+
+    document_id: str
+    format: str
+    sections: list[str] = field(default_factory=list[str])
+    slides: dict[str, str] = field(default_factory=dict[str, str])
+
+    def model(self) -> Model:
+        """Return what it said then."""
+        match self.format:
+            case "docx":
+                return TextModel(self.sections)
+            case "xlsx":
+                return BookModel()
+            case _:
+                return DeckModel(self.slides)
+
+
+@dataclass(slots=True)
+class Order:
+    """A request of a client, and what else it does about it."""
+
+    number: int
+    subject: Subject
+    body: dict[str, Any]
+    is_based_on_head: bool
+    is_cancelled: bool
+    hangs_up: bool
+
+    @property
+    def key(self) -> str:
+        """Its idempotency key."""
+        return f"token-{self.number}"
+
+
+class Orders:
+    """Makes orders from a seed."""
+
+    def __init__(self, subjects: list[Subject], seed: int) -> None:
+        self._subjects = subjects
+        self._dice = Random(seed)
+        self._tokens = 0
+        self.made: list[Order] = []
+
+    def next(self) -> Order:
+        """Return another order."""
+        dice = self._dice
+        subject = dice.choice(self._subjects)
+        steps = self._steps(subject)
+        kind = dice.random()
+        body: dict[str, Any] = {"documentId": subject.document_id}
+        if len(steps) == 1:
+            body |= steps[0]
+        else:
+            body["children"] = steps
+            if dice.random() < 0.5:
+                body["onChildFailure"] = "continue"
+        if kind < 0.06:
+            # Nobody has edited since the file was put there: it is likely wrong.
+            dice.choice(steps if len(steps) > 1 else [body]).update(baseRevision=1, onConflict="reject")
+        elif kind < 0.1 and len(steps) == 1:
+            body |= {"baseRevision": 1, "onConflict": dice.choice(["rebase", "force"])}
+        order = Order(
+            len(self.made),
+            subject,
+            body,
+            is_based_on_head=len(steps) == 1 and 0.1 < kind < 0.15,
+            is_cancelled=dice.random() < 0.08,
+            hangs_up=dice.random() < 0.15,
+        )
+        self.made.append(order)
+        return order
+
+    def _steps(self, subject: Subject) -> list[dict[str, Any]]:
+        match subject.format:
+            case "docx":
+                return self._in_text(subject)
+            case "xlsx":
+                return self._in_book()
+            case _:
+                return self._in_deck(subject)
+
+    def _token(self) -> str:
+        self._tokens += 1
+        return f"T{self._tokens:06}"
+
+    def _in_text(self, subject: Subject) -> list[dict[str, Any]]:
+        place: dict[str, Any] = {}
+        if self._dice.random() < 0.6:
+            place["sectionId"] = self._dice.choice(subject.sections)
+            if self._dice.random() < 0.4:
+                place["position"] = 0
+        write = _step("write_page", content=f"Here is {self._token()}.\n\n* and {self._token()}", **place)
+        match self._dice.randrange(6):
+            case 0:
+                return [
+                    write | {"key": "page"},
+                    _step("edit_page", pageId={"$ref": "page.id"}, content=f"**{self._token()}** it is now."),
+                ]
+            case 1:
+                return [write | {"key": "page"}, _step("delete_page", pageId={"$ref": "page.id"})]
+            case _:
+                return [write]
+
+    def _in_book(self) -> list[dict[str, Any]]:
+        rows = [[self._token(), number] for number in range(self._dice.randint(1, 3))]
+        append = _step("append_rows", sheet="Log", rows=rows)
+        cells = {cell: self._token() for cell in self._dice.sample(_CELLS, 3)}
+        match self._dice.randrange(5):
+            case 0:
+                told: dict[str, Any] = {**cells, self._dice.choice(_CELLS): {"$ref": "log.firstRow"}}
+                return [append | {"key": "log"}, _step("set_cells", sheet="Grid", cells=told)]
+            case 1 | 2:
+                return [_step("set_cells", sheet="Grid", cells=cells)]
+            case _:
+                return [append]
+
+    def _in_deck(self, subject: Subject) -> list[dict[str, Any]]:
+        token = self._token()
+        add = _step("add_slide", title=token, body=f"- {token}", notes=f"Say {token}.")
+        slide = {"$ref": "slide.id"}
+        match self._dice.randrange(8):
+            case 0:
+                return [
+                    add | {"key": "slide"},
+                    _step("move_slide", slideId=slide, position=self._dice.randrange(3)),
+                    _step("set_notes", slideId=slide, notes=f"Rather {self._token()}."),
+                ]
+            case 1:
+                return [add | {"key": "slide"}, _step("delete_slide", slideId=slide)]
+            case 2:
+                return [_step("edit_slide", slideId=self._dice.choice(list(subject.slides)), body=self._token())]
+            case 3:
+                return [_step("move_slide", slideId=self._dice.choice(list(subject.slides)), position=1)]
+            case _:
+                return [add]
+
+
+def _step(task_type: str, **payload: Any) -> dict[str, Any]:
+    return {"taskType": task_type, "payload": payload, "maxRetries": RETRIES_MAX}
