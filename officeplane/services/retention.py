@@ -5,12 +5,13 @@ from typing import Final
 
 import structlog
 
-from officeplane.store import chores, events, workers
+from officeplane.store import chores, documents, events, workers
 from officeplane.store.connection import Ledger
 
 DAY_SECONDS: Final = 86_400.0
 KEY_SECONDS: Final = DAY_SECONDS
 EVENT_SECONDS: Final = DAY_SECONDS
+UPLOAD_SECONDS: Final = DAY_SECONDS
 SILENT_SECONDS: Final = 3_600.0
 TASKS_AT_ONCE: Final = 1_000
 EVENTS_AT_ONCE: Final = 5_000
@@ -19,7 +20,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(slots=True)
 class Retention:
-    """Removes old tasks, keys, events and workers; tasks whose key still lives stay."""
+    """Removes old tasks, keys, events, workers and uploads; tasks whose key still lives stay."""
 
     ledger: Ledger
     completed_days: float
@@ -40,6 +41,7 @@ class Retention:
         self._after_seq = until or 0
         gone = await events.prune(self.ledger, older_than_seconds=EVENT_SECONDS, limit=EVENTS_AT_ONCE)
         forgotten = await workers.forget(self.ledger, SILENT_SECONDS)
-        if removed or keys or gone or forgotten:
-            _log.info("retention.pruned", tasks=removed, keys=keys, events=gone, workers=forgotten)
+        placed = await documents.prune_uploads(self.ledger, UPLOAD_SECONDS)
+        if removed or keys or gone or forgotten or placed:
+            _log.info("retention.pruned", tasks=removed, keys=keys, events=gone, workers=forgotten, uploads=placed)
         return until is not None or gone == EVENTS_AT_ONCE

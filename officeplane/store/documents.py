@@ -173,6 +173,11 @@ async def upload(executor: Executor, upload_id: str, document_id: str) -> Upload
     return Upload(rows[0]["if_match"], rows[0]["sha256"], rows[0]["size"], Recipe.decode(rows[0]["recipe"]))
 
 
+async def prune_uploads(executor: Executor, older_than_seconds: float) -> int:
+    """Throw away files that wait for nothing any more, and return how many."""
+    return len(await executor.fetch(_SQL["prune_uploads"], older_than_seconds))
+
+
 async def remember_conditions(executor: Executor, conditions: Sequence[Condition]) -> None:
     """Keep what edits were based on."""
     await executor.fetch(

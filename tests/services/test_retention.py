@@ -5,11 +5,16 @@ from typing import Any, Final
 
 import pytest
 
+from officeplane.domain.revision import Recipe
 from officeplane.domain.task import Task
 from officeplane.services import retention
+from officeplane.store import documents
+from officeplane.store.documents import Upload
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
+WAITING_UPLOAD: Final = "01a1ef09-0000-7000-8000-000000000001"
+DONE_UPLOAD: Final = "01a1ef09-0000-7000-8000-000000000002"
 NOOP: Final[Mapping[str, Any]] = {"task_type": "noop"}
 
 
@@ -175,3 +180,17 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
 
     assert await bench.counters() == {("noop", "completed", ""): 3}
     assert len(await bench.execute("SELECT FROM task_counters")) == 1
+
+
+async def test_an_uploaded_file_is_kept_while_its_task_waits_and_not_much_longer(bench: Workbench) -> None:
+    upload = Upload(None, "0" * 64, 1, Recipe((b"x",)))
+    for upload_id in (WAITING_UPLOAD, DONE_UPLOAD):
+        await documents.stage_upload(bench.runtime.ledger, upload_id, "plan", upload)
+    await bench.execute("UPDATE uploads SET created_at = now() - interval '2 days'")
+    await bench.execute("INSERT INTO documents (id, format, head) VALUES ('plan', 'docx', 0)")
+    await bench.a_task("upload", document_id="plan", payload={"uploadId": WAITING_UPLOAD})
+
+    await bench.worker.retention.prune()
+
+    assert await documents.upload(bench.runtime.ledger, WAITING_UPLOAD, "plan") == upload
+    assert await documents.upload(bench.runtime.ledger, DONE_UPLOAD, "plan") is None

@@ -88,6 +88,15 @@ INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe) VALUES ($1
 -- A file that waits for its turn. No row: it was thrown away.
 SELECT if_match, sha256, size, recipe FROM uploads WHERE id = $1::uuid AND document_id = $2
 
+-- name: prune_uploads
+-- Throws away files that wait for nothing any more, though not what they share with revisions.
+-- No row: none is old enough.
+DELETE FROM uploads u
+ WHERE u.created_at < clock_timestamp() - make_interval(secs => $1::float8)
+   AND NOT EXISTS (SELECT FROM tasks t WHERE t.document_id = u.document_id AND t.task_type = 'upload'
+                      AND t.state IN {unfinished} AND t.payload ->> 'uploadId' = u.id::text)
+RETURNING id
+
 -- name: remember_conditions
 -- Keeps what edits were based on. No row: never.
 INSERT INTO edit_conditions (task_id, base_revision, on_conflict)
