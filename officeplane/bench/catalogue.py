@@ -3,19 +3,24 @@
 from collections.abc import Mapping
 from typing import Final
 
-from officeplane.bench.limits import claims, hand_over, inserts, locks, pairs
-from officeplane.bench.scenario import Probe, Scenario
+from officeplane.bench.limits import by_hand, claims, hand_over, inserts, locks, pairs
+from officeplane.bench.scenario import Probe, Scenario, Suite
 from officeplane.bench.scenarios import (
     backlog,
     drain,
+    edit_latency,
     history,
     hot_document,
+    hot_file,
     idle,
     lanes,
     latency,
+    many_files,
     post,
+    revision_storage,
     submit,
     submit_many,
+    wide_sheet,
 )
 
 PROBES: Final[tuple[Probe, ...]] = (
@@ -52,3 +57,15 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     backlog.BACKLOG,
     history.HISTORY,
 )
+
+DOCUMENTS: Final[tuple[Scenario, ...]] = (
+    many_files.MANY_FILES,
+    hot_file.HOT_FILE,
+    wide_sheet.WIDE_SHEET,
+    edit_latency.EDIT_LATENCY,
+    revision_storage.REVISION_STORAGE,
+)
+
+BY_HAND: Final[tuple[Probe, ...]] = (by_hand.MANY_FILES, by_hand.HOT_FILE, by_hand.WIDE_SHEET)
+
+SUITES: Final[Mapping[str, Suite]] = {"tasks": Suite(SCENARIOS, PROBES), "documents": Suite(DOCUMENTS, BY_HAND)}

@@ -24,16 +24,25 @@ class Client(asyncio.Protocol):
         self._received = b""
         self._answered: asyncio.Future[bytes] | None = None
 
-    async def post(self, path: str, body: object) -> None:
-        """Create something; raises when the API refuses."""
-        assert self._transport is not None  # noqa: S101 - it is connected before anybody gets it
+    async def post(self, path: str, body: object) -> bytes:
+        """Create something and return what it is; raises when the API refuses."""
         data = json.dumps(body).encode()
         head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
-        self._answered = asyncio.get_running_loop().create_future()
-        self._transport.write(head.encode() + _HEAD_ENDS + data)
-        answer = await self._answered
+        answer = await self._ask(head.encode() + _HEAD_ENDS + data)
         if int(answer[9:12]) != CREATED:
             raise NotCreatedError(answer.decode(errors="replace"))
+        return answer.partition(_HEAD_ENDS)[2]
+
+    async def get(self, path: str) -> bytes:
+        """Return what is there."""
+        answer = await self._ask(f"GET {path} HTTP/1.1\r\nHost: bench".encode() + _HEAD_ENDS)
+        return answer.partition(_HEAD_ENDS)[2]
+
+    async def _ask(self, request: bytes) -> bytes:
+        assert self._transport is not None  # noqa: S101 - it is connected before anybody gets it
+        self._answered = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        return await self._answered
 
     def close(self) -> None:
         """Hang up."""

@@ -17,7 +17,19 @@ _SETTINGS: Final = (
     "shared_buffers",
     "max_wal_size",
 )
-_LIBRARIES: Final = ("officeplane", "asyncpg", "redis", "hiredis", "uvloop", "fastapi", "uvicorn", "pydantic")
+_LIBRARIES: Final = (
+    "officeplane",
+    "asyncpg",
+    "redis",
+    "hiredis",
+    "uvloop",
+    "fastapi",
+    "uvicorn",
+    "pydantic",
+    "lxml",
+    "python-docx",
+    "openpyxl",
+)
 
 
 @dataclass(frozen=True, slots=True)

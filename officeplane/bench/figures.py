@@ -5,9 +5,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Unit = Literal["tasks/s", "rows/s", "pairs/s", "cycles/s", "requests/s", "ms", "us/task", "x", "/task", "/s", "%", ""]
+Unit = Literal[
+    "tasks/s",
+    "rows/s",
+    "pairs/s",
+    "cycles/s",
+    "requests/s",
+    "edits/s",
+    "ms",
+    "MB",
+    "us/task",
+    "x",
+    "/task",
+    "/s",
+    "%",
+    "",
+]
 
-HIGHER_IS_BETTER: Final[frozenset[Unit]] = frozenset({"tasks/s", "rows/s", "pairs/s", "cycles/s", "requests/s"})
+HIGHER_IS_BETTER: Final[frozenset[Unit]] = frozenset(
+    {"tasks/s", "rows/s", "pairs/s", "cycles/s", "requests/s", "edits/s"}
+)
 
 
 @dataclass(frozen=True, slots=True)

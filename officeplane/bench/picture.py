@@ -24,7 +24,7 @@ def picture(report: Report) -> Iterator[RenderableType]:
         yield _limits(report)
     bars = list(_bars(report))
     if bars:
-        yield Text("\nHow much of the bare servers' rate is reached; | is all of it\n")
+        yield Text("\nHow much of the rate compared with is reached; | is all of it\n")
         yield from bars
 
 
@@ -59,7 +59,7 @@ def _figures(report: Report) -> Table:
 
 
 def _limits(report: Report) -> Table:
-    table = _table("limit", "value", "unit", "±", "of the bare servers")
+    table = _table("limit", "value", "unit", "±", "of the bare servers, or by hand")
     for limit in report.limits.values():
         table.add_row(limit.name, number(limit.value), limit.unit, _spread(limit.values), limit.title)
     return table

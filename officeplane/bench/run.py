@@ -6,20 +6,25 @@ from datetime import UTC, datetime
 from typing import Final
 
 from officeplane.bench import facts, processor
-from officeplane.bench.catalogue import PROBES, SCENARIOS, SUMS
+from officeplane.bench.catalogue import SUITES, SUMS
 from officeplane.bench.ground import Ground
 from officeplane.bench.report import MeasuredLimit, MeasuredScenario, Report
-from officeplane.bench.scenario import Result
+from officeplane.bench.scenario import Probe, Result
 
 ALL_LIMITS: Final = "limits"
-NAMES: Final = (*(scenario.name for scenario in SCENARIOS), ALL_LIMITS)
 
 
-async def run(ground: Ground, *, only: Collection[str], repeats: int, say: Callable[[str], None]) -> Report:
-    """Measure what is named by `only`, or all there is, with the limits that it is compared with."""
+def names(suite: str) -> list[str]:
+    """Return what there is to be measured in a suite."""
+    return [*(scenario.name for scenario in SUITES[suite].scenarios), ALL_LIMITS]
+
+
+async def run(ground: Ground, *, suite: str, only: Collection[str], repeats: int, say: Callable[[str], None]) -> Report:
+    """Measure what is named by `only`, or all there is in the suite, with the limits that it is compared with."""
+    scenarios, probes = SUITES[suite]
     load_before, began_at, began = processor.load(), datetime.now(UTC), time.perf_counter()
     known = await facts.gather(ground)
-    chosen = [scenario for scenario in SCENARIOS if not only or scenario.name in only]
+    chosen = [scenario for scenario in scenarios if not only or scenario.name in only]
     results: dict[str, list[Result]] = {scenario.name: [] for scenario in chosen}
     limits: dict[str, list[float]] = {}
     for repeat in range(repeats):
@@ -28,7 +33,7 @@ async def run(ground: Ground, *, only: Collection[str], repeats: int, say: Calla
             say(f"{scenario.title}{turn}")
             results[scenario.name].append(await scenario.measure(ground))
         wanted = _limits_of(results) if only and ALL_LIMITS not in only else None
-        for probe in PROBES:
+        for probe in probes:
             if wanted is None or any(limit.name in wanted for limit in probe.limits):
                 say(f"limit: {probe.limits[0].title}{turn}")
                 for limit, value in zip(probe.limits, await probe.measure(ground), strict=True):
@@ -40,7 +45,7 @@ async def run(ground: Ground, *, only: Collection[str], repeats: int, say: Calla
         scale=ground.scale,
         load_before=load_before,
         load_after=processor.load(),
-        limits=_measured(limits),
+        limits=_measured(probes, limits),
         scenarios=[MeasuredScenario(scenario.name, scenario.title, results[scenario.name]) for scenario in chosen],
     )
 
@@ -50,10 +55,10 @@ def _limits_of(results: Mapping[str, Sequence[Result]]) -> set[str]:
     return {part for name in named for part in SUMS.get(name, (name,))}
 
 
-def _measured(limits: Mapping[str, Sequence[float]]) -> dict[str, MeasuredLimit]:
+def _measured(probes: Sequence[Probe], limits: Mapping[str, Sequence[float]]) -> dict[str, MeasuredLimit]:
     measured = {
         limit.name: MeasuredLimit(limit.name, limit.title, limit.unit, limits[limit.name])
-        for probe in PROBES
+        for probe in probes
         for limit in probe.limits
         if limit.name in limits
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from officeplane.bench.figures import Figure
 from officeplane.bench.ground import Ground
@@ -27,7 +27,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One number of the bare servers: how many a second, or how many milliseconds."""
+    """One number of the bare servers, or of work by hand: how many a second, or how many milliseconds."""
 
     name: str
     title: str
@@ -36,7 +36,14 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One measurement of the bare servers, and the limits that it finds, in their order."""
+    """One measurement of what scenarios are compared with, and the limits that it finds, in their order."""
 
     limits: Sequence[Limit]
     measure: Callable[[Ground], Awaitable[Sequence[float]]]
+
+
+class Suite(NamedTuple):
+    """What is measured together, and what it is compared with."""
+
+    scenarios: Sequence[Scenario]
+    probes: Sequence[Probe]

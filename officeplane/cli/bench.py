@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -19,7 +20,17 @@ Value = TypeVar("Value")
 _QUICK = 0.1
 
 
+class Kind(StrEnum):
+    """What may be measured."""
+
+    TASKS = "tasks"
+    DOCUMENTS = "documents"
+
+
 def bench(
+    what: Annotated[Kind, typer.Argument(help="The queue, or edits of documents beside the same work by hand.")] = (
+        Kind.TASKS
+    ),
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")] = False,
     database_url: Annotated[
@@ -32,23 +43,26 @@ def bench(
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often; the middle is shown.")] = 1,
 ) -> None:
-    """Measure this system, and in the same run the limits of the same Postgres and Redis.
+    """Measure this system, and in the same run what it is compared with.
+
+    Tasks are compared with the limits of the same Postgres and Redis; edits of documents with the same edits
+    of the same files by python-docx and openpyxl.
 
     Without URLs it brings servers of its own, with all durability on, and removes them afterwards.
     """
     from officeplane.bench.picture import picture
-    from officeplane.bench.run import NAMES
+    from officeplane.bench.run import names
     from officeplane.cli.console import show, write_json
     from officeplane.cli.texts import compact
 
     if bool(database_url) != bool(redis_url):
         raise UsageError("Give both --database-url and --redis-url, or neither.")
-    chosen = [name for names in only or () for name in names.split(",")]
+    chosen = [name for several in only or () for name in several.split(",")]
     for name in chosen:
-        if name not in NAMES:
-            raise UsageError(f"There is no scenario {name!r}; there are: {', '.join(NAMES)}.")
+        if name not in names(what):
+            raise UsageError(f"There is no scenario {name!r}; there are: {', '.join(names(what))}.")
     _forget_settings()
-    order = Order(database_url, redis_url, _QUICK if quick else 1.0, chosen, repeats)
+    order = Order(what, database_url, redis_url, _QUICK if quick else 1.0, chosen, repeats)
     report = _measured(order)
     if as_json:
         write_json(compact(report.as_json()))
@@ -61,6 +75,7 @@ def bench(
 class Order:
     """What was asked for."""
 
+    suite: str
     database_url: str
     redis_url: str
     scale: float
@@ -85,6 +100,7 @@ def _measured(order: Order) -> "Report":
 
     from officeplane.bench.ground import NotAllowedError
     from officeplane.bench.installation import TooSlowError
+    from officeplane.bench.office import NotDoneError
     from officeplane.bench.programs import ProgramEndedError
     from officeplane.dispatch.availability import RedisUnavailable
     from officeplane.domain.errors import DatabaseUnavailableError
@@ -99,7 +115,7 @@ def _measured(order: Order) -> "Report":
             return uvloop.run(_to_its_end(_measure(order, Path(folder), *servers)))
     except asyncio.CancelledError:
         raise RefusedError("Stopped before the end; nothing of it is left.") from None
-    except (EmbeddedError, NotAllowedError, TooSlowError, ProgramEndedError) as error:
+    except (EmbeddedError, NotAllowedError, NotDoneError, TooSlowError, ProgramEndedError) as error:
         raise RefusedError(str(error)) from error
     except (DatabaseUnavailableError, RedisUnavailable) as error:
         raise UnreachableError(f"A server does not answer: {error}") from error
@@ -160,7 +176,7 @@ async def _measure(order: Order, folder: Path, database_url: str, redis_url: str
         async with open_ground(
             database_url, redis_url, folder=logs, scale=order.scale, guard=_Guard(watchdog)
         ) as ground:
-            return await run(ground, only=order.only, repeats=order.repeats, say=say)
+            return await run(ground, suite=order.suite, only=order.only, repeats=order.repeats, say=say)
 
 
 class _Guard:

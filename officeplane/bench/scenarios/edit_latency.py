@@ -1,0 +1,55 @@
+"""The latency of an edit: nothing else to do, from POST until its caller sees it completed."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.bench.client import clients
+from officeplane.bench.figures import Figure, percentile
+from officeplane.bench.ground import Ground
+from officeplane.bench.office import NotDoneError, open_office
+from officeplane.bench.office_files import name, small_edits, text_document
+from officeplane.bench.scenario import Scenario
+
+PAGES: Final = 10
+_WARM_UP: Final = 5
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.005, 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class EditLatency:
+    """Milliseconds from POST to the answer that says COMPLETED."""
+
+    edits: int
+    p50_ms: float
+    p99_ms: float
+
+    def figures(self) -> Sequence[Figure]:
+        return [
+            Figure("POST to COMPLETED, p50", self.p50_ms, "ms"),
+            Figure("POST to COMPLETED, p99", self.p99_ms, "ms"),
+        ]
+
+
+async def _measure(ground: Ground) -> EditLatency:
+    edits = small_edits(_WARM_UP + ground.sized(300, at_least=40), 1, PAGES)
+    waited: list[float] = []
+    async with open_office(ground) as office, clients(office.port, 1) as (client,):
+        await office.put(name(0), await asyncio.to_thread(text_document, 0, PAGES))
+        for edit in edits:
+            await asyncio.sleep(random.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
+            began = time.perf_counter()
+            task = json.loads(await client.post("/api/tasks", edit.task()))
+            done = json.loads(await client.get(f"/api/tasks/{task['id']}?wait=30"))
+            waited.append(1_000 * (time.perf_counter() - began))
+            if done["state"] != "COMPLETED":
+                raise NotDoneError(f"An edit is {done['state']}: {done['error']}")
+    waited = waited[_WARM_UP:]
+    return EditLatency(len(waited), percentile(waited, 0.5), percentile(waited, 0.99))
+
+
+EDIT_LATENCY: Final = Scenario("edit-latency", "one edit of a ten-page document, idle system", _measure)
