@@ -30,7 +30,8 @@ def main(descriptor: int) -> None:
             owner.sendall(NUMBER.pack(child))
         elif letter[:1] == END:
             (child,) = NUMBER.unpack(letter[1:])
-            owner.sendall(NUMBER.pack(_end(child)))
+            # A number that is not its own may be anybody's.
+            owner.sendall(NUMBER.pack(_end(child) if child in children else 0))
             children.discard(child)
         else:
             break
@@ -46,6 +47,9 @@ def _born(owner: socket.socket, descriptor: int) -> int:
     status = 1
     with suppress(BaseException):
         owner.close()
+        # What the owner writes to is none of its business.
+        os.dup2(0, 1)
+        os.dup2(0, 2)
         with socket.socket(fileno=descriptor) as connection:
             limits.confine()
             serve(connection)

@@ -7,6 +7,7 @@ only its request with it.
 
 import asyncio
 import os
+import select
 import signal
 import socket
 import sys
@@ -40,11 +41,21 @@ class SandboxError(Exception):
 
 
 class _Child:
-    def __init__(self, pid: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, nursery: "_Nursery", pid: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.nursery = nursery
         self.pid = pid
         self.reader = reader
         self.writer = writer
         self.requests = 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it died while it had nothing to do, when there is nothing to hear from it but that."""
+        poll = select.poll()
+        poll.register(self.writer.get_extra_info("socket").fileno(), select.POLLIN)
+        return bool(poll.poll(0))
 
 
 Send = Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -60,6 +71,7 @@ class Sandbox:
         self._last: dict[str, int] = {}
         self._nursery: _Nursery | None = None
         self._opening = asyncio.Lock()
+        self._unclaimed: list[asyncio.Future[_Child]] = []
 
     async def ask(self, body: Body, attached: Sequence[bytes] = (), *, document: str | None = None) -> Frame:
         """Return a child's answer to a request about a document."""
@@ -73,7 +85,7 @@ class Sandbox:
     async def ask_with(self, body: Body, sizes: Sequence[int], send: Send, *, document: str | None = None) -> Frame:
         """Return a child's answer to a request whose attachments, of these sizes, are written by `send`."""
         async with self._free:
-            child = self._pick(document) or await self._born()
+            child = await self._pick(document) or await self._born()
             try:
                 child.writer.write(head_of(body, list(sizes)))
                 await send(child.writer)
@@ -98,36 +110,61 @@ class Sandbox:
 
     async def close(self) -> None:
         """End the idle children and the nursery; those at work have ended with their requests."""
+        # Those who were cancelled have left their births behind.
+        born = await asyncio.gather(*self._unclaimed, return_exceptions=True)
+        for child in (*self._idle, *(child for child in born if isinstance(child, _Child))):
+            child.writer.close()
         if self._nursery is not None:
-            for child in self._idle:
-                child.writer.close()
             await self._nursery.close()
 
-    def _pick(self, document: str | None) -> _Child | None:
-        if not self._idle:
-            return None
+    async def _pick(self, document: str | None) -> _Child | None:
         had_it = None if document is None else self._last.get(document)
-        for index, child in enumerate(self._idle):
-            if child.pid == had_it:
-                return self._idle.pop(index)
-        return self._idle.pop()
+        while self._idle:
+            at = next((index for index, child in enumerate(self._idle) if child.pid == had_it), -1)
+            child = self._idle.pop(at)
+            if not child.has_ended:
+                return child
+            # It died while it had nothing to do: no request is to blame.
+            await self._end(child)
+        return None
 
     async def _born(self) -> _Child:
+        failed = [birth for birth in self._unclaimed if birth.done() and birth.exception() is not None]
+        self._unclaimed = [birth for birth in self._unclaimed if birth not in failed]
+        birth = self._unclaimed.pop() if self._unclaimed else asyncio.ensure_future(self._birth())
+        try:
+            return await asyncio.shield(birth)
+        except asyncio.CancelledError:
+            # Half-way a birth cannot be undone: the child is left to the next who wants one.
+            self._unclaimed.append(birth)
+            raise
+
+    async def _birth(self) -> _Child:
+        nursery = await self._open_nursery()
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                pid = await nursery.born(theirs.fileno())
+        except ConnectionError:
+            ours.close()
+            raise ChildDiedError(signal.SIGKILL) from None
+        reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
+        return _Child(nursery, pid, reader, writer)
+
+    async def _open_nursery(self) -> "_Nursery":
         async with self._opening:
             if self._nursery is None or self._nursery.is_gone:
+                if self._nursery is not None:
+                    await self._nursery.close()
                 self._nursery = await _Nursery.open()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            pid = await self._nursery.born(theirs.fileno())
-        reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
-        return _Child(pid, reader, writer)
+            return self._nursery
 
     async def _end(self, child: _Child) -> int:
         child.writer.close()
         self._last = {document: pid for document, pid in self._last.items() if pid != child.pid}
-        assert self._nursery is not None  # noqa: S101 - it has given birth to this child
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            return await self._nursery.end(child.pid)
+        # Its own nursery and no other: with that one gone, the number may be anybody's.
+        with suppress(OSError):
+            return await child.nursery.end(child.pid)
         return signal.SIGKILL
 
 
@@ -138,6 +175,7 @@ class _Nursery:
         self._process = process
         self._owned = owned
         self._asking = asyncio.Lock()
+        self._is_deaf = False
 
     @classmethod
     async def open(cls) -> "_Nursery":
@@ -160,7 +198,7 @@ class _Nursery:
 
     @property
     def is_gone(self) -> bool:
-        return self._process.returncode is not None
+        return self._is_deaf or self._process.returncode is not None
 
     async def born(self, descriptor: int) -> int:
         def send() -> None:
@@ -184,12 +222,20 @@ class _Nursery:
 
     async def _ask(self, send: Callable[[], None]) -> int:
         async with self._asking:
-            send()
-            data = b""
-            while len(data) < NUMBER.size:
-                part = await asyncio.get_running_loop().sock_recv(self._owned, NUMBER.size - len(data))
-                if not part:
-                    raise ConnectionError("the nursery is gone")
-                data += part
-            (answer,) = NUMBER.unpack(data)
-            return int(answer)
+            try:
+                send()
+                return await self._answer()
+            except OSError:
+                # It may take a moment until the system tells of its end.
+                self._is_deaf = True
+                raise
+
+    async def _answer(self) -> int:
+        data = b""
+        while len(data) < NUMBER.size:
+            part = await asyncio.get_running_loop().sock_recv(self._owned, NUMBER.size - len(data))
+            if not part:
+                raise ConnectionError("the nursery is gone")
+            data += part
+        (answer,) = NUMBER.unpack(data)
+        return int(answer)

@@ -1,0 +1,271 @@
+"""The pool of children: what is warm stays warm, and whoever dies takes only its request along."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from officeplane.domain.document import Format
+from officeplane.formats.blank import blank
+from officeplane.sandbox import pool
+from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
+from tests.sandbox.asking import AFile, an_order, apply, edited, text
+from tests.sandbox.processes import asleep, born, children_of, gone, nurseries, the_child
+from tests.support import eventually
+
+BLANK = AFile(blank(Format.DOCX, "A title"))
+CHECK = {"deed": "check"}
+
+
+async def opened(sandbox: Sandbox, file: AFile = BLANK, document: str = "doc") -> None:
+    """Have a child open a document."""
+    body, attached = file.opened_for(text(file.sha256))
+    assert "text" in (await sandbox.ask(body, attached, document=document)).body
+
+
+async def asking(sandbox: Sandbox, document: str | None = "doc") -> "asyncio.Task[object]":
+    """Stop the one child, ask it, and return the request that it cannot answer."""
+    child = the_child()
+    os.kill(child, signal.SIGSTOP)
+    await asleep(child)
+    request = asyncio.ensure_future(sandbox.ask(text(BLANK.sha256), document=document))
+    # One turn of the loop: it takes the child, and waits for the answer.
+    await asyncio.sleep(0)
+    return request
+
+
+async def test_nobody_is_born_before_somebody_asks(sandbox: Sandbox) -> None:
+    assert nurseries() == []
+
+    await sandbox.ask(CHECK, [BLANK.data])
+
+    assert len(born()) == 1
+
+
+async def test_what_is_not_open_is_missing_until_it_is_sent(sandbox: Sandbox) -> None:
+    assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
+
+    await opened(sandbox)
+
+    assert "text" in (await sandbox.ask(text(BLANK.sha256), document="doc")).body
+
+
+async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+
+    answer = await sandbox.ask(apply(BLANK.sha256, an_order("add_chapter", title="One")), document="doc")
+
+    again = apply(answer.body["sha256"], an_order("add_chapter", title="Two"))
+    second = await sandbox.ask(again, document="doc")
+    assert "One" in (await sandbox.ask(text(second.body["sha256"]), document="doc")).body["text"]
+    assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
+
+
+async def test_a_request_goes_to_the_child_that_had_the_document_last(sandbox: Sandbox) -> None:
+    other = AFile(blank(Format.XLSX, None), Format.XLSX)
+    await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, other, "two"))
+    assert len(born()) == 2
+
+    for document, file in (("one", BLANK), ("two", other)) * 3:
+        assert "text" in (await sandbox.ask(text(file.sha256), document=document)).body
+
+
+async def test_there_are_no_more_children_than_allowed(sandbox: Sandbox) -> None:
+    answers = await asyncio.gather(*(sandbox.ask(CHECK, [BLANK.data]) for _ in range(12)))
+
+    assert all(answer.body["format"] == "docx" for answer in answers)
+    assert len(born()) <= 2
+
+
+async def test_a_child_that_is_killed_takes_its_request_along_and_the_pool_goes_on(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    request = await asking(sandbox)
+
+    os.kill(the_child(), signal.SIGKILL)
+
+    with pytest.raises(ChildDiedError, match="ended by SIGKILL") as raised:
+        await request
+    assert raised.value.killed_by is signal.SIGKILL
+    assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
+    await opened(sandbox)
+
+
+async def test_a_child_that_died_while_it_was_idle_costs_nobody_a_request(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    child = the_child()
+    os.kill(child, signal.SIGKILL)
+    await gone(child)
+
+    await opened(sandbox)
+
+    assert the_child() != child
+
+
+async def test_a_request_that_is_cancelled_ends_its_child(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    child = the_child()
+    request = await asking(sandbox)
+
+    request.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    assert child not in born()
+    await opened(sandbox)
+
+
+async def test_a_sender_that_fails_ends_its_child_and_says_why(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    child = the_child()
+
+    async def send(_writer: asyncio.StreamWriter) -> None:
+        raise KeyError("gone")
+
+    with pytest.raises(KeyError):
+        await sandbox.ask_with(CHECK, [7], send)
+
+    assert child not in born()
+    await opened(sandbox)
+
+
+async def test_whoever_is_cancelled_while_a_child_is_born_leaves_nothing_behind(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    held = await asking(sandbox)
+    for _ in range(5):
+        birth = asyncio.ensure_future(sandbox.ask(CHECK, [BLANK.data]))
+        await asyncio.sleep(0)
+        birth.cancel()
+        await asyncio.wait({birth})
+
+    assert (await sandbox.ask(CHECK, [BLANK.data])).body["format"] == "docx"
+
+    assert len(born()) == 2
+    held.cancel()
+    await asyncio.wait({held})
+    await opened(sandbox)
+
+
+async def test_whoever_is_cancelled_while_the_nursery_begins_leaves_it_to_the_next() -> None:
+    sandbox = Sandbox(2)
+    before = descriptors()
+    first = asyncio.ensure_future(sandbox.ask(CHECK, [BLANK.data]))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.wait({first})
+
+    await opened(sandbox)
+
+    assert len(nurseries()) == 1
+    await sandbox.close()
+    await eventually(lambda: descriptors() <= before, what="nothing left open")
+
+
+async def test_a_child_may_read_no_environment_and_has_no_descriptor_but_its_socket(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    child = Path(f"/proc/{the_child()}")
+
+    descriptors = {int(link.name): link.readlink() for link in (child / "fd").iterdir()}
+
+    sockets = [number for number, target in descriptors.items() if str(target).startswith("socket:")]
+    others = {str(target) for number, target in descriptors.items() if number not in sockets}
+    assert (child / "environ").read_bytes() == b""
+    assert len(sockets) == 1
+    assert others == {"/dev/null"}
+
+
+async def test_a_child_is_bounded_in_memory_files_and_descriptors(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    limits = Path(f"/proc/{the_child()}/limits").read_text()
+
+    bounds = {line[:25].strip(): line[25:].split()[0] for line in limits.splitlines()[1:]}
+
+    assert int(bounds["Max address space"]) == 640 * 1024 * 1024
+    assert bounds["Max file size"] == "0"
+    assert bounds["Max core file size"] == "0"
+    assert int(bounds["Max open files"]) == 16
+    assert int(bounds["Max cpu time"]) <= 60
+
+
+async def test_children_go_with_their_nursery_and_the_next_request_has_a_new_one(sandbox: Sandbox) -> None:
+    other = AFile(blank(Format.XLSX, None), Format.XLSX)
+    await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, other, "two"))
+    children = born()
+    (nursery,) = nurseries()
+
+    os.kill(nursery, signal.SIGKILL)
+    await gone(nursery, *children)
+
+    await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, other, "two"))
+    (reborn,) = nurseries()
+    assert reborn != nursery
+    assert set(children_of(reborn)).isdisjoint(children)
+
+
+async def test_a_nursery_that_dies_with_a_request_under_way_is_a_child_that_died(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    request = await asking(sandbox)
+
+    os.kill(nurseries()[0], signal.SIGKILL)
+
+    with pytest.raises(ChildDiedError):
+        await request
+    await opened(sandbox)
+
+
+async def test_all_go_when_the_pool_is_closed() -> None:
+    sandbox = Sandbox(2)
+    await opened(sandbox)
+    processes = [*nurseries(), *born()]
+
+    await sandbox.close()
+
+    await gone(*processes)
+
+
+async def test_a_child_that_has_answered_often_enough_makes_place_for_a_fresh_one(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "REQUESTS_PER_CHILD", 2)
+    await opened(sandbox)
+    first = the_child()
+    await opened(sandbox)
+    assert born() == []
+
+    await opened(sandbox)
+
+    assert the_child() != first
+
+
+async def test_what_nobody_thought_of_is_an_error_and_the_child_is_not_used_again(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    child = the_child()
+
+    with pytest.raises(SandboxError, match="no_such_deed"):
+        await sandbox.ask({"deed": "no_such_deed"})
+
+    assert child not in born()
+    await opened(sandbox)
+
+
+async def test_large_answers_and_large_files_pass(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    order = an_order("write_page", content="word " * 190_000)
+
+    answer = await sandbox.ask(apply(BLANK.sha256, order), document="doc")
+
+    file = AFile(edited(answer, BLANK))
+    assert file.sha256 == answer.body["sha256"]
+    assert len((await sandbox.ask(text(file.sha256), document="doc")).body["text"]) > 900_000
+
+
+def descriptors() -> int:
+    """Return how many sockets this process has open."""
+    found = 0
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            found += str(link.readlink()).startswith("socket:")
+        except OSError:
+            continue
+    return found
