@@ -22,7 +22,7 @@ from officeplane.edits.catalogue import all_edits
 from officeplane.edits.contract import Document, Edit, Occasion
 from officeplane.formats.blank import blank
 from officeplane.formats.diff import difference
-from officeplane.formats.gate import admit
+from officeplane.formats.gate import admit, check_parts
 from officeplane.formats.package import part_cuts
 from officeplane.sandbox import limits
 from officeplane.sandbox.frames import Body, receive, send
@@ -157,6 +157,8 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
             shelf.put(sha256, opened)
             return Answer({"results": results, "difference": told})
         written = document.package.write()
+        # What an edit wrote is not trusted more than what somebody uploads.
+        check_parts(document.package, document.package.renewed)
     except Exception:
         shelf.drop(sha256)
         raise

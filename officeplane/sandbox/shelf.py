@@ -1,26 +1,17 @@
 """The shelf: the documents that a child keeps parsed, by the hash of their bytes."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import PieceKey
 from officeplane.edits.contract import Document
-from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.opening import CLASSES
 from officeplane.formats.package import Package
-from officeplane.formats.powerpoint.presentation import Presentation
-from officeplane.formats.word.document import Word
 
 DOCUMENTS_MAX: Final = 8
 BYTES_MAX: Final = 64 * 1024 * 1024
-
-_CLASSES: Final[Mapping[Format, Callable[[Package], Document]]] = {
-    Format.DOCX: Word,
-    Format.XLSX: Workbook,
-    Format.PPTX: Presentation,
-}
 
 
 @dataclass(slots=True)
@@ -46,7 +37,7 @@ class Shelf:
 
     def open(self, sha256: str, format: Format, data: bytes, cuts: list[int], kept: set[PieceKey]) -> Opened:
         """Parse a document and keep it; the file was cut into pieces at `cuts`."""
-        opened = Opened(_CLASSES[format](Package.read(data, cuts)), len(data), kept)
+        opened = Opened(CLASSES[format](Package.read(data, cuts)), len(data), kept)
         self.put(sha256, opened)
         return opened
 
