@@ -1,7 +1,6 @@
 """Documents in the ledger: what each query gives back, and what the tables refuse."""
 
 import hashlib
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -53,9 +52,9 @@ async def make(ledger: Ledger, document_id: str = "doc", *stretches: bytes) -> N
 
 
 @pytest.fixture
-async def ledger(bench: Workbench) -> AsyncIterator[Ledger]:
+def ledger(bench: Workbench) -> Ledger:
     """The ledger, with nothing in it."""
-    yield bench.runtime.ledger
+    return bench.runtime.ledger
 
 
 async def test_a_document_is_made_once(ledger: Ledger) -> None:
