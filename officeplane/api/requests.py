@@ -1,7 +1,7 @@
 """Requests, read strictly: known query parameters, JSON and nothing else, and that in time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from typing import Any, Final
 
 from fastapi import Request
@@ -59,6 +59,21 @@ class JsonRequest(Request):
             raise RefusedError("malformed_json", str(error)) from None
         # FastAPI takes null for no body at all; anything else that is no object is refused as such.
         return False if parsed is None else parsed
+
+
+async def blocks_of(request: Request) -> AsyncGenerator[bytes, None]:
+    """Yield a body that is a file, as it comes; who stops sending is not waited for."""
+    blocks = aiter(request.stream())
+    while True:
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                block = await anext(blocks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            detail = f"Nothing came for {BODY_SECONDS:g} s."
+            raise RefusedError("request_timeout", detail, {"Connection": "close"}) from None
+        yield block
 
 
 async def _in_time(body: Awaitable[bytes]) -> bytes:

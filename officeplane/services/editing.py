@@ -102,6 +102,8 @@ class Editing:
             return Failed(Failure(FailureKind.ERROR, str(error)))
         except UnsupportedDocumentError as error:
             return _invalid(str(error))
+        except DocumentNotFoundError as error:
+            return _permanent(str(error))
         match answer.body:
             case {"invalid": message, "index": int(index)}:
                 return _invalid(str(message), None if keys is None else index)

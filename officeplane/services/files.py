@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from officeplane.domain.document import Format, UnsupportedDocumentError
+from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.revision import PieceKey, PieceRef, Recipe
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import Sandbox
@@ -37,6 +38,9 @@ async def _assembled(executor: Executor, document_id: str, batch: list[bytes | P
     found: dict[PieceKey, bytes] = {}
     if part.keys:
         found = await documents.pieces(executor, document_id, part.keys)
+        if len(found) < len(part.keys):
+            # Only with their document do pieces go.
+            raise DocumentNotFoundError(document_id)
     return list(part.assemble(found))
 
 

@@ -25,7 +25,7 @@ from officeplane.api.document_views import (
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import DocumentIdInPath, IfMatch, PageQuery, Revision, RevisionNumber
 from officeplane.api.plane import runtime_of
-from officeplane.api.requests import StrictRoute
+from officeplane.api.requests import StrictRoute, blocks_of
 from officeplane.api.views import TaskView
 from officeplane.domain.document import MEDIA_TYPES, Document, Format
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
@@ -125,7 +125,7 @@ async def put(request: Request, document_id: DocumentIdInPath, if_match: IfMatch
     """Keep the bytes as they come, as a new document or as the next revision of one, in its lane's turn."""
     runtime = runtime_of(request)
     expected = None if if_match is None else int(if_match.strip('"'))
-    async with spooled(request.stream()) as spool:
+    async with spooled(blocks_of(request)) as spool:
         done = await runtime.documents.put(document_id, spool, expected, None)
     if done.document is None:
         assert done.task is not None  # noqa: S101 - one of the two is there
