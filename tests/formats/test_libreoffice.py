@@ -1,0 +1,294 @@
+"""Edited documents as another office program takes them: LibreOffice converts every one, and finds what was written.
+
+Nothing here can show Word's own repair prompt; what makes it appear is checked part by part.
+"""
+
+import io
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from lxml import etree
+
+from officeplane.domain.document import Format, Node
+from officeplane.edits.add_chapter import AddChapter
+from officeplane.edits.add_comment import AddComment
+from officeplane.edits.add_section import AddSection
+from officeplane.edits.add_sheet import AddSheet
+from officeplane.edits.add_slide import AddSlide
+from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.contract import Document, Edit, Occasion
+from officeplane.edits.edit_page import EditPage
+from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.move_slide import MoveSlide
+from officeplane.edits.rename_sheet import RenameSheet
+from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.set_cells import CellValue, FormulaCell, SetCells
+from officeplane.edits.set_notes import SetNotes
+from officeplane.edits.set_properties import SetProperties
+from officeplane.edits.write_page import WritePage
+from officeplane.formats.blank import blank
+from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+from tests.fixtures.documents import excel, powerpoint, word
+
+pytestmark = pytest.mark.timeout(240)  # on a busy machine; alone the whole file takes a tenth of that
+
+_SECONDS: Final = 200
+
+
+def without_print_titles(data: bytes) -> bytes:
+    """Return a workbook without titles on every printed page; LibreOffice 7.4 cannot load `hard` with them."""
+    package = Package.read(data)
+    names = package.content("xl/workbook.xml")
+    package.put("xl/workbook.xml", re.sub(rb"<definedName name=._xlnm.Print_Titles.*?</definedName>", b"", names))
+    return package.write().content()
+
+
+_FLAT: Final = {Format.DOCX: "fodt", Format.XLSX: "fods", Format.PPTX: "fodp"}
+_CONTENT: Final = (
+    "# Wtitle\n\nSome **Wbold** *Witalic* ~~gone~~ `Wcode` [Wlink](https://example.org/)\\\nWbroken\n\n- Wbullet\n"
+    "  1. Wnumber\n\n> Wquote\n\n| Whead | b |\n|---|---|\n| Wcell | **2** |\n\n---\n\n```\nWverbatim  here\n```\n\n"
+    "Ünïcode 漢字 العربية 🎈 <&>\n"
+)
+_WRITTEN: Final = (
+    "Wtitle", "Wbold", "Witalic", "Wcode", "Wlink", "Wbroken", "Wbullet", "Wnumber", "Wquote", "Whead", "Wcell",
+    "Wverbatim", "Ünïcode 漢字 العربية 🎈",
+)  # fmt: skip
+_MAKERS: Final[Mapping[Format, Mapping[str, Callable[[], bytes]]]] = {
+    Format.DOCX: {**word.HARD, "long": lambda: word.long(5), "blank": lambda: blank(Format.DOCX, "Blank")},
+    Format.XLSX: {
+        **excel.HARD,
+        "hard": lambda: without_print_titles(excel.hard()),
+        "big": lambda: excel.big(500),
+        "blank": lambda: blank(Format.XLSX, "Blank"),
+    },
+    Format.PPTX: {
+        **powerpoint.HARD,
+        "many": lambda: powerpoint.many(10),
+        "blank": lambda: blank(Format.PPTX, "Blank"),
+    },
+}
+_NAMES: Final = [f"{kind}-{name}" for kind, makers in _MAKERS.items() for name in makers]
+
+
+def edited_text(document: Word) -> list[str]:
+    """Edit a Word document in many ways; return the words that must be in it then."""
+    chapter = _apply(document, 1, AddChapter(title="Wchapter", position=0))
+    _apply(document, 2, AddSection(title="Wsection", chapter_id=chapter, content="Wbelow"))
+    page = _apply(document, 3, WritePage(content=_CONTENT))
+    _apply(document, 4, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]], section_id=chapter))
+    _apply(document, 5, AddComment(node_id=page, text="Wcomment\n\nWsecond"))
+    first = _apply(document, 6, WritePage(content="Wfirst", position=0))
+    _apply(document, 7, EditPage(page_id=first, content="Wfirst became Wother"))
+    _apply(document, 8, ReplaceText(find="became Wother", replace="became Wreplaced", expected_count=1))
+    _apply(document, 9, SetProperties(title="Wproperty", keywords="a, b"))
+    return [
+        "Wchapter", "Wsection", "Wbelow", "Wcolumn", "Wrow", "Wcomment", "Wsecond", "Wfirst became Wreplaced",
+        "Wproperty", *_WRITTEN,
+    ]  # fmt: skip
+
+
+def edited_book(workbook: Workbook) -> list[str]:
+    """Edit a workbook in many ways; return the words that must be in it then."""
+    first = _sheets(workbook.outline())[0]
+    _apply(workbook, 1, AddSheet(name="Wnew", position=0))
+    cells: dict[str, CellValue] = {
+        "A1": "Wtext",
+        "B2": 40,
+        "B3": 1.5,
+        "C4": True,
+        "D5": FormulaCell(formula="SUM(B2:B3)*10"),
+        "E6": "<&> ü",
+    }
+    _apply(workbook, 2, SetCells(sheet="Wnew", cells=cells))
+    _apply(workbook, 3, AppendRows(sheet="Wnew", rows=[["Wrow", 1, FormulaCell(formula='"Wformula"&B2')], ["Wlast"]]))
+    _apply(workbook, 4, AppendRows(sheet=first, rows=[["Wappended", 7]]))
+    _apply(workbook, 5, SetCells(sheet=first, cells={"Z50": "Wfar"}))
+    _apply(workbook, 6, RenameSheet(sheet="Wnew", name="Wrenamed it's"))
+    _apply(workbook, 7, ReplaceText(find="Wtext", replace="Wreplaced", expected_count=1))
+    _apply(workbook, 8, SetProperties(title="Wproperty"))
+    # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
+    return ["Wreplaced", "415", "Wrow", "Wformula40", "Wlast", "Wappended", "Wfar", "Wrenamed", "Wproperty"]
+
+
+def edited_deck(presentation: Presentation) -> list[str]:
+    """Edit a presentation in many ways; return the words that must be in it then."""
+    added = _apply(presentation, 1, AddSlide(title="Wslide", body="- Wpoint\n  - Wdeeper", notes="Wnotes"))
+    _apply(presentation, 2, WritePage(content=_CONTENT))
+    _apply(presentation, 3, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]]))
+    _apply(presentation, 4, MoveSlide(slide_id=added, position=0))
+    other = _apply(presentation, 5, AddSlide(title="Wbefore", body="gone", notes="gone"))
+    _apply(presentation, 6, EditSlide(slide_id=other, title="Wafter", body="Wbody"))
+    _apply(presentation, 7, SetNotes(slide_id=other, notes="Wremark"))
+    _apply(presentation, 8, ReplaceText(find="Wbody", replace="Wreplaced", expected_count=1))
+    _apply(presentation, 9, SetProperties(title="Wproperty"))
+    return [
+        "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced", "Wproperty",
+        *_WRITTEN,
+    ]  # fmt: skip
+
+
+def _apply(document: Document, number: int, edit: Edit) -> str:
+    result = edit.apply(document, Occasion(f"task-{number}", "Ada", datetime(2026, 5, 1, 12, tzinfo=UTC)))
+    return str(result["id"])
+
+
+def _format_of(name: str) -> Format:
+    return Format(name.partition("-")[0])
+
+
+def _sheets(nodes: list[Node]) -> list[str]:
+    return [node.text for node in nodes if node.kind == "sheet"]
+
+
+@pytest.fixture(scope="module")
+def edited() -> dict[str, tuple[bytes, list[str]]]:
+    """Every document of every generator after its edits, and the words that must be in it."""
+    made: dict[str, tuple[bytes, list[str]]] = {}
+    for name in _NAMES:
+        kind = _format_of(name)
+        package = Package.read(_MAKERS[kind][name.partition("-")[2]]())
+        match kind:
+            case Format.DOCX:
+                words = edited_text(Word(package))
+            case Format.XLSX:
+                words = edited_book(Workbook(package))
+            case Format.PPTX:
+                words = edited_deck(Presentation(package))
+        made[name] = (package.write().content(), words)
+    return made
+
+
+@pytest.fixture(scope="module")
+def converted(edited: dict[str, tuple[bytes, list[str]]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which LibreOffice has left each document as PDF and as the flat XML of its own format."""
+    program = _libreoffice()
+    folder = tmp_path_factory.mktemp("libreoffice")
+    (folder / "given").mkdir()
+    for name, (data, _) in edited.items():
+        (folder / "given" / f"{name}.{_format_of(name)}").write_bytes(data)
+    # One call for each kind of output: starting takes longer than converting.
+    _convert(program, folder, "pdf", "*")
+    for kind, flat in _FLAT.items():
+        _convert(program, folder, flat, f"*.{kind}")
+    return folder
+
+
+def _libreoffice() -> str:
+    program = shutil.which("soffice") or shutil.which("libreoffice")
+    if program is None:
+        pytest.skip("LibreOffice is not installed: `apt-get install libreoffice-{writer,calc,impress}-nogui`")
+    home = Path(program).resolve().parent
+    missing = [name for name in ("sw", "sc", "sd") if not (home / f"lib{name}lo.so").exists()]
+    if missing:
+        pytest.skip(
+            f"LibreOffice is installed without lib{missing[0]}lo.so: one of Writer, Calc and Impress is missing"
+        )
+    return program
+
+
+def _convert(program: str, folder: Path, kind: str, names: str) -> None:
+    done = subprocess.run(
+        [
+            program, "--headless", "--norestore", f"-env:UserInstallation=file://{folder}/profile",
+            "--convert-to", kind, "--outdir", folder, *sorted((folder / "given").glob(names)),
+        ],
+        env={**os.environ, "HOME": str(folder)}, capture_output=True, text=True, timeout=_SECONDS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_libreoffice_finds_everything_that_edits_have_written(
+    name: str, edited: dict[str, tuple[bytes, list[str]]], converted: Path
+) -> None:
+    _, words = edited[name]
+
+    pdf = (converted / f"{name}.pdf").read_bytes()
+    flat = etree.parse(converted / f"{name}.{_FLAT[_format_of(name)]}")
+
+    assert pdf.startswith(b"%PDF-")
+    assert b"%%EOF" in pdf[-32:]
+    said = " ".join(" ".join(str(text) for text in flat.getroot().itertext()).split())
+    attributes = {value for each in flat.iter() for value in each.attrib.values()}
+    assert [word for word in words if word not in said and not any(word in value for value in attributes)] == []
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_nothing_is_left_to_repair(name: str, edited: dict[str, tuple[bytes, list[str]]]) -> None:
+    data, _ = edited[name]
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = archive.namelist()
+        parts = {each: archive.read(each) for each in names}
+
+    assert len(names) == len(parts)
+    assert names[0] == "[Content_Types].xml"
+    assert not _undeclared(parts)
+    assert not _arrows_to_nowhere(parts)
+    _reopen(_format_of(name), data)
+
+
+def _undeclared(parts: Mapping[str, bytes]) -> list[str]:
+    """Return parts without a content type, and content types without a part."""
+    types = etree.fromstring(parts["[Content_Types].xml"])
+    defaults = [entry.get("Extension", "").lower() for entry in types if etree.QName(entry).localname == "Default"]
+    overrides = [entry.get("PartName", "")[1:] for entry in types if etree.QName(entry).localname == "Override"]
+    assert len(set(defaults)) == len(defaults)
+    assert len(set(overrides)) == len(overrides)
+    covered = {
+        name
+        for name in parts
+        if name in overrides or name.rpartition(".")[2].lower() in defaults or name == "[Content_Types].xml"
+    }
+    return sorted((parts.keys() - covered) | (set(overrides) - parts.keys()))
+
+
+def _arrows_to_nowhere(parts: Mapping[str, bytes]) -> list[str]:
+    """Return relationships whose part is not there, or that share their id with another one."""
+    wrong: list[str] = []
+    for name in parts:
+        if not name.endswith(".rels"):
+            continue
+        folder = posixpath.dirname(posixpath.dirname(name))
+        source = posixpath.join(folder, posixpath.basename(name).removesuffix(".rels"))
+        if source not in parts and name != "_rels/.rels":
+            wrong.append(f"{name} belongs to nothing")
+        arrows = list(etree.fromstring(parts[name]))
+        if len({arrow.get("Id") for arrow in arrows}) != len(arrows):
+            wrong.append(f"{name} has an id twice")
+        for arrow in arrows:
+            target = arrow.get("Target", "").partition("#")[0]
+            is_inside = arrow.get("TargetMode") != "External" and target
+            if is_inside and posixpath.normpath(posixpath.join("/", folder, target))[1:] not in parts:
+                wrong.append(f"{name} leads to {target}")
+    return wrong
+
+
+def _reopen(format: Format, data: bytes) -> None:
+    stream: Any = io.BytesIO(data)
+    match format:
+        case Format.DOCX:
+            assert docx.Document(stream).paragraphs
+        case Format.XLSX:
+            with warnings.catch_warnings():
+                # What openpyxl would not keep is not ours to lose.
+                warnings.simplefilter("ignore")
+                assert openpyxl.load_workbook(stream).worksheets
+        case Format.PPTX:
+            assert [shape for slide in pptx.Presentation(stream).slides for shape in slide.shapes]
