@@ -10,7 +10,7 @@ from officeplane.edits.contract import Document
 from officeplane.formats.opening import CLASSES
 from officeplane.formats.package import Package
 
-DOCUMENTS_MAX: Final = 8
+DOCUMENTS_MAX: Final = 32
 BYTES_MAX: Final = 64 * 1024 * 1024
 
 
@@ -21,6 +21,8 @@ class Opened:
     document: Document
     size: int
     kept: set[PieceKey]
+    recipe: str
+    """The hash of the recipe that these pieces are from: the same bytes may be kept in other pieces elsewhere."""
 
 
 class Shelf:
@@ -35,9 +37,11 @@ class Shelf:
             self._opened.move_to_end(sha256)
         return self._opened.get(sha256)
 
-    def open(self, sha256: str, format: Format, data: bytes, cuts: list[int], kept: set[PieceKey]) -> Opened:
+    def open(
+        self, sha256: str, format: Format, data: bytes, cuts: list[int], kept: set[PieceKey], recipe: str
+    ) -> Opened:
         """Parse a document and keep it; the file was cut into pieces at `cuts`."""
-        opened = Opened(CLASSES[format](Package.read(data, cuts)), len(data), kept)
+        opened = Opened(CLASSES[format](Package.read(data, cuts)), len(data), kept, recipe)
         self.put(sha256, opened)
         return opened
 
