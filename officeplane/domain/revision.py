@@ -57,6 +57,11 @@ class Recipe:
         sizes = (s.size if isinstance(s, PieceRef) else len(s) for s in self.stretches)
         return list(accumulate(sizes))
 
+    @property
+    def sha256(self) -> str:
+        """The hash of the recipe itself, in hexadecimal: equal files may be cut in other ways."""
+        return hashlib.sha256(self.encode()).hexdigest()
+
     def assemble(self, pieces: Mapping[PieceKey, bytes]) -> Iterator[bytes]:
         """Yield the file's bytes, stretch by stretch."""
         for stretch in self.stretches:

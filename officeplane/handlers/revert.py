@@ -12,7 +12,7 @@ class Revert(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    to_revision: Annotated[int, Field(ge=1, alias="toRevision")]
+    to_revision: Annotated[int, Field(ge=1, le=2**53, alias="toRevision")]
 
 
 REVERT: Final = TaskType(

@@ -6,13 +6,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from officeplane.handlers.contract import TaskType
 
+_UUID: Final = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
 
 class Upload(BaseModel):
     """Where the file waits; only a PUT of a document knows."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    upload_id: Annotated[str, Field(alias="uploadId")]
+    upload_id: Annotated[str, Field(alias="uploadId", pattern=_UUID)]
 
 
 UPLOAD: Final = TaskType(

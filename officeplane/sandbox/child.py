@@ -91,7 +91,7 @@ def _told(error: InvalidEditError | MissingResultError | ValidationError) -> str
 
 def _open(shelf: Shelf, sent: Body, data: bytes) -> None:
     kept = {PieceKey(bytes.fromhex(key)) for key in sent["kept"]}
-    shelf.open(sent["sha256"], Format(sent["format"]), data, sent["cuts"], kept)
+    shelf.open(sent["sha256"], Format(sent["format"]), data, sent["cuts"], kept, sent["recipe"])
 
 
 def _find(shelf: Shelf, sha256: str) -> Opened:
@@ -135,6 +135,9 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     """Apply edits in order, all or none, and keep the document as what it has become."""
     sha256: str = body["sha256"]
     opened = _find(shelf, sha256)
+    if opened.recipe != body["recipe"]:
+        # The same bytes, cut in another way: what is stored of them is not what is thought here.
+        raise _NotHereError(sha256)
     document = opened.document
     before = _Seen(document) if body["difference"] else None
     # Whatever happens, nobody must find it under its old name half-edited.
@@ -165,6 +168,7 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     new = {key: piece for key, piece in written.pieces.items() if key not in opened.kept}
     opened.kept = set(written.pieces)
     opened.size = written.size
+    opened.recipe = written.recipe.sha256
     shelf.put(written.sha256, opened)
     answer = {"results": results, "sha256": written.sha256, "size": written.size}
     return Answer(answer, [written.recipe.encode(), *new.values()])

@@ -185,15 +185,23 @@ class Documents:
             {
                 "taskType": task_type,
                 "payload": payload_json,
-                "taskId": intake.root_id,
+                # As in an attempt, no two of them give the same id to what they make.
+                "taskId": f"{intake.root_id}/{index}",
                 "key": key,
                 "author": request.created_by or NOBODY,
                 "at": "2000-01-01T00:00:00+00:00",
             }
-            for task_type, payload_json, key in edits
+            for index, (task_type, payload_json, key) in enumerate(edits)
         ]
         answer = await self._asked(
-            {"deed": "apply", "sha256": file.sha256, "edits": orders, "difference": True}, [file]
+            {
+                "deed": "apply",
+                "sha256": file.sha256,
+                "recipe": file.recipe.sha256,
+                "edits": orders,
+                "difference": True,
+            },
+            [file],
         )
         results = answer.body["results"]
         return {"result": results if len(results) > 1 else results[0], "diff": answer.body["difference"]}

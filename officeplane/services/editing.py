@@ -93,7 +93,13 @@ class Editing:
             answer = await ask(
                 self._ledger,
                 self._sandbox,
-                {"deed": "apply", "sha256": head.sha256, "edits": orders, "difference": False},
+                {
+                    "deed": "apply",
+                    "sha256": head.sha256,
+                    "recipe": head.recipe.sha256,
+                    "edits": orders,
+                    "difference": False,
+                },
                 file,
             )
         except ChildDiedError as error:

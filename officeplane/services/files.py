@@ -60,6 +60,7 @@ class OpenedFile:
             "format": self.format,
             "cuts": self.recipe.cuts,
             "kept": [key.hex() for key in self.recipe.keys],
+            "recipe": self.recipe.sha256,
         }
 
     async def ask(self, executor: Executor, sandbox: Sandbox, body: Body) -> Frame:

@@ -25,6 +25,7 @@ class AFile:
             "format": format,
             "cuts": self.recipe.cuts,
             "kept": [key.hex() for key in self.recipe.keys],
+            "recipe": self.recipe.sha256,
         }
 
     def opened_for(self, body: Body) -> tuple[Body, list[bytes]]:
@@ -44,9 +45,11 @@ def an_order(task_type: str, task_id: str = "task", **payload: Any) -> dict[str,
     }
 
 
-def apply(sha256: str, *orders: dict[str, Any], difference: bool = False) -> Body:
-    """Return a request to edit a document."""
-    return {"deed": "apply", "sha256": sha256, "edits": list(orders), "difference": difference}
+def apply(of: AFile | Frame, *orders: dict[str, Any], difference: bool = False) -> Body:
+    """Return a request to edit a file, or what an earlier one has made of one."""
+    sha256 = of.sha256 if isinstance(of, AFile) else of.body["sha256"]
+    recipe = of.recipe if isinstance(of, AFile) else Recipe.decode(of.attached[0])
+    return {"deed": "apply", "sha256": sha256, "recipe": recipe.sha256, "edits": list(orders), "difference": difference}
 
 
 def text(sha256: str) -> Body:

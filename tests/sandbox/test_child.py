@@ -16,6 +16,7 @@ from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
 from officeplane.sandbox.child import serve
 from officeplane.sandbox.frames import Body, Frame, receive, send
+from officeplane.sandbox.shelf import DOCUMENTS_MAX
 from tests.sandbox.asking import AFile, an_order, apply, edited, text
 
 DOCX = AFile(blank(Format.DOCX, None))
@@ -70,13 +71,13 @@ def test_a_warm_document_becomes_what_a_cold_one_becomes(
     line: Line, file: AFile, order: dict[str, Any], second: dict[str, Any]
 ) -> None:
     line.open(file)
-    first = line.ask(apply(file.sha256, order))
+    first = line.ask(apply(file, order))
     between = AFile(edited(first, file), file.introduction["format"])
-    warm = line.ask(apply(between.sha256, second))
+    warm = line.ask(apply(first, second))
 
     assert line.ask(text(between.sha256)).body["missing"] == between.sha256
     line.open(between)
-    cold = line.ask(apply(between.sha256, second))
+    cold = line.ask(apply(between, second))
 
     assert warm.body == cold.body
 
@@ -85,15 +86,15 @@ def test_a_warm_document_becomes_what_a_cold_one_becomes(
 def test_a_failing_edit_leaves_the_document_as_it_was(line: Line, file: AFile, order: dict[str, Any]) -> None:
     line.open(file)
     said = line.text(file.sha256)
-    cold = line.ask(apply(file.sha256, order))
+    cold = line.ask(apply(file, order))
     line.open(file)
 
-    refused = line.ask(apply(file.sha256, order, WRONG))
+    refused = line.ask(apply(file, order, WRONG))
 
     assert "invalid" in refused.body
     assert refused.body["index"] == 1
     assert line.text(file.sha256) == said
-    assert line.ask(apply(file.sha256, order)).body == cold.body
+    assert line.ask(apply(file, order)).body == cold.body
 
 
 @pytest.mark.parametrize(("file", "order"), CASES)
@@ -101,22 +102,22 @@ def test_a_preview_tells_and_changes_nothing(line: Line, file: AFile, order: dic
     line.open(file)
     said = line.text(file.sha256)
 
-    seen = line.ask(apply(file.sha256, order, difference=True))
+    seen = line.ask(apply(file, order, difference=True))
 
     assert any(seen.body["difference"]["nodes"].values()) or seen.body["difference"]["text"]
     assert seen.attached == []
     assert line.text(file.sha256) == said
-    after = line.ask(apply(file.sha256, order))
+    after = line.ask(apply(file, order))
     assert after.body["results"] == seen.body["results"]
     line.open(file)
-    assert line.ask(apply(file.sha256, order)).body == after.body
+    assert line.ask(apply(file, order)).body == after.body
 
 
 def test_several_edits_are_applied_in_order_as_one_file(line: Line) -> None:
     line.open(DOCX)
 
     answer = line.ask(
-        apply(DOCX.sha256, an_order("add_chapter", "t/0", title="One"), an_order("add_chapter", "t/1", title="Two"))
+        apply(DOCX, an_order("add_chapter", "t/0", title="One"), an_order("add_chapter", "t/1", title="Two"))
     )
 
     one, two = answer.body["results"]
@@ -127,8 +128,8 @@ def test_several_edits_are_applied_in_order_as_one_file(line: Line) -> None:
 
 def test_only_pieces_that_the_ledger_has_not_are_sent_along(line: Line) -> None:
     line.open(DOCX)
-    first = line.ask(apply(DOCX.sha256, an_order("add_chapter", "1", title="One")))
-    second = line.ask(apply(first.body["sha256"], an_order("set_properties", "2", title="Another")))
+    first = line.ask(apply(DOCX, an_order("add_chapter", "1", title="One")))
+    second = line.ask(apply(first, an_order("set_properties", "2", title="Another")))
 
     assert not set(first.attached[1:]) & set(second.attached[1:])
 
@@ -146,7 +147,7 @@ def test_only_pieces_that_the_ledger_has_not_are_sent_along(line: Line) -> None:
 def test_an_edit_that_cannot_work_is_told_as_invalid(line: Line, order: dict[str, Any]) -> None:
     line.open(DOCX)
 
-    answer = line.ask(apply(DOCX.sha256, order))
+    answer = line.ask(apply(DOCX, order))
 
     assert answer.body["invalid"]
     assert not answer.body["tired"]
@@ -158,7 +159,7 @@ def test_the_gate_stands_before_everything(line: Line) -> None:
 
 
 def test_documents_that_were_not_used_for_long_are_forgotten(line: Line) -> None:
-    files = [AFile(blank(Format.XLSX, f"number {n}"), Format.XLSX) for n in range(9)]
+    files = [AFile(blank(Format.XLSX, f"number {n}"), Format.XLSX) for n in range(DOCUMENTS_MAX + 1)]
     for file in files:
         line.open(file)
 
@@ -168,7 +169,7 @@ def test_documents_that_were_not_used_for_long_are_forgotten(line: Line) -> None
 
 def test_two_revisions_are_compared_and_the_one_that_is_not_there_is_asked_for(line: Line) -> None:
     line.open(DOCX)
-    changed = AFile(edited(line.ask(apply(DOCX.sha256, EDITS[0])), DOCX))
+    changed = AFile(edited(line.ask(apply(DOCX, EDITS[0])), DOCX))
     request: Body = {"deed": "difference", "between": [DOCX.sha256, changed.sha256]}
 
     assert line.ask(request).body["missing"] == DOCX.sha256
@@ -180,11 +181,11 @@ def test_two_revisions_are_compared_and_the_one_that_is_not_there_is_asked_for(l
 
 def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line) -> None:
     line.open(DOCX)
-    answer = line.ask(apply(DOCX.sha256, an_order("write_page", "1", content="A page.")))
+    answer = line.ask(apply(DOCX, an_order("write_page", "1", content="A page.")))
     page = answer.body["results"][0]["id"]
     base = AFile(edited(answer, DOCX))
     line.open(base)
-    head = AFile(edited(line.ask(apply(base.sha256, an_order("edit_page", "2", pageId=page, content="Other."))), base))
+    head = AFile(edited(line.ask(apply(base, an_order("edit_page", "2", pageId=page, content="Other."))), base))
     line.open(base)
     line.open(head)
     mine = an_order("edit_page", "3", pageId=page, content="Mine.")
@@ -261,4 +262,12 @@ def test_an_order_is_json_that_a_child_reads_strictly(line: Line) -> None:
     line.open(DOCX)
     order = {**EDITS[0], "payload": json.dumps({"title": "One", "position": "1"})}
 
-    assert "position" in line.ask(apply(DOCX.sha256, order)).body["invalid"]
+    assert "position" in line.ask(apply(DOCX, order)).body["invalid"]
+
+
+def test_a_file_that_is_kept_in_other_pieces_than_it_is_open_in_is_asked_for(line: Line) -> None:
+    line.open(DOCX)
+    elsewhere = {**apply(DOCX, EDITS[0]), "recipe": "of another document with the same bytes"}
+
+    assert line.ask(elsewhere).body["missing"] == DOCX.sha256
+    assert "results" in line.ask(apply(DOCX, EDITS[0])).body

@@ -55,9 +55,9 @@ async def test_what_is_not_open_is_missing_until_it_is_sent(sandbox: Sandbox) ->
 async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbox: Sandbox) -> None:
     await opened(sandbox)
 
-    answer = await sandbox.ask(apply(BLANK.sha256, an_order("add_chapter", title="One")), document="doc")
+    answer = await sandbox.ask(apply(BLANK, an_order("add_chapter", title="One")), document="doc")
 
-    again = apply(answer.body["sha256"], an_order("add_chapter", title="Two"))
+    again = apply(answer, an_order("add_chapter", title="Two"))
     second = await sandbox.ask(again, document="doc")
     assert "One" in (await sandbox.ask(text(second.body["sha256"]), document="doc")).body["text"]
     assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
@@ -253,7 +253,7 @@ async def test_large_answers_and_large_files_pass(sandbox: Sandbox) -> None:
     await opened(sandbox)
     order = an_order("write_page", content="word " * 190_000)
 
-    answer = await sandbox.ask(apply(BLANK.sha256, order), document="doc")
+    answer = await sandbox.ask(apply(BLANK, order), document="doc")
 
     file = AFile(edited(answer, BLANK))
     assert file.sha256 == answer.body["sha256"]
