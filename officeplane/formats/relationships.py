@@ -47,7 +47,10 @@ class Relationships:
             is_external = arrow.get("TargetMode") == "External"
             target = arrow.get("Target", "")
             yield Relationship(
-                arrow.get("Id", ""), arrow.get("Type", ""), target if is_external else self._absolute(target), is_external
+                arrow.get("Id", ""),
+                arrow.get("Type", ""),
+                target if is_external else self._absolute(target),
+                is_external,
             )
 
     def of_type(self, kind: str) -> list[Relationship]:
@@ -116,9 +119,7 @@ def declare(package: Package, part: str, kind: str) -> None:
     """Say what kind a part is, unless that is said already."""
     if content_type(package, part) == kind:
         return
-    etree.SubElement(
-        package.tree(CONTENT_TYPES_PART), f"{{{_TYPES}}}Override", PartName=f"/{part}", ContentType=kind
-    )
+    etree.SubElement(package.tree(CONTENT_TYPES_PART), f"{{{_TYPES}}}Override", PartName=f"/{part}", ContentType=kind)
     package.changed(CONTENT_TYPES_PART)
 
 
