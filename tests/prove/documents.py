@@ -27,9 +27,11 @@ async def documents(folder: Path) -> list[Figure]:
     notes = verdict.notes
     blows = ", ".join(f"{name.replace('_', ' ')} {times}" for name, times in sorted(verdict.struck.items()))
     states = ", ".join(f"{count} {state}" for state, count in verdict.states.most_common())
+    wholes = ", ".join(f"{count} {state}" for state, count in verdict.wholes.most_common())
     return [
         exactly("documents: what should not be", [fault[:2_000] for fault in verdict.wrong], []),
         noted("documents: edits", states, f"at least {REQUESTS}"),
+        noted("documents: atomic batches among them", wholes),
         noted("documents: attempts", str(verdict.attempts)),
         noted("documents: revisions whose bytes have their hash", str(verdict.revisions)),
         noted("documents: files that were reopened and compared", str(verdict.reread)),

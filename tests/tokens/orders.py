@@ -65,13 +65,19 @@ class Orders:
         body: dict[str, Any] = {"documentId": subject.document_id}
         if len(steps) == 1:
             body |= steps[0]
+        elif dice.random() < 0.5:
+            if dice.random() < 0.2:
+                steps.append(_broken(subject))
+            for step in steps:
+                del step["maxRetries"]
+            body |= {"children": steps, "atomic": True, "maxRetries": RETRIES_MAX}
         else:
-            body["children"] = steps
-            if dice.random() < 0.5:
-                body["onChildFailure"] = "continue"
+            body |= {"children": steps, "onChildFailure": dice.choice(["abort", "continue"])}
         if kind < 0.06:
             # Nobody has edited since the file was put there: it is likely wrong.
-            dice.choice(steps if len(steps) > 1 else [body]).update(baseRevision=1, onConflict="reject")
+            dice.choice([body] if len(steps) == 1 or "atomic" in body else steps).update(
+                baseRevision=1, onConflict="reject"
+            )
         elif kind < 0.1 and len(steps) == 1:
             body |= {"baseRevision": 1, "onConflict": dice.choice(["rebase", "force"])}
         order = Order(
@@ -148,6 +154,17 @@ class Orders:
                 return [_step("move_slide", slideId=self._dice.choice(list(subject.slides)), position=1)]
             case _:
                 return [add]
+
+
+def _broken(subject: Subject) -> dict[str, Any]:
+    """Return an edit that cannot be done."""
+    match subject.format:
+        case "docx":
+            return _step("delete_page", pageId="nowhere")
+        case "xlsx":
+            return _step("append_rows", sheet="nowhere", rows=[["never"]])
+        case _:
+            return _step("delete_slide", slideId="nowhere")
 
 
 def _step(task_type: str, **payload: Any) -> dict[str, Any]:
