@@ -16,7 +16,13 @@ from officeplane.domain.revision import (
 )
 
 SIZES = st.integers(0, 40) | st.integers(PIECE_BYTES_MIN - 2, PIECE_BYTES_MIN + 2)
-STRETCHES = st.lists(st.builds(lambda size, fill: bytes([fill]) * size, SIZES, st.integers(0, 3)), max_size=12)
+
+
+def _stretch(size: int, fill: int) -> bytes:
+    return bytes([fill]) * size
+
+
+STRETCHES = st.lists(st.builds(_stretch, SIZES, st.integers(0, 3)), max_size=12)
 
 
 def written(stretches: list[bytes]) -> tuple[RecipeWriter, Recipe]:
