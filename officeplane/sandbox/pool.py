@@ -1,6 +1,7 @@
 """The pool: the sandboxed children of a process, and which documents each has open.
 
-A request for a document goes to the child that had it last, if that one is free.
+A request for a document goes to the child that had it last, and waits a little while
+for that one to be free: to open a document takes longer than most edits of it.
 A child that is stopped in the middle of a request is killed; one that dies takes
 only its request with it.
 """
@@ -11,8 +12,8 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import structlog
@@ -21,6 +22,10 @@ from officeplane.sandbox.frames import Body, Frame, head_of, read
 from officeplane.sandbox.letters import BIRTH, END, NUMBER
 
 REQUESTS_PER_CHILD: Final = 2_000
+LINGER_SECONDS: Final = 0.02
+"""How long a request waits for its document's child while another child has nothing to do."""
+PATIENCE_SECONDS: Final = 1.0
+"""How long it waits while the others have enough to do with documents of their own."""
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -58,6 +63,16 @@ class _Child:
         return bool(poll.poll(0))
 
 
+class _Waiting:
+    """A request that waits for its turn."""
+
+    def __init__(self, document: str | None) -> None:
+        loop = asyncio.get_running_loop()
+        self.document = document
+        self.began = loop.time()
+        self.turn: asyncio.Future[_Child | None] = loop.create_future()
+
+
 Send = Callable[[asyncio.StreamWriter], Awaitable[None]]
 """Writes the attachments of a request, as they come."""
 
@@ -66,7 +81,8 @@ class Sandbox:
     """At most so many children, born when they are needed."""
 
     def __init__(self, children_max: int) -> None:
-        self._free = asyncio.Semaphore(children_max)
+        self._turns = children_max
+        self._waiting: list[_Waiting] = []
         self._idle: list[_Child] = []
         self._last: dict[str, int] = {}
         self._nursery: _Nursery | None = None
@@ -84,8 +100,8 @@ class Sandbox:
 
     async def ask_with(self, body: Body, sizes: Sequence[int], send: Send, *, document: str | None = None) -> Frame:
         """Return a child's answer to a request whose attachments, of these sizes, are written by `send`."""
-        async with self._free:
-            child = await self._pick(document) or await self._born()
+        async with self._turn(document) as had_it:
+            child = had_it or await self._born()
             try:
                 child.writer.write(head_of(body, list(sizes)))
                 await send(child.writer)
@@ -117,16 +133,54 @@ class Sandbox:
         if self._nursery is not None:
             await self._nursery.close()
 
-    async def _pick(self, document: str | None) -> _Child | None:
-        had_it = None if document is None else self._last.get(document)
-        while self._idle:
-            at = next((index for index, child in enumerate(self._idle) if child.pid == had_it), -1)
-            child = self._idle.pop(at)
-            if not child.has_ended:
-                return child
-            # It died while it had nothing to do: no request is to blame.
-            await self._end(child)
-        return None
+    @asynccontextmanager
+    async def _turn(self, document: str | None) -> AsyncGenerator[_Child | None, None]:
+        """Wait for one of the children, or for leave to have one born."""
+        waiting = _Waiting(document)
+        self._waiting.append(waiting)
+        self._give_turns()
+        looking_again = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._give_turns)
+        try:
+            child = waiting.turn.result() if waiting.turn.done() else await waiting.turn
+        except asyncio.CancelledError:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+            elif not waiting.turn.cancelled():
+                self._idle += [child for child in (waiting.turn.result(),) if child is not None]
+                self._end_turn()
+            raise
+        finally:
+            looking_again.cancel()
+        try:
+            if child is not None and child.has_ended:
+                # It died while it had nothing to do: no request is to blame.
+                await self._end(child)
+                child = None
+            yield child
+        finally:
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        self._turns += 1
+        self._give_turns()
+
+    def _give_turns(self) -> None:
+        """Give what is free to those who wait: first where the document is open, or nowhere, then to the impatient."""
+        now = asyncio.get_running_loop().time()
+        for seconds in (PATIENCE_SECONDS, LINGER_SECONDS):
+            for waiting in [one for one in self._waiting if not one.turn.cancelled()]:
+                if not self._turns:
+                    return
+                had_it = None if waiting.document is None else self._last.get(waiting.document)
+                child = next((child for child in self._idle if child.pid == had_it), None)
+                if child is None and had_it is not None and now < waiting.began + seconds:
+                    continue
+                child = child or (self._idle[-1] if self._idle else None)
+                if child is not None:
+                    self._idle.remove(child)
+                self._turns -= 1
+                self._waiting.remove(waiting)
+                waiting.turn.set_result(child)
 
     async def _born(self) -> _Child:
         failed = [birth for birth in self._unclaimed if birth.done() and birth.exception() is not None]
