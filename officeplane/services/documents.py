@@ -21,6 +21,7 @@ from officeplane.domain.errors import (
     StaleRevisionError,
     TaskNotFoundError,
 )
+from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.request import TaskRequest
@@ -111,7 +112,7 @@ class Documents:
         now = await self.show(document_id)
         if details.task.state is TaskState.COMPLETED:
             return Put(now, was_made=False, task=None)
-        if if_match is not None:
+        if if_match is not None and any(failure.kind == FailureKind.EDIT_CONFLICT for failure in details.failures):
             raise StaleRevisionError(if_match, now.revision)
         raise IllegalStateError(details.task.id, details.task.state, "put in place")
 
