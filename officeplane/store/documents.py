@@ -80,8 +80,8 @@ async def lock(executor: Executor, document_ids: Iterable[str]) -> dict[Document
 
 async def revise(executor: Executor, revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> None:
     """Add revisions, with their pieces, and move the heads."""
-    for _, revision in revisions:
-        await keep_pieces(executor, revision.document_id, revision.pieces)
+    # Those of all documents together: a settlement's round trips are what a lane waits for.
+    await _keep(executor, [(new.document_id, key, piece) for _, new in revisions for key, piece in new.pieces.items()])
     await executor.fetch(
         _SQL["revise"],
         [new.document_id for _, new in revisions],
@@ -98,22 +98,21 @@ async def revise(executor: Executor, revisions: Sequence[tuple[TaskId | None, Ne
 
 async def keep_pieces(executor: Executor, document_id: str, pieces: Mapping[PieceKey, bytes]) -> None:
     """Keep stretches of a document's files; those that are there already stay."""
-    batch: list[tuple[PieceKey, bytes]] = []
+    await _keep(executor, [(document_id, key, piece) for key, piece in pieces.items()])
+
+
+async def _keep(executor: Executor, pieces: Iterable[tuple[str, PieceKey, bytes]]) -> None:
+    batch: list[tuple[str, PieceKey, bytes]] = []
     size = 0
     # In one order everywhere: two that keep the same pieces must not wait for each other.
-    for key, piece in sorted(pieces.items()):
-        batch.append((key, piece))
-        size += len(piece)
+    for piece in sorted(pieces):
+        batch.append(piece)
+        size += len(piece[2])
         if size >= PIECES_AT_ONCE:
-            await _keep(executor, document_id, batch)
+            await executor.fetch(_SQL["keep_pieces"], *map(list, zip(*batch, strict=True)))
             batch, size = [], 0
     if batch:
-        await _keep(executor, document_id, batch)
-
-
-async def _keep(executor: Executor, document_id: str, batch: Sequence[tuple[PieceKey, bytes]]) -> None:
-    keys, pieces = zip(*batch, strict=True)
-    await executor.fetch(_SQL["keep_pieces"], [document_id] * len(batch), keys, pieces)
+        await executor.fetch(_SQL["keep_pieces"], *map(list, zip(*batch, strict=True)))
 
 
 async def pieces(executor: Executor, document_id: str, keys: Sequence[PieceKey]) -> dict[PieceKey, bytes]:
