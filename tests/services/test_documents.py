@@ -61,10 +61,10 @@ async def _upload_of(bench: Workbench) -> Task | None:
 
 
 async def test_an_empty_document_is_made_at_revision_1(bench: Workbench) -> None:
-    for format in Format:
-        made = await bench.runtime.documents.create(f"new-{format}", format, "A title", None)
+    for kind in Format:
+        made = await bench.runtime.documents.create(f"new-{kind}", kind, "A title", None)
 
-        assert (made.id, made.format, made.revision, made.title) == (f"new-{format}", format, 1, "A title")
+        assert (made.id, made.format, made.revision, made.title) == (f"new-{kind}", kind, 1, "A title")
         data = await content(bench, document_id=made.id)
         assert (made.sha256, made.size) == (hashlib.sha256(data).hexdigest(), len(data))
 
