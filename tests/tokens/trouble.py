@@ -38,7 +38,15 @@ class Trouble:
 
     async def begin(self) -> None:
         """Start the workers."""
-        self.workers += await self.processes.workers(WORKERS, POISON_CRASHES=_CRASHES_MAX, RETRY_MULTIPLIER="1")
+        self.workers += await asyncio.gather(*(self.worker() for _ in range(WORKERS)))
+
+    async def worker(self) -> Process:
+        """Start a worker and return it when it works; while clients and blows go on, that may take a while."""
+        process = await self.processes.start(
+            "worker", "--concurrency", "3", POISON_CRASHES=_CRASHES_MAX, RETRY_MULTIPLIER="1"
+        )
+        await process.says("worker.started", within=60)
+        return process
 
     async def make(self, ended: Callable[[], int], times: int) -> None:
         """Strike that often, in turn; work has to go on after each blow."""
@@ -47,7 +55,7 @@ class Trouble:
             enough = ended() + 5
             await strike(self)
             self.struck[strike.__name__.strip("_")] += 1
-            await eventually(partial(_reached, ended, enough), within=40, what=f"work after {strike.__name__}")
+            await eventually(partial(_reached, ended, enough), within=60, what=f"work after {strike.__name__}")
 
     async def all_children_are_gone(self) -> None:
         """Return when nothing is left of workers that were killed."""
@@ -63,7 +71,7 @@ async def _kill_worker(trouble: Trouble) -> None:
     nurseries = _nurseries_of(trouble.workers[victim].pid)
     trouble.orphans.update(nurseries, *(_children_of(pid) for pid in nurseries))
     await trouble.workers[victim].kill()
-    trouble.workers[victim] = await trouble.processes.worker(POISON_CRASHES=_CRASHES_MAX, RETRY_MULTIPLIER="1")
+    trouble.workers[victim] = await trouble.worker()
 
 
 async def _kill_child(trouble: Trouble) -> None:
