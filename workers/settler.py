@@ -18,10 +18,12 @@ from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Outcome
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claiming import Claiming
+from officeplane.services.following import Following
 from officeplane.services.settlement import Attempt, News, Settlements
 from officeplane.store.settlements import Settled
 
 GROUP_LIMIT: Final = 500
+FOLLOW_MAX: Final = 64
 PAUSE_SECONDS: Final = 0.2
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -107,21 +109,28 @@ class Settler:
     async def _settle_groups(self) -> None:
         while True:
             group = await self._ended.take()
+            following = self._following(group)
             try:
-                finished_lanes = await self._settle(group)
+                finished_lanes, news = await self._settle(group, following)
             except DatabaseUnavailableError as error:
+                if following is not None:
+                    self._claiming.doubt(following)
                 await self._keep(group, error)
                 continue
             for ended in group:
                 self._claiming.forget_suspect(ended.task.id)
-            self._finished([ended.task for ended in group if ended.task.document_id is None], [])
+            heads = await following.claimed() if following is not None else []
+            continued: set[DocumentId | None] = {None, *(head.document_id for head in heads)}
+            self._finished([ended.task for ended in group if ended.task.document_id in continued], heads)
             self._in_lanes.add(
                 [
                     (ended, ended.task.document_id in finished_lanes)
                     for ended in group
-                    if ended.task.document_id is not None
+                    if ended.task.document_id not in continued
                 ]
             )
+            # Last of all: what follows in the lanes runs before anybody is told.
+            self._news.add(news)
 
     async def _continue_groups(self) -> None:
         while True:
@@ -140,12 +149,18 @@ class Settler:
                 # It is settled all the same. Whoever waits looks again, and what was not rung is the sweeper's.
                 _log.warning("news.not_told", settlements=len(news), error=str(error))
 
-    async def _settle(self, group: Sequence[Ended]) -> set[DocumentId]:
-        """Settle what has an outcome and return the documents in whose lanes nothing else waits."""
+    def _following(self, group: Sequence[Ended]) -> Following | None:
+        """Return the lanes that may go on in the statement that settles; none in a big group, which gains nothing."""
+        documents = _documents([ended.task for ended in group])
+        if not documents or len(documents) > FOLLOW_MAX or not self.may_continue:
+            return None
+        return self._claiming.following(documents)
+
+    async def _settle(self, group: Sequence[Ended], following: Following | None) -> tuple[set[DocumentId], list[News]]:
+        """Settle what has an outcome; return the documents in whose lanes nothing else waits, and the news."""
         attempts = [Attempt(ended.task, ended.outcome) for ended in group if ended.outcome is not None]
-        settled, news = await self._settling.write(attempts)
-        self._news.add(news)
-        return {
+        settled, news = await self._settling.write(attempts, following)
+        finished_lanes = {
             attempt.task.document_id
             for attempt, how in zip(attempts, settled, strict=True)
             if attempt.task.document_id is not None
@@ -154,6 +169,7 @@ class Settler:
             and isinstance(how, Settled)
             and not how.lane_waits
         }
+        return finished_lanes, news
 
     async def _keep(self, group: Sequence[Ended], error: DatabaseUnavailableError) -> None:
         """Try these again, except those whose lease is over by now: they are the reaper's."""

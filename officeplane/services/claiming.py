@@ -5,8 +5,7 @@ not crowd one document, and its head is claimed in Postgres, which alone decides
 """
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import structlog
@@ -15,9 +14,10 @@ from uuid_utils import uuid7
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
+from officeplane.domain.ids import ClaimId, DocumentId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
+from officeplane.services.following import Following, LaneClaim, after_going_on, before_going_on, in_hand, lane_claims
 from officeplane.services.lanes import HeldLane, Lanes
 from officeplane.store import claims
 from officeplane.store.claims import Claimant, Hint, LaneRaceError
@@ -25,8 +25,6 @@ from officeplane.store.connection import Ledger
 
 LANES_PER_POLL: Final = 1_000
 _log = structlog.stdlib.get_logger(__name__)
-
-LaneClaim = tuple[DocumentId, ClaimId, HoldId]
 
 
 class Claiming:
@@ -61,7 +59,7 @@ class Claiming:
         """Claim what hints lead to: the tasks themselves, or the heads of their documents' lanes."""
         await reach("after_pop")
         found = await self._recovered()
-        with _in_hand(found):
+        with in_hand(found):
             resolved = await claims.resolve(self._ledger, [TaskId(hint) for hint in hints])
             await reach("after_resolve")
             found += await self._claim(resolved)
@@ -70,7 +68,7 @@ class Claiming:
     async def claim_from_ledger(self, up_to: int) -> list[ClaimedTask]:
         """Claim without hints: what the ledger itself shows to be runnable."""
         found = await self._recovered()
-        with _in_hand(found):
+        with in_hand(found):
             polled = await claims.poll(
                 self._ledger,
                 limit=up_to,
@@ -85,7 +83,7 @@ class Claiming:
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
         """Claim the next heads of lanes that this worker may stay in; leave the others."""
-        await reach("before_continue")
+        await before_going_on()
         now = time.monotonic()
         mine = self._lanes.held(documents)
         staying = [lane for lane in mine if lane.may_continue(now)]
@@ -98,10 +96,19 @@ class Claiming:
             for lane in staying:
                 lane.tasks += lane.document_id in followed
             await self._lanes.leave([*leaving, *(lane for lane in staying if lane.document_id not in followed)])
-        with _in_hand(claimed):
-            await reach("after_continue")
+        with in_hand(claimed):
+            await after_going_on()
             await self._ring([lane.document_id for lane in leaving])
         return claimed
+
+    def following(self, documents: Iterable[DocumentId]) -> Following:
+        """Return what may follow in these lanes, to be claimed by the statement that ends what runs there."""
+        now = time.monotonic()
+        return Following(self._take, [lane for lane in self._lanes.held(documents) if lane.may_continue(now)])
+
+    def doubt(self, following: Following) -> None:
+        """Have what followed found again by the next claim: the settlement it came with is not through."""
+        self._doubtful.update(following.claim_ids)
 
     async def quit_lanes(self, documents: Iterable[DocumentId]) -> None:
         """Give documents back in whose lanes nothing waits; a hint parked meanwhile is rung."""
@@ -138,10 +145,10 @@ class Claiming:
         entered = await self._lanes.enter(hints)
         heads: list[ClaimedTask] = []
         try:
-            with _in_hand(claimed):
+            with in_hand(claimed):
                 await reach("after_lock")
                 heads = await self._claim_lanes(entered)
-                with _in_hand(heads):
+                with in_hand(heads):
                     await reach("after_claim")
         finally:
             occupied = {task.document_id for task in heads}
@@ -158,10 +165,7 @@ class Claiming:
     async def _claim_lanes(self, lanes: Sequence[HeldLane]) -> list[ClaimedTask]:
         if not lanes:
             return []
-        wanted = [
-            (lane.document_id, ClaimId(str(uuid7())), HoldId(lane.hold.hold_id))
-            for lane in sorted(lanes, key=lambda lane: lane.document_id)
-        ]
+        wanted = lane_claims(lanes)
         try:
             return await self._take_heads(wanted)
         except LaneRaceError:
@@ -171,7 +175,7 @@ class Claiming:
         # The unique index refused the whole array: somebody was quicker in one of these lanes.
         taken = await claims.occupied(self._ledger, [document_id for document_id, _, _ in wanted])
         claimed: list[ClaimedTask] = []
-        with _in_hand(claimed):
+        with in_hand(claimed):
             for lane in wanted:
                 if lane[0] not in taken:
                     try:
@@ -204,18 +208,3 @@ class Claiming:
             if task.suspect:
                 self._suspect = task.id
         return claimed
-
-
-@contextmanager
-def _in_hand(claimed: Sequence[ClaimedTask]) -> Generator[None, None, None]:
-    """Go on without the database if anything was claimed before it was lost: it has to be run.
-
-    Nobody else would until its lease is over, and a worker whose suspect is never
-    run would take no other. Hints that are dropped here are the sweeper's work.
-    """
-    try:
-        yield
-    except DatabaseUnavailableError as error:
-        if not claimed:
-            raise
-        _log.warning("claim.cut_short", tasks=len(claimed), error=str(error))

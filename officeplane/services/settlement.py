@@ -26,6 +26,7 @@ from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.services.failpoints import reach
+from officeplane.services.following import Following
 from officeplane.store import documents, settlements, trees
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
 from officeplane.store.settlements import Settled
@@ -87,11 +88,12 @@ class Settlements:
         return settlements
 
     async def write(
-        self, attempts: Sequence[Attempt], *, only_lapsed: bool = False
+        self, attempts: Sequence[Attempt], following: Following | None = None, *, only_lapsed: bool = False
     ) -> tuple[list[Settlement], list[News]]:
         """Do what `settle` does and leave the telling to the caller, who may have something to do that is more urgent.
 
         What is never told is found by the sweeper, and by those who wait when they look again.
+        `following` claims what comes next in the lanes of these attempts, if that can be done at once.
         """
         if not attempts:
             return [], []
@@ -105,7 +107,7 @@ class Settlements:
             for a in attempts
         ]
         news: list[News] = []
-        settled = await self._settled(judged, news, only_lapsed=only_lapsed)
+        settled = await self._settled(judged, news, following, only_lapsed=only_lapsed)
         # A reaper that comes too late has lost nothing: the attempt has ended, or was found alive.
         if not only_lapsed:
             await self._note_fenced([attempt.task for attempt in attempts if attempt.task.id not in settled])
@@ -131,9 +133,16 @@ class Settlements:
                 self._ledger, [task.task_type for task in tasks], counted_by=self._counted_by
             )
 
-    async def _settled(self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool) -> dict[TaskId, Settled]:
+    async def _settled(
+        self,
+        judged: Sequence[Judged],
+        news: list[News],
+        following: Following | None = None,
+        *,
+        only_lapsed: bool,
+    ) -> dict[TaskId, Settled]:
         try:
-            return await self._written(judged, news, only_lapsed=only_lapsed)
+            return await self._written(judged, news, following, only_lapsed=only_lapsed)
         except UNSTORABLE:
             # One value in the group is at fault; halving finds it and spares its neighbours.
             if len(judged) > 1:
@@ -144,14 +153,21 @@ class Settlements:
         _log.warning("task.unstorable", task_id=task.id)
         return await self._written([Judged(task, unstorable(task))], news, only_lapsed=only_lapsed)
 
-    async def _written(self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool) -> dict[TaskId, Settled]:
+    async def _written(
+        self,
+        judged: Sequence[Judged],
+        news: list[News],
+        following: Following | None = None,
+        *,
+        only_lapsed: bool,
+    ) -> dict[TaskId, Settled]:
         verdicts = [one.verdict for one in judged]
         parents = {one.task.id: one.task.parent_id for one in judged if one.task.parent_id is not None}
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         atomic = {one.task.id for one in judged if one.task.task_type == BATCH_TYPE}
         rolled = RolledUp()
         if not parents and not revisions and not atomic:
-            rows = await self._guarded(self._ledger, verdicts, only_lapsed=only_lapsed)
+            rows = await self._guarded(self._ledger, verdicts, following, only_lapsed=only_lapsed)
         else:
             roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
 
@@ -185,8 +201,18 @@ class Settlements:
         news.append(News(ended + rolled.ended, _ready(rows, verdicts, rolled)))
         return {row.task_id: row for row in rows}
 
-    async def _guarded(self, executor: Executor, verdicts: Sequence[Verdict], *, only_lapsed: bool) -> list[Settled]:
-        rows = await settlements.settle(executor, verdicts, counted_by=self._counted_by, only_lapsed=only_lapsed)
+    async def _guarded(
+        self,
+        executor: Executor,
+        verdicts: Sequence[Verdict],
+        following: Following | None = None,
+        *,
+        only_lapsed: bool,
+    ) -> list[Settled]:
+        if following is None:
+            rows = await settlements.settle(executor, verdicts, counted_by=self._counted_by, only_lapsed=only_lapsed)
+        else:
+            rows = await following.settle(executor, verdicts, counted_by=self._counted_by)
         if len(rows) == len(verdicts) or only_lapsed:
             return rows
         # A row that moved under the statement's snapshot (a renewed lease) is not lost:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import asyncpg
 from pydantic import JsonValue
@@ -71,7 +71,7 @@ async def claim_tasks(executor: Executor, who: Claimant, wanted: Sequence[tuple[
         who.task_types,
         who.may_take_suspect,
     )
-    return [_claimed(row) for row in rows]
+    return [claimed_task(row) for row in rows]
 
 
 async def claim_lanes(
@@ -91,12 +91,12 @@ async def claim_lanes(
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
-    return [_claimed(row) for row in rows]
+    return [claimed_task(row) for row in rows]
 
 
 async def recover(executor: Executor, worker_id: WorkerId, claim_ids: Iterable[ClaimId]) -> list[ClaimedTask]:
     """Return what a worker holds under claims whose answer it never heard."""
-    return [_claimed(row) for row in await executor.fetch(_SQL["recover"], worker_id, list(claim_ids))]
+    return [claimed_task(row) for row in await executor.fetch(_SQL["recover"], worker_id, list(claim_ids))]
 
 
 async def occupied(executor: Executor, document_ids: Iterable[DocumentId]) -> set[DocumentId]:
@@ -145,16 +145,10 @@ async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Itera
     return {row["key"]: None if row["result"] is None else json.loads(row["result"]) for row in rows}
 
 
-def _hint(row: Row) -> Hint:
-    document_id = row["document_id"]
-    return Hint(
-        TaskId(str(row["id"])), None if document_id is None else DocumentId(document_id), TIERS[row["rung_tier"]]
-    )
-
-
-def _claimed(row: Row) -> ClaimedTask:
+def claimed_task(columns: Iterable[Any]) -> ClaimedTask:
+    """Return the attempt that a claim's columns describe."""
     (task_id, claim_id, hold_id, task_type, document_id, payload, attempt, charged, crashes, suspect, max_retries,
-     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at) = row  # fmt: skip
+     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at) = columns  # fmt: skip
     return ClaimedTask(
         TaskId(str(task_id)),
         ClaimId(str(claim_id)),
@@ -174,4 +168,11 @@ def _claimed(row: Row) -> ClaimedTask:
         TaskId(str(ancestors[0])) if ancestors else TaskId(str(task_id)),
         created_at,
         queued_at,
+    )
+
+
+def _hint(row: Row) -> Hint:
+    document_id = row["document_id"]
+    return Hint(
+        TaskId(str(row["id"])), None if document_id is None else DocumentId(document_id), TIERS[row["rung_tier"]]
     )

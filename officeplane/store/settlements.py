@@ -4,11 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from officeplane.domain.ids import ClaimId, HoldId, TaskId, WorkerId
+import asyncpg
+
+from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.task import ClaimedTask
+from officeplane.store.claims import Claimant, LaneRaceError, claimed_task
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -53,6 +56,32 @@ async def settle(
         counted_by,
     )
     return [_settled(row) for row in rows]
+
+
+async def settle_and_claim(
+    executor: Executor,
+    verdicts: Sequence[Verdict],
+    who: Claimant,
+    wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    *,
+    counted_by: str,
+) -> tuple[list[Settled], list[ClaimedTask]]:
+    """End attempts whose claim stands and claim what follows in these lanes, in one commit; raises `LaneRaceError`."""
+    try:
+        rows = await executor.fetch(
+            _SQL["settle_and_claim"],
+            *map(list, zip(*sorted(verdicts), strict=True)),
+            False,
+            counted_by,
+            *map(list, zip(*sorted(wanted), strict=True)),
+            who.worker_id,
+            who.lease_seconds,
+            who.task_types,
+            who.may_take_suspect,
+        )
+    except asyncpg.exceptions.UniqueViolationError as error:
+        raise LaneRaceError from error
+    return [_settled(row) for row in rows], [claimed_task(row[4:]) for row in rows if row[4] is not None]
 
 
 async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted_by: str) -> None:

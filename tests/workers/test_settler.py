@@ -9,9 +9,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from officeplane.config import Settings
+from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.outcome import Succeeded
+from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from tests.fault_proxy import Direction, FaultProxy, fault_proxy
 from tests.support import eventually
@@ -175,6 +176,65 @@ async def test_the_lane_goes_on_with_its_next_task_without_a_hint(bench: Workben
 
     assert [task.id for task in finished.followed_by] == [second.id]
     assert len(bench.worker.claiming.holds) == 1
+
+
+async def test_a_lane_goes_on_in_the_commit_that_ends_its_last_task(bench: Workbench) -> None:
+    first = await bench.a_running_task(document_id="contract")
+    second = await bench.a_task(document_id="contract")
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.add(first, Succeeded(None))
+
+        await finished.all(first)
+
+    rows = await bench.execute("SELECT xid::text, kind, task_ids::text[] FROM events ORDER BY xid DESC, id LIMIT 2")
+    assert [(row["kind"], row["task_ids"]) for row in rows] == [
+        ("task.completed", [first.id]),
+        ("task.running", [second.id]),
+    ]
+    assert len({row["xid"] for row in rows}) == 1
+
+
+async def test_a_head_that_has_to_wait_is_not_overtaken_by_what_stands_behind_it(bench: Workbench) -> None:
+    first = await bench.a_running_task(document_id="contract", max_retries=3)
+    behind = await bench.a_task(document_id="contract")
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.add(first, Failed(Failure(FailureKind.ERROR, "not yet")))
+
+        await finished.all(first)
+
+    assert finished.followed_by == []
+    assert await bench.state(first) is TaskState.RETRYING
+    assert await bench.state(behind) is TaskState.QUEUED
+
+
+async def test_what_followed_is_found_again_when_the_answer_to_its_commit_was_lost(
+    bench: Workbench, proxy: FaultProxy, through_proxy: Workbench
+) -> None:
+    earlier, later = [await through_proxy.a_task(document_id="contract") for _ in range(2)]
+    last = await through_proxy.a_task(document_id="contract")
+    running = await through_proxy.claim_next(earlier)
+    finished = Finished()
+    async with a_settler(through_proxy, finished) as settler:
+        # The statement is known on its connection now, so that the next reply is the one to its commit.
+        settler.add(running, Succeeded(None))
+        await finished.all(running)
+        (following,) = finished.followed_by
+        proxy.cut_after(Direction.REPLIES, 1)
+        settler.add(following, Succeeded(None))
+
+        async def is_claimed() -> bool:
+            return await bench.state(last) is TaskState.RUNNING
+
+        await eventually(is_claimed)
+        await proxy.heal()
+        await finished.all(following)
+
+    found = await through_proxy.worker.claiming.claim([])
+    assert following.id == later.id
+    assert [task.id for task in found] == [last.id]
+    assert await settlements_of(bench, following) == 1
 
 
 async def test_an_empty_lane_is_given_back(bench: Workbench) -> None:

@@ -1,9 +1,7 @@
 -- Settlements: the one way an attempt ends.
 
--- name: settle
--- Ends attempts whose claim still stands, records failures, events and counters.
--- No row: the claim was lost (fenced), or the row moved under the statement's
--- snapshot; `standing` tells which. A cancel request wins over any outcome.
+-- part: ended
+-- The common beginning of both: ends what stands, records failures and counters.
 WITH held AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
            CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
@@ -45,15 +43,72 @@ WITH held AS MATERIALIZED (
            extract(epoch FROM clock_timestamp() - held.started_at)
       FROM settled JOIN held ON held.id = settled.id AND held.claim_id = held.current_claim
      WHERE held.error IS NOT NULL AND settled.state NOT IN ('COMPLETED', 'CANCELLED')
-), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
     SELECT $11::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+
+-- name: settle
+-- Ends attempts whose claim still stands, records failures, events and counters.
+-- No row: the claim was lost (fenced), or the row moved under the statement's
+-- snapshot; `standing` tells which. A cancel request wins over any outcome.
+{ended}
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
 )
 SELECT id, state, rung_tier, lane_waits FROM settled
+
+-- name: settle_and_claim
+-- Does what `settle` does and claims the next heads of these lanes, for one commit instead
+-- of two. No row: as there. No claim in a row: nothing can follow, or it takes a statement
+-- of its own: what this one makes claimable it cannot see, so a lane whose task did not end
+-- for good is left to `claim_lanes`. A head is looked up once its lane's task has been
+-- ended, by reading from that update: the unique index of occupants is asked in this order.
+{ended}
+), wanted AS MATERIALIZED (
+    SELECT w.claim_id, w.hold_id, t.*
+      FROM settled
+      JOIN unnest($12::text[], $13::uuid[], $14::uuid[]) AS w(document_id, claim_id, hold_id)
+        ON w.document_id = settled.document_id,
+           LATERAL (SELECT id FROM tasks
+                     WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
+                       AND (run_at <= clock_timestamp() OR NOT yields)
+                     ORDER BY rank, seq LIMIT 1) head,
+           LATERAL (SELECT ctid AS tid, state, run_at, task_type, suspect
+                      FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
+     WHERE settled.state IN {final}
+       AND NOT EXISTS (SELECT FROM tasks o
+                        WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active}
+                          AND o.id <> settled.id OFFSET 0)
+), fit AS (
+    SELECT tid, claim_id, hold_id FROM wanted
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($17::text[])
+       AND (NOT suspect OR ($18::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+), claimed AS (
+    UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
+           worker_id = $15::text, lease_until = clock_timestamp() + make_interval(secs => $16::float8),
+           handler_seen = false, started_at = clock_timestamp(), progress = NULL
+      FROM fit WHERE tasks.ctid = fit.tid
+    RETURNING tasks.*
+), begun AS (
+    UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
+      FROM (SELECT DISTINCT unnest(ancestors) AS id FROM claimed) a,
+           LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = a.id FOR NO KEY UPDATE SKIP LOCKED) p
+     WHERE tasks.ctid = p.tid AND p.state IN {not_begun}
+    RETURNING tasks.id, tasks.document_id
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT kind, array_agg(id), array_agg(document_id)
+      FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
+            UNION ALL SELECT 2, 'task.running', id, document_id FROM begun
+            UNION ALL SELECT 2, 'task.running', id, document_id FROM claimed) e
+     GROUP BY n, kind ORDER BY n
+)
+SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.task_type, c.document_id, c.payload,
+       c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds, c.retry_policy,
+       c.checkpoint, c.parent_id, c.ancestors, c.created_at, c.queued_at
+  FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id
 
 -- name: count_fenced
 -- Counts attempts that were lost before they could be settled. No row: never.
