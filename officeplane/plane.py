@@ -1,6 +1,6 @@
 """The Python API: submit tasks and wait for them, from any asyncio program."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any, TypedDict, Unpack
@@ -58,13 +58,7 @@ class Plane:
 
     async def submit_many(self, tasks: Iterable[Mapping[str, Any]]) -> list[Task]:
         """Store all of these tasks or none, in the order given, and ring for them."""
-        requests: list[TaskRequest] = []
-        for index, options in enumerate(tasks):
-            try:
-                requests.append(_request(options))
-            except InvalidRequestError as error:
-                raise error.within(str(index)) from None
-        return [stored.task for stored in await self._runtime.submission.submit_many(requests)]
+        return [stored.task for stored in await self._runtime.submission.submit_many(_Requests(tasks))]
 
     async def ring(self, task: Task) -> None:
         """Ring for a task that was submitted in a transaction of yours, after your commit."""
@@ -103,6 +97,24 @@ async def open_plane(
     settings = Settings(database_url=database_url, redis_url=redis_url)
     async with open_runtime(settings, handlers) as runtime:
         yield Plane(runtime)
+
+
+class _Requests:
+    """The requests that options make, one at a time: a thousand that live at once burden the garbage collector."""
+
+    def __init__(self, tasks: Iterable[Mapping[str, Any]]) -> None:
+        self._tasks = list(tasks)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def __iter__(self) -> Iterator[TaskRequest]:
+        for index, options in enumerate(self._tasks):
+            try:
+                request = _request(options)
+            except InvalidRequestError as error:
+                raise error.within(str(index)) from None
+            yield request
 
 
 def _request(options: Mapping[str, Any]) -> TaskRequest:

@@ -81,12 +81,18 @@ _ROOT: Final = _Place()
 
 def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
     """Return the rows of a request; raise the refusal that fits when it breaks a rule."""
+    key = request.idempotency_key
+    if request.children is None:
+        # Nearly every request: no tree has to be walked for it.
+        task_type, payload_json = _checked(request, _ROOT, catalogue)
+        row = _row(request, _ROOT, task_type, payload_json)
+        edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
+        return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits)
     found = list(_rows(request, _ROOT, catalogue))
     if len(found) > CHILDREN_MAX + 1:
         message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
         raise InvalidRequestError(message, [FieldError("children", message)])
     rows, payloads = zip(*found, strict=True)
-    key = request.idempotency_key
     request_hash = b"" if key is None else _hash(request)
     if not any(catalogue.types[row.task_type].edits_document for row in rows):
         return Intake(rows, payloads, key, request_hash)
@@ -125,8 +131,7 @@ def _hash(request: TaskRequest) -> bytes:
 
 def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
     try:
-        task_type = _type_of(request, place, catalogue)
-        payload_json = _checked_payload(request, place, task_type)
+        task_type, payload_json = _checked(request, place, catalogue)
     except InvalidRequestError as error:
         raise error.within(place.field) from None
     row = _row(request, place, task_type, payload_json)
@@ -159,6 +164,11 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
         )
         if child.key is not None:
             keys.add(child.key)
+
+
+def _checked(request: TaskRequest, place: _Place, catalogue: Catalogue) -> tuple[TaskType, str]:
+    task_type = _type_of(request, place, catalogue)
+    return task_type, _checked_payload(request, place, task_type)
 
 
 def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskType:
@@ -283,29 +293,28 @@ def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json:
     retry = request.retry or task_type.retry
     tags = place.tags if request.tags is None else tuple(request.tags)
     given = request.priority_value
+    # In the order of its fields: by name it takes twice as long.
     return NewTask(
-        id=TaskId(str(uuid7())),
-        task_type=task_type.name,
-        document_id=request.document_id or place.document_id,
-        title=request.title,
-        payload_json=payload_json,
-        priority=place.priority if given is None else given,
-        runnable=request.atomic or not (is_batch or place.is_atomic),
-        yields=request.on_retry == "yield",
-        blockers=0 if place.is_first and not place.is_atomic else 1,
-        run_at=_later(request.run_at, place.run_at),
-        max_retries=_given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
-        timeout_seconds=_given(request.timeout_seconds, task_type.timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
-        retry_json=None if retry is None else retry.model_dump_json(by_alias=True),
-        parent_id=place.parent_id,
-        ancestors=place.ancestors,
-        position=place.position,
-        key=request.key,
-        on_child_failure=(ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort")
-        if is_batch
-        else None,
-        tags=tags,
-        created_by=request.created_by or place.created_by,
+        TaskId(str(uuid7())),
+        task_type.name,
+        request.document_id or place.document_id,
+        request.title,
+        payload_json,
+        place.priority if given is None else given,
+        request.atomic or not (is_batch or place.is_atomic),  # runnable
+        request.on_retry == "yield",
+        0 if place.is_first and not place.is_atomic else 1,  # blockers
+        _later(request.run_at, place.run_at),
+        _given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
+        _given(request.timeout_seconds, task_type.timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
+        None if retry is None else retry.model_dump_json(by_alias=True),
+        place.parent_id,
+        place.ancestors,
+        place.position,
+        request.key,
+        (ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort") if is_batch else None,
+        tags,
+        request.created_by or place.created_by,
     )
 
 

@@ -26,7 +26,6 @@ _NEVER_NULL: Final = frozenset(
 class Inserted(NamedTuple):
     """What the ledger added to a new task."""
 
-    id: TaskId
     seq: int
     state: TaskState
     rank: float
@@ -67,8 +66,11 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
         _shortened(column, is_never_null=name in _NEVER_NULL)
         for name, column in zip(NewTask._fields, columns, strict=True)
     ]
-    rows = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *short)
-    return [Inserted(TaskId(str(task_id)), seq, STATES[state], *rest) for task_id, seq, state, *rest in rows]
+    ((seqs, states, ranks, run_ats, now),) = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *short)
+    return [
+        Inserted(seq, STATES[state], rank, run_at, now, now if state == TaskState.QUEUED else None)
+        for seq, state, rank, run_at in zip(seqs, states, ranks, run_ats, strict=True)
+    ]
 
 
 def _shortened(column: Sequence[object], *, is_never_null: bool) -> Sequence[object]:

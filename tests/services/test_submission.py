@@ -68,6 +68,29 @@ async def test_a_bulk_is_stored_whole_or_not_at_all(bench: Workbench) -> None:
     assert await bench.rung() == []
 
 
+@pytest.mark.parametrize("wrong", [UNSTORABLE, {"task_type": "nope"}])
+async def test_what_was_written_before_a_refusal_far_behind_is_taken_back(
+    bench: Workbench, wrong: Mapping[str, Any]
+) -> None:
+    with pytest.raises(InvalidRequestError):
+        await bench.runtime.submission.submit_many([*[a_request()] * 400, a_request(**wrong), *[a_request()] * 400])
+
+    assert await titles(bench) == []
+    assert await bench.rung() == []
+    assert await bench.execute("SELECT FROM events") == []
+
+
+async def test_a_key_far_behind_in_a_bulk_is_remembered(bench: Workbench) -> None:
+    requests = [*(a_request(title=str(number)) for number in range(400)), a_request(title="400", idempotency_key="k")]
+
+    stored = await bench.runtime.submission.submit_many(requests)
+    again = await bench.runtime.submission.submit_many(requests)
+
+    assert await titles(bench) == [str(number) for number in (*range(401), *range(400))]
+    assert [one.replayed for one in again] == [False] * 400 + [True]
+    assert again[-1].task.id == stored[-1].task.id
+
+
 async def test_a_refusal_in_a_bulk_names_the_body(bench: Workbench) -> None:
     with pytest.raises(UnknownTaskTypeError) as refused:
         await bench.runtime.submission.submit_many([a_request(), a_request(task_type="nope")])

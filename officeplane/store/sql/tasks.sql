@@ -9,7 +9,8 @@ queued_at, started_at, finished_at
 -- name: insert
 -- Inserts tasks in the order given, and tells of them. A column without nulls that is the
 -- same for all comes as one value, one of nulls as none. JSON goes in and out as text:
--- the connection may be a caller's, with codecs of its own. No row: nothing was given.
+-- the connection may be a caller's, with codecs of its own. Always one row: a row of
+-- arrays is read in half the time of a thousand rows.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), given AS (
@@ -46,13 +47,15 @@ WITH moment AS MATERIALIZED (
            CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END, created_by,
            now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(priority)
       FROM placed
-    RETURNING id, seq, state, rank, run_at, created_at, queued_at, document_id
+    RETURNING id, seq, state, rank, run_at, document_id
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id ORDER BY seq), array_agg(document_id ORDER BY seq)
       FROM inserted GROUP BY state
 )
-SELECT id, seq, state, rank, run_at, created_at, queued_at FROM inserted ORDER BY seq
+SELECT array_agg(seq ORDER BY seq) AS seqs, array_agg(state ORDER BY seq) AS states, array_agg(rank ORDER BY seq) AS ranks,
+       array_agg(run_at ORDER BY seq) AS run_ats, (SELECT now FROM moment) AS now
+  FROM inserted
 
 -- name: bound_lock_wait
 -- Gives up waiting for a lock after a while, until the transaction ends; tells what it was before. Always one row.
