@@ -110,9 +110,7 @@ async def _kill_redis(trouble: Trouble) -> None:
         await trouble.start_redis()
 
 
-_STRIKES: Final[tuple[Strike, ...]] = (
-    _kill_child, _kill_worker, _freeze_worker, _kill_child, _kill_redis, _kill_nursery,
-)  # fmt: skip
+_STRIKES: Final[tuple[Strike, ...]] = (_kill_child, _kill_worker, _freeze_worker, _kill_redis, _kill_nursery)
 
 
 def _nurseries_of(worker: int) -> list[int]:
