@@ -12,7 +12,7 @@ from typing import Never
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from officeplane import BlockingContext, Context, PermanentFailure, handler
+from officeplane import BlockingContext, Context, PermanentFailure, edits, handler
 from tests.workers.marks import Marks
 
 _PAUSE_SECONDS = 0.01
@@ -278,3 +278,25 @@ def report_def(payload: Marked, context: BlockingContext) -> dict[str, object]:
 def bad_checkpoint_def(payload: BaseModel, context: BlockingContext) -> None:
     """Save a checkpoint that no ledger can keep."""
     context.checkpoint("\x00")
+
+
+@handler("test.edit")
+async def edit(payload: BaseModel, context: Context) -> list[edits.Edit]:
+    """Read the document, and ask for a chapter and a section in it that tell of what was read."""
+    nodes, content = await context.outline(), await context.content()
+    said = f"{len(nodes)} nodes, {content[:2].decode()}, {await context.text()!r}"
+    return [edits.AddChapter(title="Read"), edits.AddSection(title=said)]
+
+
+@handler("test.edit_def")
+def edit_def(payload: BaseModel, context: BlockingContext) -> list[edits.Edit]:
+    """Do the same in a process of its own."""
+    nodes, content = context.outline(), context.content()
+    said = f"{len(nodes)} nodes, {content[:2].decode()}, {context.text()!r}"
+    return [edits.AddChapter(title="Read"), edits.AddSection(title=said)]
+
+
+@handler("test.bad_edit")
+async def bad_edit(payload: BaseModel, context: Context) -> list[edits.Edit]:
+    """Ask for one edit that works and one that cannot."""
+    return [edits.AddChapter(title="One"), edits.DeletePage(page_id="no-such")]
