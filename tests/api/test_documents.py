@@ -50,7 +50,8 @@ async def run(worker: WorkerServices, task_id: str) -> None:
     (claimed,) = await worker.claiming.claim([task_id])
     outcome = await worker.editing.run(claimed, claimed.payload_json)
     await worker.settling.settle([Attempt(claimed, outcome)])
-    await worker.claiming.leave_lanes([claimed.document_id or ""])
+    assert claimed.document_id is not None
+    await worker.claiming.leave_lanes([claimed.document_id])
 
 
 async def edit(api: Api, document_id: str, title: str = "One") -> str:

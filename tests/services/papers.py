@@ -40,8 +40,9 @@ async def ran(bench: Workbench, task: Task | ClaimedTask) -> TaskDetails:
 async def edited(bench: Workbench, task_type: str = "add_chapter", **options: Any) -> dict[str, Any]:
     """Have an edit done, and return its result."""
     details = await ran(bench, await an_edit(bench, task_type, **options))
-    assert isinstance(details.task.result, dict), details.failures
-    return dict(details.task.result)
+    result: Any = details.task.result
+    assert result is not None, details.failures
+    return dict(result)
 
 
 def made(outcome: Outcome) -> Edited:

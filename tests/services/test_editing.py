@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from typing import Any
 
 import pytest
 from uuid_utils import uuid7
@@ -50,10 +51,10 @@ async def test_an_edit_makes_the_next_revision_and_says_which(bench: Workbench) 
     details = await ran(bench, task)
 
     assert details.task.state is TaskState.COMPLETED
-    assert isinstance(details.task.result, dict)
-    assert details.task.result["revision"] == 2
+    result: Any = details.task.result
+    assert result["revision"] == 2
     (chapter,) = await bench.runtime.documents.outline("plan", None)
-    assert (chapter["id"], chapter["text"]) == (details.task.result["id"], "One")
+    assert (chapter["id"], chapter["text"]) == (result["id"], "One")
     newest, first = await bench.runtime.documents.history("plan", None, 9)
     assert (newest.revision, newest.base, newest.task_id) == (2, 1, task.id)
     assert (newest.task_type, newest.author) == ("add_chapter", "ann")
