@@ -29,8 +29,8 @@ def outcome_of(result: object) -> Succeeded | EditsWanted | Failed:
             if len(text) > RESULT_BYTES_MAX:
                 return _invalid(f"its result has {len(text)} bytes; {RESULT_BYTES_MAX} are allowed")
             return Succeeded(text)
-        case list() if result:
-            return _wanted(cast("list[object]", result))
+        case list():
+            return _wanted(cast("list[object]", result)) if result else Succeeded(None)
         case _:
             return _invalid(f"it returned {type(result).__name__}; a dict, a list of edits or None is wanted")
 

@@ -170,6 +170,7 @@ _RESULTS: Mapping[str, Callable[[], object]] = {
     "dict": lambda: {"answer": 42, "text": "ä"},
     "nothing": lambda: None,
     "list": lambda: [1, 2],
+    "no_edits": list,
     "nan": lambda: {"value": float("nan")},
     "not_json": lambda: {"value": object()},
     "deep": _deep,

@@ -57,6 +57,15 @@ async def test_a_handler_may_return_nothing(bench: Workbench, runner: Runner) ->
 
 
 @pytest.mark.parametrize("task_type", ["test.return", "test.return_def"])
+async def test_a_handler_that_wants_no_edits_leaves_its_document_alone(
+    bench: Workbench, runner: Runner, task_type: str
+) -> None:
+    outcome = await runner.run(await bench.a_running_task(task_type, payload={"what": "no_edits"}))
+
+    assert outcome == Succeeded(None)
+
+
+@pytest.mark.parametrize("task_type", ["test.return", "test.return_def"])
 @pytest.mark.parametrize(
     ("what", "complaint"),
     [
