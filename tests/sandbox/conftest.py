@@ -5,6 +5,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from officeplane.sandbox.pool import Sandbox
+from tests.sandbox.processes import overlook_others
+
+
+@pytest.fixture(autouse=True)
+def others_are_overlooked() -> None:
+    """Whatever sandboxes this process has besides are none of these tests' business."""
+    overlook_others()
 
 
 @pytest.fixture

@@ -19,9 +19,19 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+_OTHERS: set[int] = set()
+
+
+def overlook_others() -> None:
+    """Look from now on only at nurseries that are not there yet: tests before this one may have left theirs open."""
+    _OTHERS.clear()
+    _OTHERS.update(nurseries())
+
+
 def nurseries() -> list[int]:
-    """Return the nurseries of this process."""
-    return [pid for pid in children_of(os.getpid()) if b"officeplane.sandbox.nursery" in _command(pid)]
+    """Return the nurseries of this process, but for those to be overlooked."""
+    found = [pid for pid in children_of(os.getpid()) if b"officeplane.sandbox.nursery" in _command(pid)]
+    return [pid for pid in found if pid not in _OTHERS]
 
 
 def born() -> list[int]:

@@ -14,6 +14,7 @@ from officeplane.bench.ground import Ground
 from officeplane.bench.office import NotDoneError, open_office
 from officeplane.bench.office_files import name, small_edits, text_document
 from officeplane.bench.scenario import Scenario
+from officeplane.domain.lifecycle import TaskState
 
 PAGES: Final = 10
 _WARM_UP: Final = 5
@@ -46,7 +47,7 @@ async def _measure(ground: Ground) -> EditLatency:
             task = json.loads(await client.post("/api/tasks", edit.task()))
             done = json.loads(await client.get(f"/api/tasks/{task['id']}?wait=30"))
             waited.append(1_000 * (time.perf_counter() - began))
-            if done["state"] != "COMPLETED":
+            if done["state"] != TaskState.COMPLETED:
                 raise NotDoneError(f"An edit is {done['state']}: {done['error']}")
     waited = waited[_WARM_UP:]
     return EditLatency(len(waited), percentile(waited, 0.5), percentile(waited, 0.99))
