@@ -15,4 +15,5 @@ def claim_without_guard() -> None:
 
 def lane_order_off() -> None:
     """The last of a lane is claimed first."""
-    change("claims", "claim_lanes", "ORDER BY rank, seq LIMIT 1) head", "ORDER BY rank DESC, seq DESC LIMIT 1) head")
+    for noun, query in (("claims", "claim_lanes"), ("settlements", "settle_and_claim")):
+        change(noun, query, "ORDER BY rank, seq LIMIT 1) head", "ORDER BY rank DESC, seq DESC LIMIT 1) head")
