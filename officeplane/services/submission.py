@@ -98,7 +98,12 @@ class Submission:
         if not edited:
             return
         known = await documents.formats(self._ledger, {one.document_id for one in edited})
-        for one in edited:
+        repeated: set[str] = set()
+        if any(one.document_id not in known for one in edited):
+            # A request that was stored before is answered with what it became, whatever has gone since.
+            keys = [intake.key for intake in intakes if intake.key is not None]
+            repeated = set(await tasks.recall_keys(self._ledger, keys))
+        for one in (one for intake in intakes if intake.key not in repeated for one in intake.edited):
             if one.document_id not in known:
                 raise DocumentNotFoundError(one.document_id)
             kind = known[one.document_id]

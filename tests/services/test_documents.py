@@ -384,3 +384,14 @@ async def _rows(bench: Workbench) -> list[dict[str, Any]]:
         "SELECT (SELECT count(*) FROM revisions) AS revisions, (SELECT count(*) FROM pieces) AS pieces, "
         "(SELECT count(*) FROM tasks) AS tasks, (SELECT count(*) FROM events) AS events"
     )
+
+
+async def test_a_repeated_edit_is_answered_with_its_task_though_its_document_is_gone(bench: Workbench) -> None:
+    await a_document(bench)
+    task = await an_edit(bench, idempotency_key="once")
+    await ran(bench, task)
+    await bench.runtime.documents.delete("plan")
+
+    again = await an_edit(bench, idempotency_key="once")
+
+    assert (again.id, again.state) == (task.id, TaskState.COMPLETED)
