@@ -52,7 +52,8 @@ class Gathering(Generic[Thing]):
     def add(self, things: Sequence[Thing], *, first: bool = False) -> None:
         """Hand these over, before or after what waits already."""
         if things:
-            self._things[0 if first else len(self._things) :] = things
+            place = 0 if first else len(self._things)
+            self._things[place:place] = things
             self._some.set()
             self._none.clear()
 

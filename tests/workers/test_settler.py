@@ -18,7 +18,7 @@ from tests.fault_proxy import Direction, FaultProxy, fault_proxy
 from tests.support import eventually
 from tests.workbench import Workbench, open_workbench
 from tests.workers.hosting import QUICK
-from workers.settler import Settler
+from workers.settler import Gathering, Settler
 
 
 class Finished:
@@ -263,3 +263,12 @@ async def test_while_stopping_no_lane_is_continued_and_the_next_task_is_rung(ben
     assert finished.followed_by == []
     assert bench.worker.claiming.holds == []
     assert await bench.rung() == [second.id]
+
+
+async def test_what_is_handed_back_for_another_try_goes_before_what_has_gathered_meanwhile() -> None:
+    gathering = Gathering[int]()
+    gathering.add([3, 4])
+
+    gathering.add([1, 2], first=True)
+
+    assert await gathering.take() == [1, 2, 3, 4]
