@@ -87,12 +87,6 @@ class InvalidParameterError(InvalidRequestError):
     code = "invalid_parameter"
 
 
-class NotSupportedYetError(InvalidRequestError):
-    """The field exists in the contract but is not built yet."""
-
-    code = "not_supported_yet"
-
-
 class IdempotencyMismatchError(InvalidRequestError):
     """The key was used before, with another body."""
 

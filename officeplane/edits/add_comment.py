@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import Edit, NodeId, Occasion, Result, Words
+from officeplane.formats.opening import Document
 from officeplane.formats.word.document import Word
 
 

@@ -3,9 +3,10 @@
 from typing import ClassVar
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import Document, Edit, Line, NodeId, Occasion, Position, Result, Words
+from officeplane.edits.contract import Edit, Line, NodeId, Occasion, Position, Result, Words
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.markdown import blocks
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 

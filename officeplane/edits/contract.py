@@ -10,18 +10,18 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, TypeAlias
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import Format, InvalidEditError
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 from officeplane.formats.xml import is_storable
 
-Document: TypeAlias = Word | Workbook | Presentation
 Result = dict[str, Any]
 """What an edit tells of what it did: JSON, with the `id` of the node it made or touched."""
 

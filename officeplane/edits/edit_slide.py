@@ -4,8 +4,9 @@ from typing import ClassVar, Self
 
 from pydantic import model_validator
 
-from officeplane.edits.contract import Document, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import Edit, Line, NodeId, Occasion, Result, Words
 from officeplane.formats.markdown import blocks
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 
 

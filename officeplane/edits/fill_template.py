@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import Document, Edit, Occasion, Result, Words
+from officeplane.edits.contract import Edit, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word

@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import Document, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 

@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
-from officeplane.edits.contract import Document, Edit, Line, Occasion, Result
+from officeplane.edits.contract import Edit, Line, Occasion, Result
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.opening import Document
 
 
 class RenameSheet(Edit):

@@ -4,8 +4,9 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from officeplane.edits.contract import Document, Edit, Line, Occasion, Result, Words
+from officeplane.edits.contract import Edit, Line, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Formula, Workbook
+from officeplane.formats.opening import Document
 
 CellName = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
 

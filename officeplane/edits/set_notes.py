@@ -2,7 +2,8 @@
 
 from typing import ClassVar
 
-from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import Edit, NodeId, Occasion, Result, Words
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 
 

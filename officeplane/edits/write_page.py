@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
-from officeplane.edits.contract import Document, Edit, NodeId, Occasion, Position, Result, Words
+from officeplane.edits.contract import Edit, NodeId, Occasion, Position, Result, Words
 from officeplane.formats.markdown import blocks
+from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 

@@ -19,10 +19,11 @@ from officeplane.domain.failure import describe
 from officeplane.domain.reference import REF_TEXT, MissingResultError, resolved
 from officeplane.domain.revision import PieceKey
 from officeplane.edits.catalogue import all_edits
-from officeplane.edits.contract import Document, Edit, Occasion
+from officeplane.edits.contract import Edit, Occasion
 from officeplane.formats.blank import blank
 from officeplane.formats.diff import difference
 from officeplane.formats.gate import admit, check_parts
+from officeplane.formats.opening import Document
 from officeplane.formats.package import part_cuts
 from officeplane.sandbox import limits
 from officeplane.sandbox.frames import Body, receive, send

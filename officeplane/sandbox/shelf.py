@@ -6,9 +6,7 @@ from typing import Final
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import PieceKey
-from officeplane.edits.contract import Document
-from officeplane.formats.opening import CLASSES
-from officeplane.formats.package import Package
+from officeplane.formats.opening import Document, read_document
 
 DOCUMENTS_MAX: Final = 32
 BYTES_MAX: Final = 64 * 1024 * 1024
@@ -41,7 +39,7 @@ class Shelf:
         self, sha256: str, format: Format, data: bytes, cuts: list[int], kept: set[PieceKey], recipe: str
     ) -> Opened:
         """Parse a document and keep it; the file was cut into pieces at `cuts`."""
-        opened = Opened(CLASSES[format](Package.read(data, cuts)), len(data), kept, recipe)
+        opened = Opened(read_document(format, data, cuts), len(data), kept, recipe)
         self.put(sha256, opened)
         return opened
 

@@ -23,7 +23,7 @@ API_POINTS: Final = frozenset({"after_insert", "after_ring", "after_cancel", "af
 
 _NO_DOCUMENT: Final = "a task without a document has no lane and no lock"
 _NO_REDIS: Final = "without Redis nothing is popped, locked or swept"
-_ONE_STATEMENT: Final = "only the settlement of a batch's child is a transaction of several statements"
+_ONE_STATEMENT: Final = "only the settlement of a batch's child adds up what is around it"
 
 UNREACHABLE: Final = {
     **{

@@ -29,7 +29,7 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.append_rows import AppendRows
-from officeplane.edits.contract import Document, Edit, Occasion
+from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
 from officeplane.edits.insert_table import InsertTable
@@ -42,6 +42,7 @@ from officeplane.edits.set_properties import SetProperties
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.blank import blank
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.opening import Document
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word

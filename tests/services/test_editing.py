@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -13,9 +15,9 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
 from officeplane.formats.blank import blank
-from officeplane.sandbox.pool import ChildDiedError, Sandbox
 from officeplane.services.settlement import Fenced
 from officeplane.services.spool import spooled_bytes
+from tests.sandbox.processes import asleep
 from tests.services.conftest import AnotherBench
 from tests.services.papers import (
     a_claimed_edit,
@@ -29,6 +31,7 @@ from tests.services.papers import (
     ran,
     text,
 )
+from tests.support import eventually
 from tests.workbench import Workbench
 
 LONG = "\n\n".join(f"Paragraph {number}, {hashlib.sha256(bytes([number])).hexdigest()}" for number in range(250)) * 4
@@ -331,15 +334,21 @@ async def test_a_reference_to_what_an_edit_does_not_take_cannot_work(bench: Work
 
 
 async def test_a_child_of_the_sandbox_that_dies_is_a_crash_of_the_attempt(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+    bench: Workbench,
 ) -> None:
+    await edited(bench)
     claimed = await a_claimed_edit(bench)
+    sandbox = bench.runtime.sandbox
+    idle = [child.pid for child in sandbox._idle]  # pyright: ignore[reportPrivateUsage]
+    for child in idle:
+        os.kill(child, signal.SIGSTOP)
+        await asleep(child)
+    running = asyncio.ensure_future(carried_out(bench, claimed))
+    await eventually(lambda: len(sandbox._idle) < len(idle), what="the request in a child's hands")  # pyright: ignore[reportPrivateUsage]
+    for child in idle:
+        os.kill(child, signal.SIGKILL)
 
-    async def die(*_: object, **__: object) -> None:
-        raise ChildDiedError(9)
-
-    monkeypatch.setattr(Sandbox, "ask", die)
-    outcome = await carried_out(bench, claimed)
+    outcome = await running
 
     assert isinstance(outcome, Failed)
     assert outcome.killed_its_child
