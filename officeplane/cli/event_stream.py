@@ -77,10 +77,13 @@ class EventParser:
         return event
 
 
-async def follow(client: Client, query: Query) -> AsyncGenerator[ServerEvent | Link]:
-    """Yield events and changes of the connection; ends by UnreachableError when the API stays away."""
+async def follow(client: Client, query: Query, seen_at: float | None = None) -> AsyncGenerator[ServerEvent | Link]:
+    """Yield events and changes of the connection; ends by UnreachableError when the API stays away.
+
+    `seen_at` is when the API last answered something else, by the monotonic clock: one that
+    was never there is not waited for.
+    """
     last_id: str | None = None
-    seen_at: float | None = None
     pause = FIRST_PAUSE_SECONDS
     while True:
         parser = EventParser(last_id)

@@ -1,11 +1,16 @@
-"""Events out of bytes."""
+"""Events out of bytes, and across broken connections."""
 
+import time
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from officeplane.cli.event_stream import EventParser, ServerEvent
+from officeplane.cli.client import Client
+from officeplane.cli.event_stream import EventParser, Link, ServerEvent, follow
+from officeplane.cli.exits import UnreachableError
+from officeplane.embedded.ports import free_port
 
 STREAM = (
     b": hello\r\n\r\n"
@@ -38,3 +43,14 @@ def test_it_does_not_matter_where_the_bytes_are_cut(cuts: list[int]) -> None:
 
 def test_an_event_without_an_id_of_its_own_keeps_the_last_one() -> None:
     assert [event.id for event in EventParser(last_id="3").feed(b"data: x\n\n")] == ["3"]
+
+
+async def test_an_api_that_goes_away_before_the_stream_is_open_is_waited_for() -> None:
+    async with Client(f"http://127.0.0.1:{free_port()}") as client:
+        assert await anext(follow(client, {}, seen_at=time.monotonic())) is Link.LOST
+
+
+async def test_an_api_that_was_never_there_is_not_waited_for() -> None:
+    async with Client(f"http://127.0.0.1:{free_port()}") as client:
+        with pytest.raises(UnreachableError):
+            await anext(follow(client, {}))

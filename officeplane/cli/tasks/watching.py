@@ -40,7 +40,8 @@ async def task_changes(client: Client, task_ids: Sequence[str]) -> AsyncGenerato
         yield sighting
     if picture.is_final:
         return
-    async with aclosing(_with_ticks(follow(client, {"taskId": task_ids[0]} if len(task_ids) == 1 else {}))) as stream:
+    query = {"taskId": task_ids[0]} if len(task_ids) == 1 else {}
+    async with aclosing(_with_ticks(follow(client, query, seen_at=time.monotonic()))) as stream:
         async for item in stream:
             picture.stale |= _touched(item, task_ids) | picture.due_for_progress()
             if not isinstance(item, ServerEvent):
