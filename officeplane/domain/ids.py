@@ -6,6 +6,7 @@ from typing import NewType
 TaskId = NewType("TaskId", str)
 ClaimId = NewType("ClaimId", str)
 HoldId = NewType("HoldId", str)
+DagId = NewType("DagId", str)
 DocumentId = NewType("DocumentId", str)
 WorkerId = NewType("WorkerId", str)
 

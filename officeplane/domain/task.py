@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from officeplane.domain.batch import ALL_OR_NOTHING
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
+from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
 
 
@@ -51,6 +51,10 @@ class Task(NamedTuple):
     queued_at: datetime | None
     started_at: datetime | None
     finished_at: datetime | None
+    dag_id: DagId | None = None
+    spawned_by: TaskId | None = None
+    deadline: datetime | None = None
+    boost_per_minute: float | None = None
 
     @property
     def is_batch(self) -> bool:
@@ -141,3 +145,10 @@ class NewTask(NamedTuple):
     on_child_failure: str | None
     tags: tuple[str, ...]
     created_by: str | None
+    dag_id: DagId | None = None
+    spawned_by: TaskId | None = None
+    spawn_key: str | None = None
+    deadline: datetime | None = None
+    boost_per_minute: float | None = None
+    path_boost: float = 0.0
+    content_hash: bytes | None = None

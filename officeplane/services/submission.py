@@ -259,4 +259,5 @@ def _task(row: NewTask, payload: Mapping[str, object], inserted: Inserted) -> Ta
         inserted.created_at, inserted.queued_at,
         None,  # started_at
         None,  # finished_at
+        row.dag_id, row.spawned_by, row.deadline, row.boost_per_minute,
     )  # fmt: skip

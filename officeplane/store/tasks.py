@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from officeplane.domain.ids import DocumentId, TaskId, WorkerId
+from officeplane.domain.ids import DagId, DocumentId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
@@ -19,7 +19,17 @@ KEY_WAIT: Final = "2s"
 _ANCESTORS: Final = NewTask._fields.index("ancestors")
 _TAGS: Final = NewTask._fields.index("tags")
 _NEVER_NULL: Final = frozenset(
-    {"task_type", "payload_json", "priority", "runnable", "yields", "blockers", "max_retries", "timeout_seconds"}
+    {
+        "task_type",
+        "payload_json",
+        "priority",
+        "runnable",
+        "yields",
+        "blockers",
+        "max_retries",
+        "timeout_seconds",
+        "path_boost",
+    }
 )
 
 
@@ -233,6 +243,10 @@ def _task(row: Row) -> Task:
         queued_at=row["queued_at"],
         started_at=row["started_at"],
         finished_at=row["finished_at"],
+        dag_id=None if row["dag_id"] is None else DagId(str(row["dag_id"])),
+        spawned_by=None if row["spawned_by"] is None else TaskId(str(row["spawned_by"])),
+        deadline=row["deadline"],
+        boost_per_minute=row["boost_per_minute"],
     )
 
 
