@@ -28,6 +28,8 @@ class TaskOptions(TypedDict, total=False):
     max_retries: int
     timeout_seconds: float
     run_at: object
+    deadline: object
+    boost_per_minute: float
     retry: object
     on_retry: str
     idempotency_key: str

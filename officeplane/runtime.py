@@ -28,6 +28,7 @@ from officeplane.services.feed import Feed
 from officeplane.services.grouping import background
 from officeplane.services.health import Checkup
 from officeplane.services.keeping import Keeping
+from officeplane.services.ranking import Ranking
 from officeplane.services.reading import Reading
 from officeplane.services.redelivery import Redelivery
 from officeplane.services.reopening import Reopening
@@ -74,6 +75,7 @@ class WorkerServices:
     keeping: Keeping
     editing: Editing
     redelivery: Redelivery
+    ranking: Ranking
     retention: Retention
 
 
@@ -137,6 +139,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         keeping=Keeping(ledger),
         editing=Editing(ledger, runtime.sandbox),
         redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
+        ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
     )
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.priority import Tier, tier_of
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier, tier_of
 from officeplane.domain.task import AttemptFailure, ChildSummary, TaskDetails
 from officeplane.services.explanation import Explanation
 
@@ -76,6 +76,9 @@ class TaskView(View):
     state: TaskState
     priority: TierName
     priority_value: int
+    effective_priority: float
+    deadline: Time | None
+    boost_per_minute: float
     title: str | None
     document_id: str | None
     payload: Any
@@ -116,6 +119,9 @@ def task_view(details: TaskDetails) -> TaskView:
         state=task.state,
         priority=TIER_NAMES[tier_of(task.priority)],
         priority_value=task.priority,
+        effective_priority=round(task.effective_priority(datetime.now(UTC)), 1),
+        deadline=task.deadline,
+        boost_per_minute=BOOST_PER_MINUTE if task.boost_per_minute is None else task.boost_per_minute,
         title=task.title,
         document_id=task.document_id,
         payload=task.payload,
@@ -177,11 +183,14 @@ class ExplanationView(View):
 
     runnable: bool
     reasons: tuple[ReasonView, ...]
+    effective_priority: float | None
 
 
 def explanation_view(explanation: Explanation) -> ExplanationView:
     """Return an explanation as it is shown."""
     reasons = [{**reason.facts, "code": reason.code, "detail": reason.detail} for reason in explanation.reasons]
     return ExplanationView(
-        runnable=explanation.runnable, reasons=tuple(ReasonView.model_validate(reason) for reason in reasons)
+        runnable=explanation.runnable,
+        reasons=tuple(ReasonView.model_validate(reason) for reason in reasons),
+        effective_priority=explanation.effective_priority,
     )

@@ -3,7 +3,8 @@
 A task's *rank* orders its lane. It is its priority plus a boost for the minute
 it was created in, so older work rises against newer at a constant rate and the
 order of two waiting tasks never changes: rank is a plain column, not a formula
-of the current time.
+of the current time. What ages at a rate of its own, or has a deadline, does
+change its place; it is given a new rank again and again.
 """
 
 from enum import IntEnum
@@ -11,6 +12,9 @@ from typing import Final
 
 BOOST_PER_MINUTE: Final = 0.1
 DEFAULT_PRIORITY: Final = 50
+DEADLINE_URGENCY_MAX: Final = 100.0
+DEADLINE_HALVING_SECONDS: Final = 1_800.0
+DEADLINE_SIGHT_SECONDS: Final = 86_400.0
 
 
 class Tier(IntEnum):
@@ -52,3 +56,23 @@ def rank_of(priority: int, created_minutes: float) -> float:
 def effective_priority(rank: float, now_minutes: float) -> float:
     """Return how urgent a task of this rank has become by now."""
     return rank - BOOST_PER_MINUTE * now_minutes
+
+
+def deadline_urgency(remaining_seconds: float | None) -> float:
+    """Return what a deadline takes off a priority: 100 from then on, half of that for every half hour before."""
+    if remaining_seconds is None:
+        return 0.0
+    seen = min(max(remaining_seconds, 0.0), DEADLINE_SIGHT_SECONDS)
+    return DEADLINE_URGENCY_MAX * 2 ** (-seen / DEADLINE_HALVING_SECONDS)
+
+
+def priority_now(
+    priority: int,
+    *,
+    age_minutes: float,
+    boost_per_minute: float = BOOST_PER_MINUTE,
+    remaining_seconds: float | None = None,
+    path_boost: float = 0.0,
+) -> float:
+    """Return how urgent a task of that age is by itself, the lower the more."""
+    return priority - age_minutes * boost_per_minute - deadline_urgency(remaining_seconds) - path_boost

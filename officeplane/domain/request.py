@@ -67,6 +67,9 @@ def _within_reach(value: datetime) -> datetime:
     return value
 
 
+Time = Annotated[AwareDatetime, BeforeValidator(_time_text), AfterValidator(_within_reach)]
+
+
 def _one_name_each(value: object, info: ValidationInfo) -> object:
     # A policy can be built by its Python names, so in a body these have to be refused by hand.
     for name in _names(value):
@@ -109,7 +112,9 @@ class TaskRequest(BaseModel):
     priority: PriorityField | None = None
     max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
     timeout_seconds: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] | None = None
-    run_at: Annotated[AwareDatetime, BeforeValidator(_time_text), AfterValidator(_within_reach)] | None = None
+    run_at: Time | None = None
+    deadline: Time | None = None
+    boost_per_minute: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     retry: Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)] = None
     on_retry: Literal["block", "yield"] = "block"
     idempotency_key: PrintableKey | None = None
@@ -137,8 +142,6 @@ NOT_SUPPORTED_YET: Final = frozenset(
     {
         "dedupe",
         "dependsOn",
-        "deadline",
-        "boostPerMinute",
         "requiredCapabilities",
         "maxCostUsd",
         "validation",

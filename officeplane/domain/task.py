@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from officeplane.domain.batch import ALL_OR_NOTHING
 from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, WorkerId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import WAITING, TaskState
+from officeplane.domain.priority import effective_priority
 
 
 class Task(NamedTuple):
@@ -55,6 +56,13 @@ class Task(NamedTuple):
     spawned_by: TaskId | None = None
     deadline: datetime | None = None
     boost_per_minute: float | None = None
+
+    def effective_priority(self, now: datetime) -> float:
+        """Return how urgent it is, the lower the more; of one that no longer waits, how urgent it was then."""
+        moment = now if self.state in WAITING else self.started_at or self.finished_at or now
+        minutes = moment.timestamp() / 60
+        # A rank has seven digits before its point: what is left of the difference behind six is noise.
+        return round(effective_priority(self.rank, minutes), 6)
 
     @property
     def is_batch(self) -> bool:

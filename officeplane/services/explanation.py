@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, WAITING, TaskState
-from officeplane.domain.task import Task
+from officeplane.domain.task import Task, TaskDetails
 from officeplane.services.reading import Reading
 from officeplane.store import tasks, workers
 from officeplane.store.connection import Ledger
@@ -28,6 +28,8 @@ class Explanation:
 
     runnable: bool
     reasons: tuple[Reason, ...]
+    effective_priority: float | None = None
+    """How urgent it is by now, while it waits."""
 
 
 class Explaining:
@@ -46,14 +48,17 @@ class Explaining:
             return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
         if task.state not in WAITING:
             return Explanation(runnable=False, reasons=(_under_way(task),))
+        return Explanation(*await self._waiting(details), round(task.effective_priority(datetime.now(UTC)), 1))
+
+    async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
+        task = details.task
         if task.is_batch:
             waiting = [child.id for child in details.children or () if child.state not in FINAL]
-            reason = Reason("children", "It begins with its first child.", {"nextChild": waiting[0]})
-            return Explanation(runnable=False, reasons=(reason,))
-        obstacles = [reason async for reason in self._obstacles(task)]
+            return False, (Reason("children", "It begins with its first child.", {"nextChild": waiting[0]}),)
+        obstacles = tuple([reason async for reason in self._obstacles(task)])
         if obstacles:
-            return Explanation(runnable=False, reasons=tuple(obstacles))
-        return Explanation(runnable=True, reasons=(Reason("next", "A free worker slot will take it."),))
+            return False, obstacles
+        return True, (Reason("next", "A free worker slot will take it."),)
 
     async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
         place = await tasks.lane_position(self._ledger, task)

@@ -72,6 +72,8 @@ class _Place:
     priority: int = DEFAULT_PRIORITY
     tags: tuple[str, ...] = ()
     created_by: str | None = None
+    deadline: datetime | None = None
+    boost_per_minute: float | None = None
     earlier_keys: frozenset[str] | None = None
     is_atomic: bool = False
 
@@ -157,6 +159,8 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
                 priority=row.priority,
                 tags=place.tags if request.tags is None else tuple(request.tags),
                 created_by=row.created_by,
+                deadline=row.deadline,
+                boost_per_minute=row.boost_per_minute,
                 earlier_keys=frozenset(keys),
                 is_atomic=request.atomic,
             ),
@@ -236,6 +240,8 @@ _OF_THE_WHOLE: Final = {
     "children": "children",
     "document_id": "documentId",
     "priority": "priority",
+    "deadline": "deadline",
+    "boost_per_minute": "boostPerMinute",
     "max_retries": "maxRetries",
     "timeout_seconds": "timeoutSeconds",
     "run_at": "runAt",
@@ -315,6 +321,11 @@ def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json:
         (ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort") if is_batch else None,
         tags,
         request.created_by or place.created_by,
+        None,  # dag_id
+        None,  # spawned_by
+        None,  # spawn_key
+        request.deadline or place.deadline,
+        place.boost_per_minute if request.boost_per_minute is None else request.boost_per_minute,
     )
 
 

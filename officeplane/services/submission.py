@@ -114,7 +114,7 @@ class Submission:
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run; a batch is rung by its first leaf."""
         await self._doorbell.bells.ring(
-            (task.id, tier_of(task.priority))
+            (task.id, tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority))
             for task in tasks
             if task.state is TaskState.QUEUED and (not task.is_batch or task.is_atomic)
         )
@@ -230,6 +230,11 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
     return [
         stored.get(intake.root_id) or Submitted((found[replays[intake.root_id]],), replayed=True) for intake in intakes
     ]
+
+
+def _has_urgency(task: Task) -> bool:
+    """Tell whether a new task is more urgent than its priority says."""
+    return task.deadline is not None or task.dag_id is not None
 
 
 def _refusal(error: Exception) -> Exception:

@@ -1,3 +1,6 @@
+from datetime import UTC, datetime
+from typing import Any, Final
+
 import asyncpg
 import pytest
 from hypothesis import given
@@ -5,12 +8,15 @@ from hypothesis import strategies as st
 
 from officeplane.domain.priority import (
     BOOST_PER_MINUTE,
+    DEADLINE_URGENCY_MAX,
     NAMED_RANGES,
     PRIORITY_NAMES,
     SCALE_OF_TEN,
     TIER_CEILINGS,
     Tier,
+    deadline_urgency,
     effective_priority,
+    priority_now,
     rank_of,
     tier_of,
 )
@@ -100,6 +106,114 @@ def test_a_waiting_task_becomes_more_urgent_by_the_boost_of_each_minute(
     effective = effective_priority(rank_of(priority, created), created + waited)
 
     assert effective == pytest.approx(priority - BOOST_PER_MINUTE * waited, abs=1e-6)
+
+
+REMAINING: Final = st.floats(-1e12, 1e12, allow_nan=False)
+AGES: Final = st.floats(0, 1e7)
+BOOSTS: Final = st.floats(0, 100)
+WHOLE: Final = st.fixed_dictionaries({
+    "age_minutes": AGES,
+    "boost_per_minute": BOOSTS,
+    "remaining_seconds": st.none() | REMAINING,
+    "path_boost": st.floats(0, 50),
+})  # fmt: skip
+
+
+@given(one=REMAINING, other=REMAINING)
+def test_the_nearer_a_deadline_the_more_urgent(one: float, other: float) -> None:
+    nearer, further = sorted((one, other))
+
+    assert deadline_urgency(nearer) >= deadline_urgency(further)
+
+
+@given(remaining=REMAINING)
+def test_the_urgency_of_a_deadline_is_bounded(remaining: float) -> None:
+    assert 0 <= deadline_urgency(remaining) <= DEADLINE_URGENCY_MAX
+
+
+@given(overdue=st.floats(-1e12, 0))
+def test_from_its_deadline_on_the_least_urgent_work_is_critical(overdue: float) -> None:
+    assert deadline_urgency(overdue) == DEADLINE_URGENCY_MAX
+    assert tier_of(priority_now(100, age_minutes=0, remaining_seconds=overdue)) is Tier.CRITICAL
+
+
+@given(remaining=st.floats(0, 80_000))
+def test_urgency_doubles_every_half_hour(remaining: float) -> None:
+    assert deadline_urgency(remaining) == pytest.approx(2 * deadline_urgency(remaining + 1_800))
+
+
+def test_without_a_deadline_there_is_no_urgency_and_a_day_ahead_hardly_any() -> None:
+    assert deadline_urgency(None) == 0
+    assert deadline_urgency(86_400) < 1e-9
+
+
+@given(priority=PRIORITIES, whole=WHOLE, more=AGES)
+def test_nothing_but_a_boost_of_its_own_makes_age_count(priority: int, whole: dict[str, Any], more: float) -> None:
+    younger = priority_now(priority, **whole)
+    older = priority_now(priority, **{**whole, "age_minutes": whole["age_minutes"] + more})
+
+    assert older <= younger
+    assert whole["boost_per_minute"] > 0 or older == younger
+
+
+@given(one=PRIORITIES, other=PRIORITIES, whole=WHOLE)
+def test_of_two_tasks_alike_but_for_their_priority_the_more_urgent_stays_it(
+    one: int, other: int, whole: dict[str, Any]
+) -> None:
+    lower, higher = sorted((one, other))
+
+    assert priority_now(lower, **whole) <= priority_now(higher, **whole)
+
+
+@given(priority=PRIORITIES, whole=WHOLE)
+def test_a_path_boost_and_a_deadline_never_make_less_urgent(priority: int, whole: dict[str, Any]) -> None:
+    plain: dict[str, Any] = {**whole, "remaining_seconds": None, "path_boost": 0.0}
+
+    assert priority_now(priority, **whole) <= priority_now(priority, **plain)
+
+
+@given(priority=PRIORITIES, created=st.integers(0, 50_000_000), waited=st.integers(0, 100_000))
+def test_a_plain_task_is_as_urgent_as_its_rank_says(priority: int, created: int, waited: int) -> None:
+    by_rank = effective_priority(rank_of(priority, created), created + waited)
+
+    assert priority_now(priority, age_minutes=waited) == pytest.approx(by_rank, abs=1e-6)
+
+
+async def test_postgres_and_python_agree_on_how_urgent_a_task_is(database_url: str) -> None:
+    now = datetime(2030, 1, 31, 12, tzinfo=UTC)
+    cases: list[tuple[int, float, float | None, float, float | None]] = [
+        (priority, path, boost, minutes, remaining)
+        for priority in (0, 50, 100)
+        for path in (0.0, 7.5)
+        for boost in (None, 0.0, 2.5, 100.0)
+        for minutes in (0.0, 0.5, 100_000.0)
+        for remaining in (None, -1e6, 0.0, 1.0, 1_800.0, 90_000.0, 1e9)
+    ]
+    connection = await asyncpg.connect(database_url)
+    try:
+        rows = await connection.fetch(
+            "SELECT rank_at($1::timestamptz, 0.1, c.priority, c.path, c.boost, $1 + make_interval(secs => c.remaining),"
+            "               $1 - make_interval(secs => c.minutes * 60))"
+            "       - 0.1 * extract(epoch FROM $1)::float8 / 60 AS now"
+            "  FROM unnest($2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::float8[])"
+            "       AS c(priority, path, boost, minutes, remaining)",
+            now,
+            *zip(*cases, strict=True),
+        )
+    finally:
+        await connection.close()
+
+    for (priority, path, boost, minutes, remaining), row in zip(cases, rows, strict=True):
+        assert row["now"] == pytest.approx(
+            priority_now(
+                priority,
+                age_minutes=minutes,
+                boost_per_minute=BOOST_PER_MINUTE if boost is None else boost,
+                remaining_seconds=remaining,
+                path_boost=path,
+            ),
+            abs=1e-4,
+        )
 
 
 async def test_postgres_and_python_agree_on_the_tier_of_every_priority(database_url: str) -> None:

@@ -119,6 +119,7 @@ HOT: Final = [
 WATCHFUL: Final = [
     hot("chores", "unrung", f"{CUTOFFS}, 5000, 0.1", "pkey", "lane", "by_ring", "by_urgency", "occupant"),
     hot("chores", "waiting_lanes", "5000", "lane", "by_urgency", "occupant"),
+    hot("ranks", "rank_anew", "0.1, 0.01, 250", "pkey", "ranked_anew"),
     hot("statistics", "unfinished_counts", "", "by_urgency"),
     hot("statistics", "oldest_wait", "", "by_urgency"),
 ]

@@ -14,6 +14,8 @@ from officeplane.domain.lifecycle import (
     NOT_BEGUN,
     REOPENABLE,
     STATE_SETS,
+    UNFINISHED,
+    WAITING,
     TaskState,
 )
 from officeplane.store.connection import Connection
@@ -202,6 +204,8 @@ PREDICATES = {
     "tasks_lane": CLAIMABLE,
     "tasks_by_urgency": CLAIMABLE,
     "tasks_by_ring": CLAIMABLE,
+    "tasks_ranked_anew": WAITING,
+    "tasks_content": UNFINISHED,
     "tasks_due": (TaskState.PENDING, TaskState.RETRYING),
 }
 

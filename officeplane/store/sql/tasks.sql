@@ -38,18 +38,20 @@ WITH moment AS MATERIALIZED (
                     path_boost, content_hash, n)
      ORDER BY g.n
 ), placed AS (
-    SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state FROM given
+    SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state,
+           priority - path_boost - deadline_urgency(extract(epoch FROM deadline - now)::float8) AS effective
+      FROM given
 ), inserted AS (
     INSERT INTO tasks (id, task_type, document_id, title, payload, state, priority, rank, runnable, yields, blockers,
                        run_at, max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
                        on_child_failure, tags, created_by, created_at, queued_at, rung_at, rung_tier, dag_id,
                        spawned_by, spawn_key, deadline, boost_per_minute, path_boost, content_hash)
     SELECT id, task_type, document_id, title, payload, state, priority,
-           priority + $1::float8 * extract(epoch FROM now) / 60, runnable, yields, blockers,
+           effective + $1::float8 * extract(epoch FROM now) / 60, runnable, yields, blockers,
            coalesce(run_at, now), max_retries, timeout_seconds, retry_policy, parent_id,
            coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
            CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END, created_by,
-           now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(priority), dag_id, spawned_by, spawn_key,
+           now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(effective), dag_id, spawned_by, spawn_key,
            deadline, boost_per_minute, path_boost, content_hash
       FROM placed
     RETURNING id, seq, state, rank, run_at, document_id
