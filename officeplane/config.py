@@ -32,6 +32,7 @@ class Settings(BaseSettings):
     poison_crashes: Annotated[int, Field(ge=1)] = 2
     retention_completed_days: Seconds = 7
     retention_failed_days: Seconds = 90
+    alert_url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+\S*)?$")] = ""
     failpoints: str = ""
     failpoints_seed: int = 0
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -130,6 +130,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     rules = RetryRules(
         RetryPolicy(initial_seconds=settings.retry_initial_seconds, multiplier=settings.retry_multiplier),
         settings.poison_crashes,
+        alerts=bool(settings.alert_url),
     )
     settling = Settlements(ledger, doorbell, rules, counted_by=worker_id)
     return WorkerServices(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
+from officeplane.domain.dead_letter import SOMEBODY
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.runtime import Runtime
 
@@ -39,3 +40,8 @@ def runtime_of(connection: HTTPConnection) -> Runtime:
     if runtime is None:
         raise DatabaseUnavailableError("Postgres could not be reached yet.")
     return runtime
+
+
+def caller_of(connection: HTTPConnection) -> str:
+    """Return what is known of whoever asks: the address."""
+    return SOMEBODY if connection.client is None else connection.client.host

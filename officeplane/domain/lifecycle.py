@@ -34,6 +34,7 @@ WAITING: Final = (_S.PENDING, _S.QUEUED, _S.RETRYING)
 ACTIVE: Final = (_S.CLAIMED, _S.RUNNING, _S.VALIDATING)
 SETTLEABLE: Final = (_S.RUNNING, _S.VALIDATING)
 FINAL: Final = (_S.COMPLETED, _S.FAILED, _S.TIMEOUT, _S.CANCELLED)
+GAVE_UP: Final = (_S.FAILED, _S.TIMEOUT)
 REOPENABLE: Final = (_S.FAILED, _S.TIMEOUT, _S.CANCELLED)
 NOT_BEGUN: Final = (_S.PENDING, _S.QUEUED)
 UNFINISHED: Final = (*WAITING, *ACTIVE)
@@ -44,6 +45,7 @@ STATE_SETS: Final = {
     "active": ACTIVE,
     "settleable": SETTLEABLE,
     "final": FINAL,
+    "gave_up": GAVE_UP,
     "reopenable": REOPENABLE,
     "not_begun": NOT_BEGUN,
     "unfinished": UNFINISHED,

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from officeplane.domain.dead_letter import fingerprint
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.lifecycle import TaskState
@@ -62,14 +63,17 @@ class Verdict(NamedTuple):
     charged: bool = False
     crashed: bool = False
     poisoned: bool = False
+    fingerprint: str | None = None
+    alerts: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:
-    """What the installation says about retries, where a task does not."""
+    """What the installation says about failures: of retries, where a task does not, and whether to alert at the end."""
 
     default: RetryPolicy
     poison_crashes: int
+    alerts: bool = False
 
 
 def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
@@ -110,13 +114,15 @@ def _after_failure(
         charged=charged,
         crashed=crashed,
         poisoned=poisoned,
+        fingerprint=fingerprint(task.task_type, failure.kind, failure.message),
     )
     match next_step(failure, standing, policy, chance):
         case Retry(after_seconds):
             return verdict._replace(delay_seconds=after_seconds)
         case GiveUp():
             timed_out = failure.kind is FailureKind.TIMEOUT and not poisoned
-            return verdict._replace(state=TaskState.TIMEOUT if timed_out else TaskState.FAILED)
+            state = TaskState.TIMEOUT if timed_out else TaskState.FAILED
+            return verdict._replace(state=state, alerts=rules.alerts)
 
 
 def _told(failure: Failure, *, poisoned: bool, standing: Standing) -> str:
@@ -125,7 +131,15 @@ def _told(failure: Failure, *, poisoned: bool, standing: Standing) -> str:
     return f"{failure.message} (poison pill: it took its process down {standing.crashes} times)"
 
 
-def unstorable(task: ClaimedTask) -> Verdict:
+def unstorable(task: ClaimedTask, rules: RetryRules) -> Verdict:
     """Return the verdict for a task whose own outcome the ledger cannot store."""
     error = {"kind": FailureKind.INVALID_OUTPUT, "message": "its result could not be stored"}
-    return Verdict(task.id, task.claim_id, TaskState.FAILED, error_json=json.dumps(error), charged=True)
+    return Verdict(
+        task.id,
+        task.claim_id,
+        TaskState.FAILED,
+        error_json=json.dumps(error),
+        charged=True,
+        fingerprint=fingerprint(task.task_type, **error),
+        alerts=rules.alerts,
+    )

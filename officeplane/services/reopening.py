@@ -1,12 +1,15 @@
 """Reopening: an explicit retry gives a final task, and the batch around it, a new generation."""
 
+from collections.abc import Sequence
+
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.dead_letter import SOMEBODY, Decision, Ruling
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, TaskState
 from officeplane.domain.tree import reopening
 from officeplane.services.failpoints import reach
-from officeplane.store import trees
+from officeplane.store import dead_letters, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
 
@@ -18,23 +21,32 @@ class Reopening:
         self._ledger = ledger
         self._doorbell = doorbell
 
-    async def retry(self, task_id: TaskId) -> None:
-        """Queue a final task again, with its retries restored."""
+    async def retry(self, task_id: TaskId, by: str = SOMEBODY) -> None:
+        """Queue a final task again, with its retries restored, and resolve the dead letters of what is reopened."""
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)
 
         async def decide(connection: Connection) -> list[Moved]:
-            await trees.lock_roots(connection, [root_id])
-            tree = await trees.lock_tree(connection, root_id)
-            node = tree.nodes.get(task_id)
-            if node is None:
-                raise TaskNotFoundError(task_id)
-            if node.state not in REOPENABLE:
-                raise IllegalStateError(task_id, node.state, "retried")
-            return await trees.reopen(connection, reopening(tree, tree.whole(task_id)))
+            return await self.reopen(connection, root_id, task_id, Ruling(Decision.RETRY, by))
 
-        moved = await self._ledger.in_transaction(decide)
+        await self.tell(await self._ledger.in_transaction(decide))
+
+    async def reopen(self, connection: Connection, root_id: TaskId, task_id: TaskId, ruling: Ruling) -> list[Moved]:
+        """Do what `retry` does in a transaction of the caller's, who tells of it afterwards."""
+        await trees.lock_roots(connection, [root_id])
+        tree = await trees.lock_tree(connection, root_id)
+        node = tree.nodes.get(task_id)
+        if node is None:
+            raise TaskNotFoundError(task_id)
+        if node.state not in REOPENABLE:
+            raise IllegalStateError(task_id, node.state, "retried")
+        moved = await trees.reopen(connection, reopening(tree, tree.whole(task_id)))
+        await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
+        return moved
+
+    async def tell(self, moved: Sequence[Moved]) -> None:
+        """Ring for what was reopened."""
         await reach("after_reopen")
         await self._doorbell.bells.ring(
             (task.task_id, task.tier) for task in moved if task.runnable and task.state is TaskState.QUEUED

@@ -151,7 +151,7 @@ class Settlements:
                 return first | await self._settled(judged[half:], news, only_lapsed=only_lapsed)
         ((task, _, _),) = judged
         _log.warning("task.unstorable", task_id=task.id)
-        return await self._written([Judged(task, unstorable(task))], news, only_lapsed=only_lapsed)
+        return await self._written([Judged(task, unstorable(task, self._rules))], news, only_lapsed=only_lapsed)
 
     async def _written(
         self,

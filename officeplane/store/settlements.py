@@ -1,6 +1,6 @@
 """Settlements in the ledger: the one way an attempt ends."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -16,6 +16,7 @@ from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("settlements")
+_OF_FAILURES: Final = frozenset({"fingerprint", "alerts"})
 
 
 class Settled(NamedTuple):
@@ -51,7 +52,7 @@ async def settle(
     """End attempts whose claim stands; those that were lost are left out."""
     rows = await executor.fetch(
         _SQL["settle"],
-        *map(list, zip(*sorted(verdicts), strict=True)),
+        *_columns(verdicts),
         only_lapsed,
         counted_by,
     )
@@ -70,7 +71,7 @@ async def settle_and_claim(
     try:
         rows = await executor.fetch(
             _SQL["settle_and_claim"],
-            *map(list, zip(*sorted(verdicts), strict=True)),
+            *_columns(verdicts),
             False,
             counted_by,
             *map(list, zip(*sorted(wanted), strict=True)),
@@ -108,6 +109,12 @@ async def standing(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]
 async def lapsed(executor: Executor, heartbeat_seconds: float) -> list[LapsedClaim]:
     """Return attempts whose lease ran out."""
     return [_lapsed(row) for row in await executor.fetch(_SQL["lapsed"], heartbeat_seconds)]
+
+
+def _columns(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
+    """Yield the columns of the statement; one without a value is sent empty, which `unnest` fills with nulls."""
+    for name, column in zip(Verdict._fields, zip(*sorted(verdicts), strict=True), strict=True):
+        yield [] if name in _OF_FAILURES and not any(column) else column
 
 
 def _settled(row: Row) -> Settled:

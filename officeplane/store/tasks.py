@@ -152,11 +152,7 @@ async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: in
 
 async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails]:
     """Return the tasks with their failed attempts and their children."""
-    failed: dict[TaskId, list[AttemptFailure]] = {}
-    may_have_failed = [task.id for task in tasks if task.attempt]
-    if may_have_failed:
-        for row in await executor.fetch(_SQL["failures"], may_have_failed):
-            failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row))
+    failed = await failures(executor, [task.id for task in tasks if task.attempt])
     children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
     if children:
         for row in await executor.fetch(_SQL["children"], list(children)):
@@ -171,6 +167,14 @@ async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails
         )
         for task in tasks
     ]
+
+
+async def failures(executor: Executor, task_ids: Sequence[TaskId]) -> dict[TaskId, list[AttemptFailure]]:
+    """Return the failed attempts of tasks, in order; tasks without any are left out."""
+    failed: dict[TaskId, list[AttemptFailure]] = {}
+    for row in await executor.fetch(_SQL["failures"], task_ids) if task_ids else ():
+        failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row))
+    return failed
 
 
 @dataclass(frozen=True, slots=True)

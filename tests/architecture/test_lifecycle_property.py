@@ -70,9 +70,21 @@ SELECT p.id, p.state, p.blockers, array_agg(c.state) AS children,
 
 TOLD = """
 SELECT task_id, array_agg(kind ORDER BY xid, id, place) AS kinds
-  FROM events, unnest(task_ids) WITH ORDINALITY AS t(task_id, place) GROUP BY 1
+  FROM events, unnest(task_ids) WITH ORDINALITY AS t(task_id, place) WHERE kind <> 'task.dead_lettered' GROUP BY 1
 """
 MOVED = "SELECT task_id, array_agg('task.' || lower(became) ORDER BY n) AS kinds FROM moves GROUP BY 1"
+
+LETTERS = """
+SELECT t.id, t.runnable AND t.state IN ('FAILED', 'TIMEOUT') AS has_given_up,
+       (SELECT count(*) FROM moves m
+         WHERE m.task_id = t.id AND t.runnable AND m.became IN ('FAILED', 'TIMEOUT')) AS generations,
+       (SELECT count(*) FROM events e WHERE t.id = ANY(e.task_ids) AND e.kind = 'task.dead_lettered') AS told,
+       (SELECT count(*) FROM dead_letters l WHERE l.task_id = t.id) AS letters,
+       (SELECT count(*) FROM dead_letters l
+         WHERE l.task_id = t.id AND l.resolved_at IS NULL AND l.generation = t.generation) AS unresolved,
+       (SELECT count(*) FROM dead_letter_decisions d WHERE d.task_id = t.id) AS decisions
+  FROM tasks t
+"""
 
 SOME_DAY = st.sampled_from([None, None, None, TOMORROW])
 KINDS = st.sampled_from([FailureKind.ERROR, FailureKind.TIMEOUT, FailureKind.CRASH, *FailureKind])
@@ -247,6 +259,11 @@ class Life:
         self.seen = len(moves)
         told = {row["task_id"]: row["kinds"] for row in await self.bench.execute(TOLD)}
         assert told == {row["task_id"]: row["kinds"] for row in await self.bench.execute(MOVED)}
+
+        for row in await self.bench.execute(LETTERS):
+            assert row["letters"] == row["told"] == row["generations"], row
+            assert row["unresolved"] == row["has_given_up"], row
+            assert row["decisions"] == row["letters"] - row["unresolved"], row
 
     async def _asked(self, deed: Callable[..., Awaitable[None]], hearing: frozenset[TaskState], *more: str) -> None:
         task_id = self._one_of(self.tasks)

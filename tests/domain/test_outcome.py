@@ -170,7 +170,7 @@ def test_a_failure_after_one_death_is_no_poison() -> None:
 
 
 def test_a_result_that_cannot_be_stored_fails_the_task_for_good() -> None:
-    verdict = unstorable(an_attempt())
+    verdict = unstorable(an_attempt(), RULES)
 
     assert (verdict.state, verdict.charged) == (TaskState.FAILED, True)
     assert error_of(verdict.error_json) == {
@@ -201,3 +201,22 @@ def test_every_verdict_is_one_that_the_ledger_takes(
     assert verdict.delay_seconds == 0 or verdict.state is TaskState.RETRYING
     assert not verdict.poisoned or verdict.state is TaskState.FAILED
     assert verdict.state is not TaskState.RETRYING or charged + verdict.charged <= max_retries
+
+
+def test_every_failure_is_told_apart_and_only_the_last_one_alerts() -> None:
+    rules = RetryRules(RetryPolicy(), poison_crashes=2, alerts=True)
+
+    first, last = (judge(an_attempt(charged=n, max_retries=1), failed(FailureKind.ERROR), rules, 0) for n in (0, 1))
+
+    assert first.fingerprint == last.fingerprint is not None
+    assert (first.alerts, last.alerts, unstorable(an_attempt(), rules).alerts) == (None, True, True)
+    assert judge(an_attempt(), Succeeded(None), rules, 0).fingerprint is None
+
+
+def test_a_poison_pill_has_the_fingerprint_of_what_it_did_each_time() -> None:
+    crash = Failed(Failure(FailureKind.CRASH, "exit status 9"), killed_its_child=True)
+
+    once, twice = (judge(an_attempt(crashes=crashes), crash, RULES, 0) for crashes in (0, 1))
+
+    assert (once.poisoned, twice.poisoned) == (False, True)
+    assert once.fingerprint == twice.fingerprint

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import pytest
 
+from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.revision import Recipe
 from officeplane.domain.task import Task
 from officeplane.services import retention
-from officeplane.store import documents
+from officeplane.store import dead_letters, documents
 from officeplane.store.documents import Upload
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
@@ -27,6 +28,11 @@ async def completed(bench: Workbench, **options: Any) -> Task:
 async def exists(bench: Workbench, *tasks: Task) -> list[bool]:
     rows = await bench.execute("SELECT id::text AS id FROM tasks")
     return [task.id in {row["id"] for row in rows} for task in tasks]
+
+
+async def resolve(bench: Workbench, *tasks: Task, as_: Decision = Decision.CANCEL) -> None:
+    """Let somebody decide about the dead letters of these tasks."""
+    await dead_letters.resolve(bench.runtime.ledger, [task.id for task in tasks], Ruling(as_, "alice"))
 
 
 async def prune(bench: Workbench) -> None:
@@ -50,6 +56,7 @@ async def test_each_state_has_its_days(bench: Workbench, state: str, days: float
     old, young = [await bench.a_task(max_retries=0) for _ in range(2)]
     for task in (old, young):
         await bench.end(task, state)
+    await resolve(bench, old, young)
     await bench.let_days_pass(days + 0.01, old)
     await bench.let_days_pass(days - 0.01, young)
 
@@ -64,6 +71,7 @@ async def test_each_state_has_its_days(bench: Workbench, state: str, days: float
 async def test_the_days_are_settings(bench: Workbench, another_bench: AnotherBench) -> None:
     done, failed = await completed(bench), await bench.a_task()
     await bench.exhaust(failed)
+    await resolve(bench, failed)
     await bench.let_days_pass(2, done, failed)
 
     async with another_bench(retention_completed_days=3, retention_failed_days=1) as other:
@@ -113,6 +121,77 @@ async def test_a_task_whose_key_still_lives_stays(bench: Workbench, another_benc
         await prune(hasty)
 
     assert await exists(bench, kept, gone) == [True, False]
+
+
+async def test_a_task_whose_dead_letter_nobody_has_resolved_stays(bench: Workbench) -> None:
+    task = await bench.a_task()
+    await bench.exhaust(task)
+    await bench.let_days_pass(1_000, task)
+
+    await prune(bench)
+    assert await exists(bench, task) == [True]
+
+    await resolve(bench, task)
+    await prune(bench)
+    assert await exists(bench, task) == [False]
+
+
+async def test_a_tree_with_an_unresolved_dead_letter_stays_whole(bench: Workbench) -> None:
+    tree = await bench.a_batch(NOOP, {"children": [NOOP]}, on_child_failure="continue")
+    await bench.complete(await bench.claim_next(tree[1]))
+    await bench.exhaust(tree[3])
+    await bench.let_days_pass(1_000, *tree)
+
+    await prune(bench)
+    assert await exists(bench, *tree) == [True] * 4
+
+    await resolve(bench, tree[3])
+    await prune(bench)
+    assert await exists(bench, *tree) == [False] * 4
+
+
+async def test_what_was_decided_to_go_goes_at_once_and_the_decision_stays(bench: Workbench) -> None:
+    go, stays = await bench.a_task(), await bench.a_task()
+    for task, decision in ((go, Decision.DELETE), (stays, Decision.CANCEL)):
+        await bench.exhaust(task)
+        await resolve(bench, task, as_=decision)
+
+    await prune(bench)
+
+    assert await exists(bench, go, stays) == [False, True]
+    (row,) = await bench.execute("SELECT * FROM dead_letter_decisions WHERE task_id = $1::uuid", go.id)
+    assert (row["decision"], row["decided_by"]) == ("delete", "alice")
+    assert await bench.execute("SELECT FROM dead_letters WHERE discarded") == []
+
+
+async def test_what_was_decided_to_go_and_then_retried_stays(bench: Workbench) -> None:
+    task = await bench.a_task()
+    await bench.exhaust(task)
+    await resolve(bench, task, as_=Decision.DELETE)
+    await bench.runtime.reopening.retry(task.id)
+
+    await prune(bench)
+    assert await bench.states(task) == ["QUEUED"]
+
+    await bench.exhaust(task)
+    await resolve(bench, task)
+    await prune(bench)
+    assert await exists(bench, task) == [True]
+
+
+async def test_of_what_was_decided_to_go_a_key_that_still_lives_and_a_batch_are_kept(bench: Workbench) -> None:
+    keyed = await bench.a_task(idempotency_key="kept")
+    parent, child = await bench.a_batch(NOOP)
+    for task in (keyed, child):
+        await bench.exhaust(task)
+    await resolve(bench, keyed, child, as_=Decision.DELETE)
+
+    await prune(bench)
+    assert await exists(bench, keyed, parent, child) == [True] * 3
+
+    await bench.let_days_pass(1.01, keyed)
+    await prune(bench)
+    assert await exists(bench, keyed) == [False]
 
 
 async def test_tasks_go_a_window_at_a_time_past_those_that_stay(bench: Workbench) -> None:

@@ -410,6 +410,7 @@ async def test_what_ends_together_is_counted_and_told_once_by_kind(bench: Workbe
     rows = await bench.execute("SELECT kind, cardinality(task_ids) AS n FROM events ORDER BY kind")
     assert [(row["kind"], row["n"]) for row in rows] == [
         ("task.completed", 2),
+        ("task.dead_lettered", 1),
         ("task.failed", 1),
         ("task.retrying", 1),
     ]

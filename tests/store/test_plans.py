@@ -72,7 +72,10 @@ def hot(noun: str, name: str, values: str, *indexes: str) -> Hot:
     return Hot(noun, name, values, frozenset(f"tasks_{index}" for index in indexes))
 
 
-SETTLED: Final = f"{IDS}, {IDS}, {STATES}, {JSONS}, {JSONS}, {NUMBERS}, {BOOLEANS}, {BOOLEANS}, {BOOLEANS}, false, 'w'"
+SETTLED: Final = (
+    f"{IDS}, {IDS}, {STATES}, {JSONS}, {JSONS}, {NUMBERS}, {BOOLEANS}, {BOOLEANS}, {BOOLEANS}, "
+    "'{}', '{}', false, 'w'"
+)
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
     hot("claims", "resolve", IDS, "pkey"),

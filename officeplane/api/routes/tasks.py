@@ -11,7 +11,7 @@ from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
 from officeplane.api.patience import wait_for
-from officeplane.api.plane import plane_of, runtime_of
+from officeplane.api.plane import caller_of, plane_of, runtime_of
 from officeplane.api.requests import StrictRoute
 from officeplane.api.views import ExplanationView, TaskView, explanation_view
 from officeplane.domain.ids import TaskId
@@ -131,7 +131,7 @@ async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = Non
 async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -> Response:
     """Give a FAILED, TIMEOUT or CANCELLED task a fresh retry budget; of a batch, its unfinished children."""
     runtime = runtime_of(request)
-    await runtime.reopening.retry(TaskId(task_id))
+    await runtime.reopening.retry(TaskId(task_id), caller_of(request))
     return one_task(await runtime.reading.task(TaskId(task_id)))
 
 

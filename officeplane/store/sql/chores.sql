@@ -99,8 +99,9 @@ SELECT extract(epoch FROM min(run_at) - clock_timestamp())::float8 AS seconds FR
  WHERE (state = 'PENDING' AND blockers = 0) OR (state = 'RETRYING' AND rung_at < run_at)
 
 -- name: prune
--- Removes whole trees that ended long ago from a window of the oldest tasks, and
--- tells where the window ends. Null: there is nothing after the position.
+-- Removes whole trees that ended long ago from a window of the oldest tasks, and what
+-- was decided to go, and tells where the window ends. A tree with an unresolved dead
+-- letter stays. Null: there is nothing after the position.
 WITH RECURSIVE window_ AS MATERIALIZED (
     SELECT id, seq, state, parent_id, finished_at, created_at FROM tasks
      WHERE seq > $1::bigint AND created_at < clock_timestamp() - make_interval(secs => least($2::float8, $3::float8))
@@ -111,12 +112,23 @@ WITH RECURSIVE window_ AS MATERIALIZED (
        AND (state IN ('COMPLETED', 'CANCELLED') AND finished_at < clock_timestamp() - make_interval(secs => $2::float8)
             OR state IN ('FAILED', 'TIMEOUT') AND finished_at < clock_timestamp() - make_interval(secs => $3::float8))
        AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = w.id)
+    UNION
+    (SELECT t.id FROM dead_letters d,
+            LATERAL (SELECT id, parent_id, generation, state FROM tasks WHERE id = d.task_id OFFSET 0) t
+      WHERE d.discarded AND t.generation = d.generation AND t.parent_id IS NULL AND t.state IN {gave_up}
+        AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = t.id)
+      LIMIT $4::integer)
 ), tree AS (
-    SELECT id FROM old
+    SELECT id, id AS root FROM old
     UNION ALL
-    SELECT t.id FROM tree, LATERAL (SELECT id FROM tasks WHERE parent_id = tree.id OFFSET 0) t
+    SELECT t.id, tree.root FROM tree, LATERAL (SELECT id FROM tasks WHERE parent_id = tree.id OFFSET 0) t
+), kept AS (
+    SELECT tree.root FROM tree,
+           LATERAL (SELECT FROM dead_letters l WHERE l.task_id = tree.id AND l.resolved_at IS NULL OFFSET 0) unresolved
 ), removed AS (
-    DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) RETURNING id
+    DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree WHERE root NOT IN (SELECT root FROM kept))) RETURNING id
+), gone AS (
+    UPDATE dead_letters SET discarded = false WHERE discarded AND task_id IN (SELECT id FROM removed)
 )
 SELECT (SELECT max(seq) FROM window_) AS until, (SELECT count(*) FROM removed) AS removed
 

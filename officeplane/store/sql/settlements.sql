@@ -1,13 +1,13 @@
 -- Settlements: the one way an attempt ends.
 
 -- part: ended
--- The common beginning of both: ends what stands, records failures and counters.
+-- The common beginning of both: ends what stands, records failures, dead letters and counters.
 WITH held AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
            CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[],
-                  $8::boolean[], $9::boolean[])
-               AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned),
+                  $8::boolean[], $9::boolean[], $10::text[], $11::boolean[])
+               AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts),
            LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
                            started_at, attempt, cancel_requested_at
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
@@ -19,8 +19,8 @@ WITH held AS MATERIALIZED (
            attempts_charged = attempts_charged + held.charged::integer,
            crashes = crashes + held.crashed::integer,
            poison_pill = held.poisoned AND held.target = 'FAILED',
-           suspect = $10::boolean AND held.target IN {claimable},
-           claim_id = CASE WHEN NOT $10::boolean THEN tasks.claim_id END,
+           suspect = $12::boolean AND held.target IN {claimable},
+           claim_id = CASE WHEN NOT $12::boolean THEN tasks.claim_id END,
            hold_id = NULL,
            lease_until = NULL,
            run_at = CASE WHEN held.target = 'RETRYING'
@@ -30,22 +30,41 @@ WITH held AS MATERIALIZED (
            finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
       FROM held
      WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
-       AND (NOT $10::boolean OR held.lease_until <= clock_timestamp())
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier,
+       AND (NOT $12::boolean OR held.lease_until <= clock_timestamp())
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
+              tasks.poison_pill,
               -- As of this statement's snapshot: what a batch makes QUEUED later in the transaction is not in it.
               tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
                   SELECT FROM tasks n
                    WHERE n.document_id = tasks.document_id AND n.runnable AND n.state IN {claimable})) AS lane_waits,
               coalesce(held.error ->> 'kind', '') AS reason
 ), failures AS (
-    INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, started_at, duration_seconds)
-    SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.started_at,
-           extract(epoch FROM clock_timestamp() - held.started_at)
+    INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds)
+    SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.fingerprint,
+           held.started_at, extract(epoch FROM clock_timestamp() - held.started_at)
       FROM settled JOIN held ON held.id = settled.id AND held.claim_id = held.current_claim
      WHERE held.error IS NOT NULL AND settled.state NOT IN ('COMPLETED', 'CANCELLED')
+    RETURNING *
+), letters AS (
+    -- The failures before this one are as of the statement's snapshot, which this one is not in.
+    INSERT INTO dead_letters (task_id, generation, task_type, document_id, dag_id, kind, message, fingerprint,
+                              poison_pill, recurring, total_cost_usd)
+    SELECT f.task_id, s.generation, s.task_type, s.document_id, s.dag_id, f.kind, f.message, f.fingerprint,
+           s.poison_pill, before.recurring, f.cost_usd + before.cost_usd
+      FROM failures f JOIN settled s ON s.id = f.task_id,
+           LATERAL (SELECT coalesce(bool_or(b.fingerprint = f.fingerprint AND b.worker_id <> f.worker_id), false)
+                               AS recurring,
+                           coalesce(sum(b.cost_usd), 0) AS cost_usd
+                      FROM task_failures b WHERE b.task_id = f.task_id) before
+     WHERE s.state IN {gave_up}
+    RETURNING task_id, generation, document_id
+), alerted AS (
+    INSERT INTO alerts (task_id, generation, reason)
+    SELECT letters.task_id, letters.generation, 'dead_lettered'
+      FROM letters JOIN held ON held.id = letters.task_id WHERE held.alerts
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $11::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+    SELECT $13::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 
 -- name: settle
@@ -56,6 +75,8 @@ WITH held AS MATERIALIZED (
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
+    UNION ALL
+    SELECT 'task.dead_lettered', array_agg(task_id), array_agg(document_id) FROM letters HAVING count(*) > 0
 )
 SELECT id, state, rung_tier, lane_waits FROM settled
 
@@ -69,7 +90,7 @@ SELECT id, state, rung_tier, lane_waits FROM settled
 ), wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM settled
-      JOIN unnest($12::text[], $13::uuid[], $14::uuid[]) AS w(document_id, claim_id, hold_id)
+      JOIN unnest($14::text[], $15::uuid[], $16::uuid[]) AS w(document_id, claim_id, hold_id)
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
@@ -83,11 +104,11 @@ SELECT id, state, rung_tier, lane_waits FROM settled
                           AND o.id <> settled.id OFFSET 0)
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($17::text[])
-       AND (NOT suspect OR ($18::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($19::text[])
+       AND (NOT suspect OR ($20::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
-           worker_id = $15::text, lease_until = clock_timestamp() + make_interval(secs => $16::float8),
+           worker_id = $17::text, lease_until = clock_timestamp() + make_interval(secs => $18::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM fit WHERE tasks.ctid = fit.tid
     RETURNING tasks.*
@@ -101,8 +122,9 @@ SELECT id, state, rung_tier, lane_waits FROM settled
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT kind, array_agg(id), array_agg(document_id)
       FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
-            UNION ALL SELECT 2, 'task.running', id, document_id FROM begun
-            UNION ALL SELECT 2, 'task.running', id, document_id FROM claimed) e
+            UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id FROM letters
+            UNION ALL SELECT 3, 'task.running', id, document_id FROM begun
+            UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
      GROUP BY n, kind ORDER BY n
 )
 SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.task_type, c.document_id, c.payload,

@@ -1,0 +1,118 @@
+"""Dead letters in the ledger: read, resolved, remarked upon."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from officeplane.domain.dead_letter import DeadLetter, Decided, Decision, Reviewed, Ruling
+from officeplane.domain.ids import DagId, DocumentId, TaskId
+from officeplane.store import tasks
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("dead_letters")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterFilter:
+    """Which letters a list shows."""
+
+    resolved: bool | None = None
+    task_type: str | None = None
+    document_id: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """One unresolved letter of many with the same fingerprint."""
+
+    seq: int
+    task_id: TaskId
+    task_type: str
+
+
+async def page(executor: Executor, wanted: LetterFilter, *, before: int, limit: int) -> list[DeadLetter]:
+    """Return the newest letters that fit, below a sequence number."""
+    filters = (wanted.task_type, wanted.document_id, wanted.fingerprint, limit)
+    if wanted.resolved is False:
+        rows = await executor.fetch(_SQL["unresolved_page"], before, *filters)
+    else:
+        rows = await executor.fetch(_SQL["page"], before, wanted.resolved, *filters)
+    return [_letter(row) for row in rows]
+
+
+async def latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
+    """Return the letter of the task's latest generation that gave up."""
+    rows = await executor.fetch(_SQL["latest"], task_id)
+    return _letter(rows[0]) if rows else None
+
+
+async def lock_latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
+    """Return it, locked until the transaction ends."""
+    rows = await executor.fetch(_SQL["lock_latest"], task_id)
+    return _letter(rows[0]) if rows else None
+
+
+async def reviewed(executor: Executor, letters: Sequence[DeadLetter]) -> list[Reviewed]:
+    """Return letters with the failed attempts of their tasks and what was decided about these."""
+    task_ids = list({letter.task_id for letter in letters})
+    failures = await tasks.failures(executor, task_ids)
+    decisions: dict[TaskId, list[Decided]] = {}
+    for row in await executor.fetch(_SQL["decisions"], task_ids) if task_ids else ():
+        decisions.setdefault(TaskId(str(row["task_id"])), []).append(
+            Decided(Decision(row["decision"]), row["decided_by"], row["decided_at"], row["note"], row["generation"])
+        )
+    return [
+        Reviewed(letter, tuple(failures.get(letter.task_id, ())), tuple(decisions.get(letter.task_id, ())))
+        for letter in letters
+    ]
+
+
+async def is_known(executor: Executor, fingerprint: str) -> bool:
+    """Tell whether any letter has this fingerprint."""
+    return bool(await executor.fetch(_SQL["is_known"], fingerprint))
+
+
+async def alike(executor: Executor, fingerprint: str, *, after: int, limit: int) -> list[Alike]:
+    """Return unresolved letters of one fingerprint, the oldest after a sequence number first."""
+    rows = await executor.fetch(_SQL["alike"], fingerprint, after, limit)
+    return [Alike(row["seq"], TaskId(str(row["task_id"])), row["task_type"]) for row in rows]
+
+
+async def resolve(executor: Executor, task_ids: Collection[TaskId], ruling: Ruling) -> None:
+    """Resolve what letters these tasks still have."""
+    await executor.fetch(_SQL["resolve"], list(task_ids), str(ruling.decision), ruling.by, ruling.note)
+
+
+async def remark(executor: Executor, task_id: TaskId, ruling: Ruling, *, alerts: bool) -> None:
+    """Record a decision that leaves the task's letter unresolved."""
+    await executor.fetch(_SQL["remark"], task_id, str(ruling.decision), ruling.by, ruling.note, alerts)
+
+
+async def replace_payload(executor: Executor, task_id: TaskId, payload_json: str) -> None:
+    """Give a task that was reopened in this transaction another payload."""
+    await executor.fetch(_SQL["replace_payload"], task_id, payload_json)
+
+
+def _letter(row: Row) -> DeadLetter:
+    return DeadLetter(
+        seq=row["seq"],
+        task_id=TaskId(str(row["task_id"])),
+        generation=row["generation"],
+        task_type=row["task_type"],
+        document_id=None if row["document_id"] is None else DocumentId(row["document_id"]),
+        dag_id=None if row["dag_id"] is None else DagId(str(row["dag_id"])),
+        kind=row["kind"],
+        message=row["message"],
+        fingerprint=row["fingerprint"],
+        poison_pill=row["poison_pill"],
+        recurring=row["recurring"],
+        total_cost_usd=row["total_cost_usd"],
+        dead_lettered_at=row["dead_lettered_at"],
+        escalated_at=row["escalated_at"],
+        resolution=None if row["resolution"] is None else Decision(row["resolution"]),
+        resolved_by=row["resolved_by"],
+        resolved_at=row["resolved_at"],
+        note=row["note"],
+    )

@@ -1,0 +1,78 @@
+-- Letters: dead ones, read by those who review them and resolved by what they decide.
+
+-- part: columns
+seq, task_id, generation, task_type, document_id, dag_id, kind, message, fingerprint, poison_pill, recurring,
+total_cost_usd, dead_lettered_at, escalated_at, resolution, resolved_by, resolved_at, note
+
+-- name: page
+-- One page of letters, newest first. No row: nothing fits, or the page is past the end.
+SELECT {columns} FROM dead_letters
+ WHERE seq < $1::bigint
+   AND ($2::boolean IS NULL OR (resolved_at IS NOT NULL) = $2::boolean)
+   AND ($3::text IS NULL OR task_type = $3::text)
+   AND ($4::text IS NULL OR document_id = $4::text)
+   AND ($5::text IS NULL OR fingerprint = $5::text)
+ ORDER BY seq DESC LIMIT $6::integer
+
+-- name: unresolved_page
+-- One page of unresolved letters, newest first. No row: as there.
+SELECT {columns} FROM dead_letters
+ WHERE seq < $1::bigint AND resolved_at IS NULL
+   AND ($2::text IS NULL OR task_type = $2::text)
+   AND ($3::text IS NULL OR document_id = $3::text)
+   AND ($4::text IS NULL OR fingerprint = $4::text)
+ ORDER BY seq DESC LIMIT $5::integer
+
+-- name: latest
+-- The letter of a task's latest generation that gave up. No row: none did.
+SELECT {columns} FROM dead_letters WHERE task_id = $1::uuid ORDER BY generation DESC LIMIT 1
+
+-- name: lock_latest
+-- The same, locked for whoever decides about it. No row: as there.
+SELECT {columns} FROM dead_letters WHERE task_id = $1::uuid ORDER BY generation DESC LIMIT 1 FOR NO KEY UPDATE
+
+-- name: decisions
+-- Everything decided about tasks' letters, in order. No row: nothing was.
+SELECT task_id, generation, decision, decided_by, decided_at, note FROM dead_letter_decisions
+ WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, id
+
+-- name: is_known
+-- Whether any letter has this fingerprint. No row: none has.
+SELECT FROM dead_letters WHERE fingerprint = $1::text LIMIT 1
+
+-- name: alike
+-- Unresolved letters of one fingerprint after a position, oldest first. No row: there are no more.
+SELECT seq, task_id, task_type FROM dead_letters
+ WHERE fingerprint = $1::text AND seq > $2::bigint AND resolved_at IS NULL
+ ORDER BY seq LIMIT $3::integer
+
+-- name: resolve
+-- Resolves the unresolved letters of tasks and records who decided it. No row: they had none.
+WITH resolved AS (
+    UPDATE dead_letters SET resolution = $2::text, resolved_by = $3::text, resolved_at = clock_timestamp(),
+           note = coalesce($4::text, note), discarded = $2::text = 'delete'
+     WHERE task_id = ANY($1::uuid[]) AND resolved_at IS NULL
+    RETURNING task_id, generation
+)
+INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, note)
+SELECT task_id, generation, $2::text, $3::text, $4::text FROM resolved ORDER BY task_id, generation
+RETURNING task_id
+
+-- name: remark
+-- Records a decision that leaves a letter unresolved, and whom to alert for it. No row: it is resolved.
+WITH remarked AS (
+    UPDATE dead_letters SET note = coalesce($4::text, note),
+           escalated_at = CASE WHEN $2::text = 'escalate' THEN clock_timestamp() ELSE escalated_at END
+     WHERE task_id = $1::uuid AND resolved_at IS NULL
+    RETURNING task_id, generation
+), alerted AS (
+    INSERT INTO alerts (task_id, generation, reason)
+    SELECT task_id, generation, 'escalated' FROM remarked WHERE $5::boolean AND $2::text = 'escalate'
+)
+INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, note)
+SELECT task_id, generation, $2::text, $3::text, $4::text FROM remarked
+RETURNING task_id
+
+-- name: replace_payload
+-- Gives a task that was reopened in this transaction another payload. No row: it is final.
+UPDATE tasks SET payload = $2::jsonb WHERE id = $1::uuid AND state IN {waiting} RETURNING id
