@@ -26,6 +26,7 @@ from officeplane.services.editing import Editing
 from officeplane.services.explanation import Explaining
 from officeplane.services.feed import Feed
 from officeplane.services.grouping import background
+from officeplane.services.heads import KnownHeads
 from officeplane.services.health import Checkup
 from officeplane.services.keeping import Keeping
 from officeplane.services.ranking import Ranking
@@ -132,13 +133,14 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         settings.poison_crashes,
         alerts=bool(settings.alert_url),
     )
-    settling = Settlements(ledger, doorbell, rules, counted_by=worker_id)
+    heads = KnownHeads()
+    settling = Settlements(ledger, doorbell, rules, heads, counted_by=worker_id)
     return WorkerServices(
         worker_id=worker_id,
         claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds),
         settling=settling,
         keeping=Keeping(ledger),
-        editing=Editing(ledger, runtime.sandbox),
+        editing=Editing(ledger, runtime.sandbox, heads),
         redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
         ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),

@@ -14,6 +14,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Final, NamedTuple, NewType, TypeAlias
 
+from officeplane.domain.document import Format
 from officeplane.domain.ids import DocumentId, TaskId
 
 PieceKey = NewType("PieceKey", bytes)
@@ -147,6 +148,7 @@ class NewRevision:
     """A revision about to be settled: what it follows, what its bytes are, and who wanted it."""
 
     document_id: DocumentId
+    format: Format
     base: int
     recipe: Recipe
     pieces: Mapping[PieceKey, bytes]
@@ -155,6 +157,11 @@ class NewRevision:
     task_type: str | None
     author: str | None
     note: str | None = None
+
+    @property
+    def pieces_size(self) -> int:
+        """How many bytes of pieces come with it."""
+        return sum(map(len, self.pieces.values()))
 
 
 @dataclass(frozen=True, slots=True)

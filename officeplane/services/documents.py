@@ -215,7 +215,7 @@ class Documents:
             if head is None:
                 return False
             upload = await spool.keep(connection, document_id, None)
-            await documents.revise(connection, [(None, _revision(document_id, head, upload, author))])
+            await documents.revise(connection, [(None, _revision(document_id, format, head, upload, author))])
             return True
 
         return await self._ledger.in_transaction(made)
@@ -251,8 +251,10 @@ def _opened(document_id: str, stored: Stored) -> OpenedFile:
     return OpenedFile(document_id, stored.format, stored.revision.sha256, stored.recipe)
 
 
-def _revision(document_id: str, base: int, upload: Upload, author: str | None) -> NewRevision:
-    return NewRevision(DocumentId(document_id), base, upload.recipe, {}, upload.sha256, upload.size, None, author)
+def _revision(document_id: str, format: Format, base: int, upload: Upload, author: str | None) -> NewRevision:
+    return NewRevision(
+        DocumentId(document_id), format, base, upload.recipe, {}, upload.sha256, upload.size, None, author
+    )
 
 
 def _request(task_type: str, document_id: str, payload: dict[str, object], author: str | None) -> TaskRequest:

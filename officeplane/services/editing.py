@@ -17,6 +17,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
+from officeplane.services.heads import KnownHeads
 from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
 from officeplane.store.documents import Head
@@ -29,9 +30,10 @@ HISTORY_TOLD: Final = 20
 class Editing:
     """What a worker does for tasks that change documents."""
 
-    def __init__(self, ledger: Ledger, sandbox: Sandbox) -> None:
+    def __init__(self, ledger: Ledger, sandbox: Sandbox, heads: KnownHeads) -> None:
         self._ledger = ledger
         self._sandbox = sandbox
+        self._heads = heads
 
     async def run(self, task: ClaimedTask, payload_json: str) -> Outcome:
         """Carry out a task that is an edit, or that puts an earlier or uploaded file in its document's place."""
@@ -55,7 +57,7 @@ class Editing:
 
     def reader(self, task: ClaimedTask) -> "DocumentReader":
         """Return where a task's handler reads its document."""
-        return DocumentReader(self._ledger, self._sandbox, task)
+        return DocumentReader(self._ledger, self._sandbox, task, self._heads.take(task.claim_id))
 
     async def apply(self, reader: "DocumentReader", edits: Sequence[tuple[str, str]]) -> Outcome:
         """Carry out what a handler asks for, as one revision after the one that it read."""
@@ -65,7 +67,7 @@ class Editing:
     async def _head(self, task: ClaimedTask) -> Head | Failed:
         if task.document_id is None:
             return _permanent("it names no document")
-        head = await documents.head(self._ledger, task.document_id, task.id)
+        head = self._heads.take(task.claim_id) or await documents.head(self._ledger, task.document_id, task.id)
         return head or _permanent(f"there is no document {task.document_id!r}; it was deleted meanwhile")
 
     async def _edit(
@@ -189,7 +191,16 @@ class Editing:
         assert task.document_id is not None  # noqa: S101 - it has a head
         told = json.dumps({**result, "revision": head.revision + 1}, separators=(",", ":"))
         revision = NewRevision(
-            task.document_id, head.revision, recipe, pieces, sha256, size, task.task_type, head.author, note
+            task.document_id,
+            head.format,
+            head.revision,
+            recipe,
+            pieces,
+            sha256,
+            size,
+            task.task_type,
+            head.author,
+            note,
         )
         return Edited(told, revision)
 
@@ -197,9 +208,9 @@ class Editing:
 class DocumentReader:
     """A task's document as its handler sees it: the head at the first look."""
 
-    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask) -> None:
+    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask, head: Head | None) -> None:
         self.task = task
-        self.head: Head | None = None
+        self.head = head
         self._ledger = ledger
         self._sandbox = sandbox
 

@@ -5,7 +5,7 @@ two of each. What cannot follow this way goes on as before: `continue_lanes`
 has a statement, and so a snapshot, of its own.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -13,18 +13,21 @@ import structlog
 from uuid_utils import uuid7
 
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId
+from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId
 from officeplane.domain.outcome import Verdict
+from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
 from officeplane.services.lanes import HeldLane
 from officeplane.store import settlements
 from officeplane.store.claims import Claimant, LaneRaceError
 from officeplane.store.connection import Executor
-from officeplane.store.settlements import Settled
+from officeplane.store.documents import Head
+from officeplane.store.settlements import Follower, Settled
 
 _log = structlog.stdlib.get_logger(__name__)
 
+Revisions: TypeAlias = Mapping[TaskId, NewRevision]
 LaneClaim: TypeAlias = tuple[DocumentId, ClaimId, HoldId]
 Take: TypeAlias = Callable[
     [Iterable[ClaimId], Callable[[Claimant], Awaitable[list[ClaimedTask]]]], Awaitable[list[ClaimedTask]]
@@ -43,32 +46,53 @@ class Following:
         self._take = take
         self._lanes = lanes
         self._claimed: list[ClaimedTask] = []
+        self.heads: dict[ClaimId, Head] = {}
+        """What the documents of those that followed are at, where the same statement put it there."""
 
     @property
     def claim_ids(self) -> list[ClaimId]:
         """The claims of the heads that followed."""
         return [task.claim_id for task in self._claimed]
 
-    async def settle(self, executor: Executor, verdicts: Sequence[Verdict], *, counted_by: str) -> list[Settled]:
-        """End attempts as `settlements.settle` does, and claim what follows in their lanes."""
+    async def settle(
+        self, executor: Executor, verdicts: Sequence[Verdict], revisions: Revisions, *, counted_by: str
+    ) -> list[Settled] | None:
+        """End attempts and claim what follows in their lanes; None when nothing may follow, and nothing was done."""
         rows: list[Settled] = []
 
         async def both(who: Claimant) -> list[ClaimedTask]:
-            settled, claimed = await settlements.settle_and_claim(
-                executor, verdicts, who, wanted, counted_by=counted_by
-            )
+            if not revisions:
+                settled, claimed = await settlements.settle_and_claim(
+                    executor, verdicts, who, wanted, counted_by=counted_by
+                )
+            else:
+                settled, followers = await settlements.settle_edits(
+                    executor, verdicts, revisions, who, wanted, counted_by=counted_by
+                )
+                claimed = [follower.task for follower in followers]
+                self._heads_of(followers, revisions)
             rows.extend(settled)
             return claimed
 
         wanted = lane_claims(self._lanes)
-        if wanted:
-            try:
-                self._claimed += await self._take([claim_id for _, claim_id, _ in wanted], both)
-            except LaneRaceError:
-                _log.debug("lane.raced", lanes=len(wanted))
-            else:
-                return rows
-        return await settlements.settle(executor, verdicts, counted_by=counted_by)
+        if not wanted:
+            return None
+        try:
+            self._claimed += await self._take([claim_id for _, claim_id, _ in wanted], both)
+        except LaneRaceError:
+            _log.debug("lane.raced", lanes=len(wanted))
+            return None
+        return rows
+
+    def _heads_of(self, followers: Iterable[Follower], revisions: Revisions) -> None:
+        made = {revision.document_id: revision for revision in revisions.values()}
+        for follower in followers:
+            revision = made.get(follower.task.document_id or DocumentId(""))
+            if revision is not None:
+                self.heads[follower.task.claim_id] = Head(
+                    revision.format, revision.base + 1, revision.sha256, revision.recipe,
+                    follower.author, follower.base_revision, follower.on_conflict,
+                )  # fmt: skip
 
     async def claimed(self) -> list[ClaimedTask]:
         """Return the heads that followed."""

@@ -18,7 +18,7 @@ import structlog
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.domain.ids import TaskId
+from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.outcome import Edited, Outcome, RetryRules, Verdict, judge, unstorable
 from officeplane.domain.priority import Tier
@@ -26,12 +26,16 @@ from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.services.failpoints import reach
-from officeplane.services.following import Following
+from officeplane.services.following import Following, Revisions
+from officeplane.services.heads import KnownHeads
 from officeplane.store import documents, settlements, trees
+from officeplane.store.claims import Claimant
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
+from officeplane.store.documents import PIECES_AT_ONCE
 from officeplane.store.settlements import Settled
 
 ENDED: Final = "ended"
+_NOBODY: Final = Claimant(WorkerId(""), 0.0, (), may_take_suspect=False)
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -71,7 +75,10 @@ class News:
 class Settlements:
     """The way out."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, rules: RetryRules, *, counted_by: str) -> None:
+    def __init__(
+        self, ledger: Ledger, doorbell: Doorbell, rules: RetryRules, heads: KnownHeads, *, counted_by: str
+    ) -> None:
+        self._heads = heads
         self._ledger = ledger
         self._doorbell = doorbell
         self._rules = rules
@@ -166,8 +173,10 @@ class Settlements:
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         atomic = {one.task.id for one in judged if one.task.task_type == BATCH_TYPE}
         rolled = RolledUp()
-        if not parents and not revisions and not atomic:
-            rows = await self._guarded(self._ledger, verdicts, following, only_lapsed=only_lapsed)
+        if not parents and not atomic and sum(new.pieces_size for new in revisions.values()) < PIECES_AT_ONCE:
+            rows = await self._guarded(self._ledger, verdicts, following, revisions, only_lapsed=only_lapsed)
+            if following is not None:
+                self._heads.learn(following.heads)
         else:
             roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
 
@@ -206,13 +215,19 @@ class Settlements:
         executor: Executor,
         verdicts: Sequence[Verdict],
         following: Following | None = None,
+        revisions: Revisions | None = None,
         *,
         only_lapsed: bool,
     ) -> list[Settled]:
-        if following is None:
+        rows: list[Settled] | None = None
+        if following is not None:
+            rows = await following.settle(executor, verdicts, revisions or {}, counted_by=self._counted_by)
+        if rows is None and revisions:
+            rows, _ = await settlements.settle_edits(
+                executor, verdicts, revisions, _NOBODY, (), counted_by=self._counted_by
+            )
+        elif rows is None:
             rows = await settlements.settle(executor, verdicts, counted_by=self._counted_by, only_lapsed=only_lapsed)
-        else:
-            rows = await following.settle(executor, verdicts, counted_by=self._counted_by)
         if len(rows) == len(verdicts) or only_lapsed:
             return rows
         # A row that moved under the statement's snapshot (a renewed lease) is not lost:
@@ -223,7 +238,8 @@ class Settlements:
         standing = await settlements.standing(executor, [(v.task_id, v.claim_id) for v in missing])
         rows += [stand.settled for stand in standing.values() if not stand.is_open]
         again = [v for v in missing if v.task_id in standing and standing[v.task_id].is_open]
-        return rows + (await self._guarded(executor, again, only_lapsed=False) if again else [])
+        made = {v.task_id: revisions[v.task_id] for v in again if revisions and v.task_id in revisions}
+        return rows + (await self._guarded(executor, again, None, made, only_lapsed=False) if again else [])
 
 
 async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) -> dict[TaskId, NewRevision]:

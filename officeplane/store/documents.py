@@ -81,24 +81,36 @@ async def lock(executor: Executor, document_ids: Iterable[str]) -> dict[Document
 async def revise(executor: Executor, revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> None:
     """Add revisions, with their pieces, and move the heads."""
     # Those of all documents together: a settlement's round trips are what a lane waits for.
-    await _keep(executor, [(new.document_id, key, piece) for _, new in revisions for key, piece in new.pieces.items()])
-    await executor.fetch(
-        _SQL["revise"],
-        [new.document_id for _, new in revisions],
-        [new.base for _, new in revisions],
-        [task_id for task_id, _ in revisions],
-        [new.task_type for _, new in revisions],
-        [new.author for _, new in revisions],
-        [new.note for _, new in revisions],
-        [new.sha256 for _, new in revisions],
-        [new.size for _, new in revisions],
-        [new.recipe.encode() for _, new in revisions],
-    )
+    await _keep(executor, _pieces(new for _, new in revisions))
+    task_ids, documents, *columns = revision_columns(revisions)
+    await executor.fetch(_SQL["revise"], documents, columns[0], task_ids, *columns[1:])
+
+
+def revision_columns(revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> tuple[list[object], ...]:
+    """Return what is stored of revisions, column by column, in the order of their documents."""
+    rows = [
+        (
+            task_id, new.document_id, new.base, new.task_type, new.author, new.note, new.sha256, new.size,
+            new.recipe.encode(),
+        )
+        for task_id, new in sorted(revisions, key=lambda revision: revision[1].document_id)
+    ]  # fmt: skip
+    return tuple(map(list, zip(*rows, strict=True)))
+
+
+def piece_columns(revisions: Iterable[NewRevision]) -> tuple[list[object], ...]:
+    """Return the pieces of revisions, column by column, in the one order in which they are kept."""
+    rows = sorted(_pieces(revisions))
+    return tuple(map(list, zip(*rows, strict=True))) if rows else ([], [], [])
 
 
 async def keep_pieces(executor: Executor, document_id: str, pieces: Mapping[PieceKey, bytes]) -> None:
     """Keep stretches of a document's files; those that are there already stay."""
     await _keep(executor, [(document_id, key, piece) for key, piece in pieces.items()])
+
+
+def _pieces(revisions: Iterable[NewRevision]) -> list[tuple[str, PieceKey, bytes]]:
+    return [(new.document_id, key, piece) for new in revisions for key, piece in new.pieces.items()]
 
 
 async def _keep(executor: Executor, pieces: Iterable[tuple[str, PieceKey, bytes]]) -> None:

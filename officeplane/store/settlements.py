@@ -1,6 +1,6 @@
 """Settlements in the ledger: the one way an attempt ends."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,13 +10,16 @@ from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
+from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
+from officeplane.store import documents
 from officeplane.store.claims import Claimant, LaneRaceError, claimed_task
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("settlements")
 _OF_FAILURES: Final = frozenset({"fingerprint", "alerts"})
+OCCUPANT: Final = "tasks_occupant"
 
 
 class Settled(NamedTuple):
@@ -83,6 +86,49 @@ async def settle_and_claim(
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
     return [_settled(row) for row in rows], [claimed_task(row[4:]) for row in rows if row[4] is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A task that follows in a lane, and what an edit has to know of it."""
+
+    task: ClaimedTask
+    author: str | None
+    base_revision: int | None
+    on_conflict: str | None
+
+
+async def settle_edits(
+    executor: Executor,
+    verdicts: Sequence[Verdict],
+    revisions: Mapping[TaskId, NewRevision],
+    who: Claimant,
+    wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    *,
+    counted_by: str,
+) -> tuple[list[Settled], list[Follower]]:
+    """Do what `settle_and_claim` does, and add the revisions that attempts have made, if these follow their heads."""
+    try:
+        rows = await executor.fetch(
+            _SQL["settle_edits"],
+            *_columns(verdicts),
+            False,
+            counted_by,
+            *(map(list, zip(*sorted(wanted), strict=True)) if wanted else ([], [], [])),
+            who.worker_id,
+            who.lease_seconds,
+            who.task_types,
+            who.may_take_suspect,
+            *documents.revision_columns(list(revisions.items())),
+            *documents.piece_columns(revisions.values()),
+        )
+    except asyncpg.exceptions.UniqueViolationError as error:
+        if error.constraint_name != OCCUPANT:
+            raise
+        raise LaneRaceError from error
+    return [_settled(row) for row in rows], [
+        Follower(claimed_task(row[4:-3]), *row[-3:]) for row in rows if row[4] is not None
+    ]
 
 
 async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted_by: str) -> None:

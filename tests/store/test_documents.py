@@ -31,7 +31,16 @@ def a_revision(base: int, *stretches: bytes, document_id: str = "doc", author: s
     file = a_file(*stretches)
     recipe = file.finish()
     return NewRevision(
-        DocumentId(document_id), base, recipe, file.pieces, file.sha256, file.size, "replace_text", author, "a note"
+        DocumentId(document_id),
+        Format.DOCX,
+        base,
+        recipe,
+        file.pieces,
+        file.sha256,
+        file.size,
+        "replace_text",
+        author,
+        "a note",
     )
 
 

@@ -1,13 +1,17 @@
 -- Settlements: the one way an attempt ends.
 
+-- part: outcomes
+-- How each attempt ended.
+unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[], $8::boolean[],
+       $9::boolean[], $10::text[], $11::boolean[])
+    AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts)
+
 -- part: ended
--- The common beginning of both: ends what stands, records failures, dead letters and counters.
-WITH held AS MATERIALIZED (
+-- Ends what stands of the outcomes `o`, records failures, dead letters and counters.
+held AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
            CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
-      FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[],
-                  $8::boolean[], $9::boolean[], $10::text[], $11::boolean[])
-               AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts),
+      FROM o,
            LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
                            started_at, attempt, cancel_requested_at
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
@@ -71,7 +75,7 @@ WITH held AS MATERIALIZED (
 -- Ends attempts whose claim still stands, records failures, events and counters.
 -- No row: the claim was lost (fenced), or the row moved under the statement's
 -- snapshot; `standing` tells which. A cancel request wins over any outcome.
-{ended}
+WITH o AS (SELECT * FROM {outcomes}), {ended}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
@@ -80,13 +84,10 @@ WITH held AS MATERIALIZED (
 )
 SELECT id, state, rung_tier, lane_waits FROM settled
 
--- name: settle_and_claim
--- Does what `settle` does and claims the next heads of these lanes, for one commit instead
--- of two. No row: as there. No claim in a row: nothing can follow, or it takes a statement
--- of its own: what this one makes claimable it cannot see, so a lane whose task did not end
--- for good is left to `claim_lanes`. A head is looked up once its lane's task has been
--- ended, by reading from that update: the unique index of occupants is asked in this order.
-{ended}
+-- part: followed
+-- Claims the next heads of lanes whose task has ended for good. A head is looked up once
+-- its lane's task has been ended, by reading from that update: the unique index of
+-- occupants is asked in this order.
 ), wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM settled
@@ -118,6 +119,14 @@ SELECT id, state, rung_tier, lane_waits FROM settled
            LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = a.id FOR NO KEY UPDATE SKIP LOCKED) p
      WHERE tasks.ctid = p.tid AND p.state IN {not_begun}
     RETURNING tasks.id, tasks.document_id
+
+-- name: settle_and_claim
+-- Does what `settle` does and claims the next heads of these lanes, for one commit instead
+-- of two. No row: as there. No claim in a row: nothing can follow, or it takes a statement
+-- of its own: what this one makes claimable it cannot see, so a lane whose task did not end
+-- for good is left to `claim_lanes`.
+WITH o AS (SELECT * FROM {outcomes}), {ended}
+{followed}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT kind, array_agg(id), array_agg(document_id)
@@ -131,6 +140,53 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.
        c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds, c.retry_policy,
        c.checkpoint, c.parent_id, c.ancestors, c.created_at, c.queued_at
   FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id
+
+-- name: settle_edits
+-- Does what `settle_and_claim` does for attempts of which some made a revision: that is added,
+-- with its pieces, and its document's head moved. One that does not follow what its document
+-- is at is handed back, to start from there. With a claim come the conditions that its edit
+-- is under. No row: as there. Documents are locked before tasks, by all who lock both.
+WITH revised AS MATERIALIZED (
+    SELECT e.*, coalesce(d.head = e.base, false) AS fits
+      FROM unnest($21::uuid[], $22::text[], $23::bigint[], $24::text[], $25::text[], $26::text[], $27::text[],
+                  $28::bigint[], $29::bytea[])
+               AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe)
+      LEFT JOIN LATERAL (SELECT head FROM documents
+                          WHERE id = e.document_id AND deleted_at IS NULL FOR NO KEY UPDATE) d ON true
+), o AS (
+    SELECT o.id, o.claim_id, CASE WHEN r.fits IS FALSE THEN 'QUEUED' ELSE o.wanted END AS wanted, o.result, o.error,
+           o.delay_seconds, o.charged, o.crashed, o.poisoned, o.fingerprint, o.alerts
+      FROM {outcomes}
+      LEFT JOIN revised r ON r.task_id = o.id
+), {ended}
+), added AS (
+    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe)
+    SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe
+      FROM settled JOIN revised r ON r.task_id = settled.id WHERE settled.state = 'COMPLETED'
+    RETURNING document_id, revision, task_id
+), moved AS (
+    UPDATE documents d SET head = added.revision, updated_at = clock_timestamp()
+      FROM added WHERE d.id = added.document_id
+), kept AS (
+    INSERT INTO pieces (document_id, key, bytes)
+    SELECT p.document_id, p.key, p.bytes FROM unnest($30::text[], $31::bytea[], $32::bytea[]) AS p(document_id, key, bytes)
+      JOIN added ON added.document_id = p.document_id
+    ON CONFLICT DO NOTHING
+{followed}
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT kind, array_agg(id), array_agg(document_id)
+      FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
+            UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id FROM letters
+            UNION ALL SELECT 2, 'document.revised', task_id, document_id FROM added
+            UNION ALL SELECT 3, 'task.running', id, document_id FROM begun
+            UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
+     GROUP BY n, kind ORDER BY n
+)
+SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.task_type, c.document_id, c.payload,
+       c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds, c.retry_policy,
+       c.checkpoint, c.parent_id, c.ancestors, c.created_at, c.queued_at, c.created_by, e.base_revision, e.on_conflict
+  FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id LEFT JOIN edit_conditions e ON e.task_id = c.id
 
 -- name: count_fenced
 -- Counts attempts that were lost before they could be settled. No row: never.
