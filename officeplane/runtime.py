@@ -73,6 +73,9 @@ class WorkerServices:
     worker_id: WorkerId
     claiming: Claiming
     settling: Settlements
+    settling_beside: Settlements
+    """For what ends while the other is under way."""
+
     keeping: Keeping
     editing: Editing
     redelivery: Redelivery
@@ -139,6 +142,8 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         worker_id=worker_id,
         claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds),
         settling=settling,
+        # It counts in a row of its own: in the same, it would wait for the other's commit.
+        settling_beside=Settlements(ledger, doorbell, rules, heads, counted_by=f"{worker_id}/2"),
         keeping=Keeping(ledger),
         editing=Editing(ledger, runtime.sandbox, heads),
         redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),

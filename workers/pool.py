@@ -77,7 +77,7 @@ class Pool:
             self._heartbeat,
         )
         self._settler = Settler(
-            services.settling,
+            (services.settling, services.settling_beside),
             services.claiming,
             lease_seconds=settings.lease_seconds,
             finished=self._finished,

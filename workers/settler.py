@@ -1,8 +1,10 @@
-"""The settler: outcomes that gather while one settlement is under way go with the next.
+"""The settler: outcomes that gather while settlements are under way go with the next.
 
 Three stages, each with a loop of its own, so that none waits for what another
 does: attempts are ended in the ledger, their lanes go on, and then everybody
 is told. A lane's next task is started before the end of the last is announced.
+Two settlements may be under way: what ends just after one has begun need not
+wait for its commit.
 """
 
 import asyncio
@@ -77,7 +79,7 @@ class Settler:
 
     def __init__(
         self,
-        settling: Settlements,
+        settling: Sequence[Settlements],
         claiming: Claiming,
         *,
         lease_seconds: float,
@@ -99,7 +101,8 @@ class Settler:
     async def run(self) -> None:
         """Settle until cancelled."""
         async with asyncio.TaskGroup() as stages:
-            stages.create_task(self._settle_groups())
+            for settling in self._settling:
+                stages.create_task(self._settle_groups(settling))
             stages.create_task(self._continue_groups())
             stages.create_task(self._tell_groups())
 
@@ -107,12 +110,12 @@ class Settler:
         """Return when everything that was settled has been told."""
         await self._news.wait_none()
 
-    async def _settle_groups(self) -> None:
+    async def _settle_groups(self, settling: Settlements) -> None:
         while True:
             group = await self._ended.take()
             following = self._following(group)
             try:
-                finished_lanes, news = await self._settle(group, following)
+                finished_lanes, news = await self._settle(settling, group, following)
             except DatabaseUnavailableError as error:
                 if following is not None:
                     self._claiming.doubt(following)
@@ -145,7 +148,7 @@ class Settler:
         while True:
             news = await self._news.take()
             try:
-                await self._settling.tell(news)
+                await self._settling[0].tell(news)
             except DatabaseUnavailableError as error:
                 # It is settled all the same. Whoever waits looks again, and what was not rung is the sweeper's.
                 _log.warning("news.not_told", settlements=len(news), error=str(error))
@@ -157,10 +160,12 @@ class Settler:
             return None
         return self._claiming.following(documents)
 
-    async def _settle(self, group: Sequence[Ended], following: Following | None) -> tuple[set[DocumentId], list[News]]:
+    async def _settle(
+        self, settling: Settlements, group: Sequence[Ended], following: Following | None
+    ) -> tuple[set[DocumentId], list[News]]:
         """Settle what has an outcome; return the documents in whose lanes nothing else waits, and the news."""
         attempts = [Attempt(ended.task, ended.outcome) for ended in group if ended.outcome is not None]
-        settled, news = await self._settling.write(attempts, following)
+        settled, news = await settling.write(attempts, following)
         finished_lanes = {
             attempt.task.document_id
             for attempt, how in zip(attempts, settled, strict=True)

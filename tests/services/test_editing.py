@@ -12,10 +12,12 @@ from uuid_utils import uuid7
 from officeplane.domain.document import Format
 from officeplane.domain.errors import InvalidPayloadError
 from officeplane.domain.failure import FailureKind
+from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
+from officeplane.domain.task import ClaimedTask
 from officeplane.formats.blank import blank
-from officeplane.services.settlement import Fenced
+from officeplane.services.settlement import Attempt, Fenced
 from officeplane.services.spool import spooled_bytes
 from tests.sandbox.processes import asleep
 from tests.services.conftest import AnotherBench
@@ -70,6 +72,58 @@ async def test_a_revision_is_told_of_as_an_event(bench: Workbench) -> None:
     rows = await bench.execute("SELECT kind FROM events WHERE kind = 'document.revised'")
 
     assert len(rows) == 2
+
+
+async def followed(bench: Workbench, claimed: ClaimedTask) -> ClaimedTask:
+    """Carry out an edit and settle it as a worker does that stays in the lane; return what follows."""
+    following = bench.worker.claiming.following([DocumentId("plan")])
+    await bench.worker.settling.write([Attempt(claimed, await carried_out(bench, claimed))], following)
+    (follower,) = await following.claimed()
+    return follower
+
+
+async def test_an_edit_its_revision_and_the_claim_of_the_next_are_one_commit(bench: Workbench) -> None:
+    first, second = await an_edit(bench), await an_edit(bench, payload={"title": "Two"})
+
+    follower = await followed(bench, await bench.claim_next(first))
+
+    assert follower.id == second.id
+    rows = await bench.execute("SELECT kind FROM events WHERE xid = (SELECT max(xid) FROM events) ORDER BY id")
+    assert [row["kind"] for row in rows] == ["task.completed", "document.revised", "task.running"]
+
+
+async def test_an_edit_that_follows_starts_from_what_the_last_one_made(bench: Workbench) -> None:
+    first, second = await an_edit(bench), await an_edit(bench, payload={"title": "Two"}, created_by="bob")
+
+    details = await ran(bench, await followed(bench, await bench.claim_next(first)))
+
+    assert details.task.id == second.id
+    assert [chapter["text"] for chapter in await bench.runtime.documents.outline("plan", None)] == ["One", "Two"]
+    newest = (await bench.runtime.documents.history("plan", None, 1))[0]
+    assert (newest.revision, newest.base, newest.author) == (3, 2, "bob")
+
+
+async def test_an_edit_that_follows_is_under_its_own_conditions(bench: Workbench) -> None:
+    first = await an_edit(bench)
+    await an_edit(bench, payload={"title": "Two"}, base_revision=1)
+
+    details = await ran(bench, await followed(bench, await bench.claim_next(first)))
+
+    assert details.task.state is TaskState.FAILED
+    assert details.failures[-1].kind == FailureKind.EDIT_CONFLICT
+
+
+async def test_an_edit_that_followed_and_is_overtaken_by_the_deletion_of_its_document_is_no_revision(
+    bench: Workbench,
+) -> None:
+    first, second = await an_edit(bench), await an_edit(bench, payload={"title": "Two"})
+    follower = await followed(bench, await bench.claim_next(first))
+
+    await bench.runtime.documents.delete("plan")
+    await bench.settle(follower, await carried_out(bench, follower))
+
+    assert await bench.state(second) is TaskState.CANCELLED
+    assert await bench.execute("SELECT FROM revisions WHERE document_id = 'plan'") == []
 
 
 async def test_every_revision_can_be_read_for_ever(bench: Workbench) -> None:

@@ -6,9 +6,11 @@ from typing import Any, Final
 import pytest
 
 from officeplane.domain.dead_letter import Decision, Ruling
+from officeplane.domain.outcome import Succeeded
 from officeplane.domain.revision import Recipe
 from officeplane.domain.task import Task
 from officeplane.services import retention
+from officeplane.services.settlement import Attempt
 from officeplane.store import dead_letters, documents
 from officeplane.store.documents import Upload
 from tests.services.conftest import AnotherBench
@@ -254,10 +256,14 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
         leaving = bench.another_worker()
         await leaving.beat()
         await leaving.complete(await leaving.a_running_task())
+        await leaving.worker.settling_beside.settle([Attempt(await leaving.a_running_task(), Succeeded(None))])
+        assert len(await bench.execute("SELECT FROM task_counters WHERE counted_by <> ''")) == 2
+        await prune(bench)
+        assert len(await bench.execute("SELECT FROM task_counters WHERE counted_by <> ''")) == 2, "it lives"
         await leaving.worker.keeping.leave(leaving.worker.worker_id)
         await prune(bench)
 
-    assert await bench.counters() == {("noop", "completed", ""): 3}
+    assert await bench.counters() == {("noop", "completed", ""): 6}
     assert len(await bench.execute("SELECT FROM task_counters")) == 1
 
 

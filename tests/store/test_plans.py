@@ -49,6 +49,7 @@ IDS: Final = _array(f"0192f000-0000-7000-8000-{n:012}" for n in range(MANY))
 DOCUMENTS: Final = _array(f"document-{n}" for n in range(MANY))
 BOOLEANS: Final = _array(["true"] * MANY)
 NUMBERS: Final = _array(["0"] * MANY)
+TEXTS: Final = _array(["x"] * MANY)
 JSONS: Final = _array(['"{}"'] * MANY)
 STATES: Final = _array(["COMPLETED"] * MANY)
 AN_ID: Final = "'0192f000-0000-7000-8000-000000000000'"
@@ -96,6 +97,15 @@ HOT: Final = [
         "settlements",
         "settle_and_claim",
         f"{SETTLED}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true",
+        "pkey",
+        "lane",
+        "occupant",
+    ),
+    hot(
+        "settlements",
+        "settle_edits",
+        f"{SETTLED}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {DOCUMENTS}, {NUMBERS}, {TEXTS}, "
+        f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}",
         "pkey",
         "lane",
         "occupant",

@@ -39,10 +39,11 @@ class Finished:
 
 @asynccontextmanager
 async def a_settler(
-    hands: Workbench, finished: Finished, *, lease_seconds: float = 30
+    hands: Workbench, finished: Finished, *, lease_seconds: float = 30, at_once: int = 2
 ) -> AsyncGenerator[Settler, None]:
     """Run a settler of this worker's."""
-    settler = Settler(hands.worker.settling, hands.worker.claiming, lease_seconds=lease_seconds, finished=finished)
+    settling = (hands.worker.settling, hands.worker.settling_beside)[:at_once]
+    settler = Settler(settling, hands.worker.claiming, lease_seconds=lease_seconds, finished=finished)
     running = asyncio.create_task(settler.run())
     try:
         yield settler
@@ -79,7 +80,7 @@ async def test_what_ends_during_a_settlement_is_settled_together_with_the_next(
     first, second, third = [await bench.a_running_task() for _ in range(3)]
     finished = Finished()
     operator = await asyncpg.connect(database_url)
-    async with a_settler(bench, finished) as settler:
+    async with a_settler(bench, finished, at_once=1) as settler:
         async with operator.transaction():
             await operator.execute("SELECT FROM tasks WHERE id = $1 FOR UPDATE", first.id)
             settler.add(first, Succeeded(None))
@@ -91,6 +92,25 @@ async def test_what_ends_during_a_settlement_is_settled_together_with_the_next(
 
     groups = await bench.execute("SELECT task_ids::text[] FROM events WHERE kind = 'task.completed' ORDER BY xid, id")
     assert [set(group["task_ids"]) for group in groups] == [{first.id}, {second.id, third.id}]
+
+
+async def test_a_settlement_that_has_to_wait_does_not_keep_another_from_its_commit(
+    bench: Workbench, database_url: str
+) -> None:
+    stuck, free = [await bench.a_running_task() for _ in range(2)]
+    finished = Finished()
+    operator = await asyncpg.connect(database_url)
+    async with a_settler(bench, finished) as settler:
+        async with operator.transaction():
+            await operator.execute("SELECT FROM tasks WHERE id = $1 FOR UPDATE", stuck.id)
+            settler.add(stuck, Succeeded(None))
+            await bench.somebody_waits_for_a_lock()
+            settler.add(free, Succeeded(None))
+
+            await finished.all(free)
+            assert finished.tasks == [free.id]
+        await finished.all(stuck)
+    await operator.close()
 
 
 async def test_what_ended_while_postgres_was_away_is_settled_afterwards_and_once(

@@ -30,14 +30,15 @@ RETURNING chore
 DELETE FROM chore_leaders WHERE worker_id = $1 AND chore = ANY($2::text[]) RETURNING chore
 
 -- name: forget
--- Forgets workers not seen for long, and folds their counters into one row a kind. Always one row.
+-- Forgets workers not seen for long, and folds their counters, of which each may keep several under its
+-- own name and a number, into one row a kind. Always one row.
 WITH gone AS (
     DELETE FROM workers WHERE last_seen_at < clock_timestamp() - make_interval(secs => $1::float8) RETURNING id
 ), folded AS (
     DELETE FROM task_counters c
      WHERE c.counted_by <> '' AND c.counted_by LIKE 'worker:%'
        AND NOT EXISTS (SELECT FROM workers w
-                        WHERE w.id = c.counted_by
+                        WHERE w.id = split_part(c.counted_by, '/', 1)
                           AND w.last_seen_at >= clock_timestamp() - make_interval(secs => $1::float8))
     RETURNING task_type, outcome, reason, count
 ), kept AS (
