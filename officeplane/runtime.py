@@ -32,6 +32,7 @@ from officeplane.services.keeping import Keeping
 from officeplane.services.ranking import Ranking
 from officeplane.services.reading import Reading
 from officeplane.services.redelivery import Redelivery
+from officeplane.services.regulation import Regulation
 from officeplane.services.reopening import Reopening
 from officeplane.services.retention import Retention
 from officeplane.services.settlement import Settlements
@@ -60,6 +61,7 @@ class Runtime:
     cancellation: Cancellation
     reopening: Reopening
     explanation: Explaining
+    regulation: Regulation
     feed: Feed
     health: Checkup
     statistics: Statistics
@@ -116,6 +118,7 @@ async def open_runtime(
             cancellation=cancellation,
             reopening=Reopening(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
+            regulation=Regulation(ledger, doorbell, catalogue),
             feed=Feed(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, settings.lease_seconds),

@@ -228,7 +228,8 @@ async def empty(database_url: str, redis_url: str) -> None:
     try:
         await connection.execute(
             "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
-            "documents, revisions, pieces, uploads, edit_conditions, dead_letters, dead_letter_decisions, alerts"
+            "documents, revisions, pieces, uploads, edit_conditions, dead_letters, dead_letter_decisions, alerts, "
+            "valves, paused_documents"
         )
     finally:
         await connection.close()

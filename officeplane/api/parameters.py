@@ -68,6 +68,9 @@ DocumentIdInPath = Annotated[
         pattern=DOCUMENT_ID_PATTERN, description="The id of a document, chosen by whoever made it.", examples=["plan"]
     ),
 ]
+TaskTypeInPath = Annotated[
+    Text, Path(min_length=1, max_length=200, description="The name of a task type.", examples=["noop"])
+]
 RevisionNumber = Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=2**53)]
 Revision = Annotated[RevisionNumber | None, Query(description="A revision's number; the head if none is given.")]
 IfMatch = Annotated[

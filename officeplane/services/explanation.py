@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, WAITING, TaskState
 from officeplane.domain.task import Task, TaskDetails
+from officeplane.domain.valve import BreakerState, Valve
 from officeplane.services.reading import Reading
-from officeplane.store import tasks, workers
+from officeplane.store import tasks, valves, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.tasks import LanePosition
 
@@ -71,6 +72,12 @@ class Explaining:
         if task.document_id is not None and task.state is not TaskState.PENDING:
             for reason in _lane(task, place):
                 yield reason
+            if await valves.is_paused(self._ledger, task.document_id):
+                detail = f"Document {task.document_id!r} is paused."
+                yield Reason("paused", detail, {"documentId": task.document_id})
+        valve = await valves.fetch(self._ledger, task.task_type)
+        for reason in () if valve is None else _held(valve):
+            yield reason
         alive = await workers.alive(self._ledger, self._lease_seconds)
         able = [worker for worker in alive if task.task_type in worker.task_types]
         if not able:
@@ -96,6 +103,23 @@ def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:
     if place.ahead:
         detail = f"{place.ahead} tasks of document {task.document_id!r} come before it."
         yield Reason("lane_position", detail, {"position": place.ahead + 1, "head": place.head})
+
+
+def _held(valve: Valve) -> Iterator[Reason]:
+    facts: dict[str, object] = {"taskType": valve.task_type}
+    if valve.is_paused:
+        yield Reason("paused", f"Task type {valve.task_type!r} is paused.", facts)
+    if valve.breaker.retry_at is not None:
+        breaker, tried = valve.breaker, _text(valve.breaker.retry_at)
+        detail = f"{breaker.failures} attempts of type {valve.task_type!r} failed in a row; one is tried from {tried}."
+        if breaker.state is BreakerState.HALF_OPEN:
+            detail = f"Type {valve.task_type!r} goes on when the one task that is tried succeeds."
+        yield Reason("breaker_open", detail, {**facts, "state": breaker.state, "retryAt": tried})
+    if valve.slow_until is not None and valve.slow_until > datetime.now(UTC):
+        until = _text(valve.slow_until)
+        yield Reason(
+            "rate_limited", f"Task type {valve.task_type!r} is slowed down until {until}.", {**facts, "until": until}
+        )
 
 
 def _under_way(task: Task) -> Reason:

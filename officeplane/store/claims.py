@@ -60,8 +60,13 @@ async def poll(
     return Polled([_hint(row) for row in rows if row["id"] is not None], rows[0]["last_lane"] or "")
 
 
-async def claim_tasks(executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]]) -> list[ClaimedTask]:
-    """Claim tasks without a document; those that cannot be had are left out."""
+async def claim_tasks(
+    executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]], admitted: Collection[TaskId] = ()
+) -> list[ClaimedTask]:
+    """Claim tasks without a document; those that cannot be had are left out.
+
+    Tasks of a type with declared limits can be had only if they are among the admitted.
+    """
     rows = await executor.fetch(
         _SQL["claim_tasks"],
         [task_id for task_id, _ in wanted],
@@ -70,14 +75,18 @@ async def claim_tasks(executor: Executor, who: Claimant, wanted: Sequence[tuple[
         who.lease_seconds,
         who.task_types,
         who.may_take_suspect,
+        list(admitted),
     )
     return [claimed_task(row) for row in rows]
 
 
 async def claim_lanes(
-    executor: Executor, who: Claimant, wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]]
+    executor: Executor,
+    who: Claimant,
+    wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    admitted: Collection[TaskId] = (),
 ) -> list[ClaimedTask]:
-    """Claim the heads of lanes; documents must be given in order."""
+    """Claim the heads of lanes; documents must be given in order, and limits hold as for `claim_tasks`."""
     try:
         rows = await executor.fetch(
             _SQL["claim_lanes"],
@@ -88,6 +97,7 @@ async def claim_lanes(
             who.task_types,
             who.may_take_suspect,
             [hold_id for _, _, hold_id in wanted],
+            list(admitted),
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error

@@ -3,7 +3,8 @@
 A query begins with `-- name: verb`, followed by a sentence that says what no
 row means. `{claimable}` and the like stand for sets of states and are bound to
 the lifecycle table when the file is loaded, so SQL and Python cannot differ.
-What two queries of a file share is a `-- part: noun`, put in by its name.
+What two queries of a file share is a `-- part: noun`, put in by its name; the
+parts of `valves.sql` may be put in everywhere.
 """
 
 import re
@@ -14,27 +15,37 @@ from typing import Final
 from officeplane.domain.lifecycle import STATE_SETS
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
+_SHARED: Final = "valves"
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _STATES: Final = {name: "(" + ", ".join(f"'{state}'" for state in states) + ")" for name, states in STATE_SETS.items()}
-
-
-def _parse(text: str) -> dict[str, str]:
-    _, *sections = _SECTION.split(text)
-    bound = dict(_STATES)
-    queries: dict[str, str] = {}
-    for kind, name, body in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
-        sql = _PLACEHOLDER.sub(lambda match: bound[match[1]], body).strip()
-        if kind == "part":
-            bound[name] = sql
-        else:
-            queries[name] = sql
-    return queries
 
 
 @cache
 def load(noun: str) -> dict[str, str]:
     """Return the queries of one noun by name."""
-    return _parse((files("officeplane.store") / "sql" / f"{noun}.sql").read_text(encoding="utf-8"))
+    queries, _ = _parsed(noun, _everywhere())
+    return queries
+
+
+@cache
+def _everywhere() -> dict[str, str]:
+    _, parts = _parsed(_SHARED, _STATES)
+    return _STATES | parts
+
+
+def _parsed(noun: str, bound: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the queries and the parts of a file."""
+    text = (files("officeplane.store") / "sql" / f"{noun}.sql").read_text(encoding="utf-8")
+    _, *sections = _SECTION.split(text)
+    queries: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    for kind, name, body in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
+        (parts if kind == "part" else queries)[name] = _filled_in(body, bound | parts)
+    return queries, parts
+
+
+def _filled_in(body: str, known: dict[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: known[match[1]], body).strip()
 
 
 def nouns() -> list[str]:

@@ -12,7 +12,7 @@ OPERATIONS = {
     "submitTask", "submitTasks", "listTasks", "getTask", "cancelTask", "retryTask", "explainTask", "listTaskTypes",
     "followEvents", "isLive", "isReady", "getStats", "getMetrics", "createDocument", "listDocuments", "getDocument",
     "putDocument", "deleteDocument", "getContent", "getOutline", "getText", "listRevisions", "compareRevisions",
-    "revertDocument", "previewEdit",
+    "revertDocument", "previewEdit", "pauseDocument", "resumeDocument", "pauseTaskType", "resumeTaskType",
 }  # fmt: skip
 
 

@@ -80,9 +80,14 @@ SETTLED: Final = (
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
     hot("claims", "resolve", IDS, "pkey"),
-    hot("claims", "claim_tasks", f"{IDS}, {IDS}, 'w', 30, ARRAY['noop'], true", "pkey"),
+    hot("claims", "claim_tasks", f"{IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}", "pkey"),
     hot(
-        "claims", "claim_lanes", f"{DOCUMENTS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}", "pkey", "lane", "occupant"
+        "claims",
+        "claim_lanes",
+        f"{DOCUMENTS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {IDS}",
+        "pkey",
+        "lane",
+        "occupant",
     ),
     hot("claims", "occupied", DOCUMENTS, "occupant"),
     hot("claims", "lane_heads", f"{DOCUMENTS}, 0.1", "lane"),

@@ -12,19 +12,20 @@ SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN
 -- name: unrung
 -- Marks as rung, and returns, runnable work that Redis does not seem to know: heads
 -- of free lanes and tasks without documents, last rung before their list's cut-off
--- ($1: one per tier, null for none), and aged work whose tier has risen. No row: all is rung.
+-- ($1: one per tier, null for none), and aged work whose tier has risen. What is held
+-- is not rung. No row: all is rung.
 WITH cutoff AS MATERIALIZED (
     SELECT max(c) AS latest FROM unnest($1::timestamptz[]) AS c
 ), moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, $3::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
 ), heads AS (
-    SELECT DISTINCT ON (document_id) id, document_id, rank, run_at, rung_at
-      FROM tasks, moment
-     WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND (run_at <= moment.now OR NOT yields)
-     ORDER BY document_id, tasks.rank, seq
+    SELECT DISTINCT ON (document_id) id, document_id, task_type, rank, run_at, rung_at
+      FROM tasks
+     WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
+     ORDER BY document_id, rank, seq
 ), quiet_lanes AS (
     SELECT h.id FROM heads h, moment
-     WHERE h.run_at <= moment.now
+     WHERE h.run_at <= moment.now AND h.document_id NOT IN {paused} AND NOT {held}
        AND h.rung_at < ($1::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
@@ -32,7 +33,7 @@ WITH cutoff AS MATERIALIZED (
 ), quiet AS (
     SELECT t.id FROM tasks t, moment, cutoff
      WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
-       AND t.rung_at < cutoff.latest
+       AND t.rung_at < cutoff.latest AND NOT {held}
        AND t.rung_at < ($1::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
      ORDER BY t.rung_at LIMIT $2::integer
 ), aged AS (
@@ -41,6 +42,7 @@ WITH cutoff AS MATERIALIZED (
            LATERAL (SELECT id FROM tasks
                      WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
                        AND tasks.rank < f.floor + moment.boost
+                       AND NOT {held} AND (document_id IS NULL OR document_id NOT IN {paused})
                      ORDER BY tasks.rank LIMIT $2::integer) a
 ), chosen AS (
     SELECT id FROM quiet_lanes UNION SELECT id FROM quiet UNION SELECT id FROM aged
@@ -56,13 +58,12 @@ WITH cutoff AS MATERIALIZED (
 SELECT id, rung_tier FROM rung ORDER BY rank, seq
 
 -- name: waiting_lanes
--- Lanes with a runnable head and nobody in them. No row: every lane is worked on or empty.
+-- Lanes with a runnable head and nobody in them. No row: every lane is worked on, held or empty.
 SELECT h.document_id, h.id AS head
-  FROM (SELECT DISTINCT ON (document_id) document_id, id, run_at FROM tasks
-         WHERE runnable AND document_id IS NOT NULL AND state IN {claimable}
-           AND (run_at <= clock_timestamp() OR NOT yields)
+  FROM (SELECT DISTINCT ON (document_id) document_id, id, task_type, run_at FROM tasks
+         WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
          ORDER BY document_id, rank, seq) h
- WHERE h.run_at <= clock_timestamp()
+ WHERE h.run_at <= clock_timestamp() AND h.document_id NOT IN {paused} AND NOT {held}
    AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
  LIMIT $1::integer
 

@@ -31,40 +31,44 @@ SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts
 SELECT id, document_id, rung_tier FROM tasks WHERE id = ANY($1::uuid[])
 
 -- name: claim_tasks
--- Claims tasks that have no document, by id. No row: taken, final, not due, of a
--- type this worker does not know, or a suspect that would not be alone.
+-- Claims tasks that have no document, by id. No row: taken, final, not due, held, of
+-- a type this worker does not know, or a suspect that would not be alone. $7: of those
+-- whose type has limits, the ones that they admit.
 WITH wanted AS MATERIALIZED (
     SELECT c.claim_id, t.*
       FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id),
-           LATERAL (SELECT ctid AS tid, state, run_at, runnable, document_id, task_type, suspect
+           LATERAL (SELECT ctid AS tid, id, state, run_at, runnable, document_id, task_type, suspect
                       FROM tasks WHERE tasks.id = c.id FOR NO KEY UPDATE SKIP LOCKED) t
 ), fit AS (
     SELECT tid, claim_id, NULL::uuid AS hold_id FROM wanted
      WHERE state IN {claimable} AND runnable AND document_id IS NULL AND run_at <= clock_timestamp()
-       AND task_type = ANY($5::text[])
+       AND task_type = ANY($5::text[]) AND (NOT {held} OR id = ANY($7::uuid[]))
        AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 {take}
 
 -- name: claim_lanes
--- Claims the head of each document's lane. No row: the lane is empty or occupied,
--- its head is not due, locked by another, of an unknown type, or a suspect that
--- would not be alone. The head is looked up first and locked then: skipping a
--- locked head would let the next one overtake it. OFFSET 0 makes it one look into
--- the index for each lane; as a join it would be a walk through all occupants.
+-- Claims the head of each document's lane. No row: the lane is empty, occupied or
+-- paused, its head is not due, held, locked by another, of an unknown type, or a
+-- suspect that would not be alone. The head is looked up first and locked then:
+-- skipping a locked head would let the next one overtake it. OFFSET 0 makes it one
+-- look into the index for each lane; as a join it would be a walk through all
+-- occupants. $8: of heads whose type has limits, the ones that they admit.
 WITH wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM unnest($1::text[], $2::uuid[], $7::uuid[]) AS w(document_id, claim_id, hold_id),
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
-                       AND (run_at <= clock_timestamp() OR NOT yields)
+                       AND (NOT yields OR run_at <= clock_timestamp() AND (NOT {held} OR id = ANY($8::uuid[])))
                      ORDER BY rank, seq LIMIT 1) head,
-           LATERAL (SELECT ctid AS tid, state, run_at, task_type, suspect
+           LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
-     WHERE NOT EXISTS (SELECT FROM tasks o
+     WHERE w.document_id NOT IN {paused}
+       AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active} OFFSET 0)
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM wanted
      WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($5::text[])
+       AND (NOT {held} OR id = ANY($8::uuid[]))
        AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 {take}
 
@@ -82,52 +86,51 @@ SELECT document_id FROM tasks
 
 -- name: lane_heads
 -- The head of each lane that could be claimed now. No row: nothing to ring for.
-SELECT head.id, head.document_id, tier_of(head.rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60) AS tier
-  FROM unnest($1::text[]) AS w(document_id),
-       LATERAL (SELECT id, document_id, rank, run_at FROM tasks
-                 WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
-                   AND (run_at <= clock_timestamp() OR NOT yields)
+SELECT id, document_id, tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60) AS tier
+  FROM unnest($1::text[]) AS w(lane),
+       LATERAL (SELECT id, document_id, task_type, rank, run_at FROM tasks
+                 WHERE document_id = w.lane AND runnable AND state IN {claimable} AND {may_head}
                  ORDER BY rank, seq LIMIT 1) head
- WHERE head.run_at <= clock_timestamp()
+ WHERE run_at <= clock_timestamp() AND lane NOT IN {paused} AND NOT {held}
 
 -- name: poll
 -- Hints straight from the ledger: the most urgent of every tier, the heads of the
 -- lanes after a given document, so that one deep lane cannot hide the others, and
 -- what waits longest without a document. What this worker may not take leaves room
--- for the rest: lanes whose head is not due or of an unknown type, suspects while it
--- has one. Always a row, for `last_lane`; no id: nothing can be claimed.
+-- for the rest: lanes whose head is not due, held or of an unknown type, suspects while
+-- it has one. Always a row, for `last_lane`; no id: nothing can be claimed.
 WITH RECURSIVE lanes AS (
     (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect, 1 AS n FROM tasks
-      WHERE document_id > $2::text AND runnable AND state IN {claimable} AND (run_at <= clock_timestamp() OR NOT yields)
+      WHERE document_id > $2::text AND runnable AND state IN {claimable} AND {may_head}
       ORDER BY document_id, rank, seq LIMIT 1)
     UNION ALL
     SELECT next.*, lanes.n + 1 FROM lanes,
            LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
-                     WHERE document_id > lanes.document_id AND runnable AND state IN {claimable}
-                       AND (run_at <= clock_timestamp() OR NOT yields)
+                     WHERE document_id > lanes.document_id AND runnable AND state IN {claimable} AND {may_head}
                      ORDER BY document_id, rank, seq LIMIT 1) next
      WHERE lanes.n < $3::integer
 ), urgent AS (
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
            LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
+                       AND (document_id IS NOT NULL OR NOT {held})
                      ORDER BY rank, seq LIMIT $3::integer) t
 ), free AS (
     SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
      WHERE document_id IS NULL AND runnable AND state IN {claimable} AND run_at <= clock_timestamp()
-       AND task_type = ANY($5::text[]) AND (NOT suspect OR $6::boolean)
+       AND task_type = ANY($5::text[]) AND NOT {held} AND (NOT suspect OR $6::boolean)
      ORDER BY rung_at LIMIT $3::integer
 ), heads AS (
     SELECT DISTINCT ON (coalesce(document_id, id::text)) *
       FROM (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM lanes
             UNION ALL SELECT * FROM urgent UNION ALL SELECT * FROM free) c
-     WHERE run_at <= clock_timestamp() OR NOT yields
+     WHERE {may_head}
      ORDER BY coalesce(document_id, id::text), rank, seq
 ), fit AS (
     SELECT id, document_id, rank, seq FROM heads
-     WHERE run_at <= clock_timestamp() AND task_type = ANY($5::text[]) AND (NOT suspect OR $6::boolean)
-       AND (document_id IS NULL
-            OR NOT EXISTS (SELECT FROM tasks o
+     WHERE run_at <= clock_timestamp() AND task_type = ANY($5::text[]) AND NOT {held} AND (NOT suspect OR $6::boolean)
+       AND (document_id IS NULL OR document_id NOT IN {paused}
+            AND NOT EXISTS (SELECT FROM tasks o
                             WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
      ORDER BY rank, seq LIMIT $1::integer
 )

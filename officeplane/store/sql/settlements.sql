@@ -94,18 +94,17 @@ SELECT id, state, rung_tier, lane_waits FROM settled
       JOIN unnest($14::text[], $15::uuid[], $16::uuid[]) AS w(document_id, claim_id, hold_id)
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
-                     WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
-                       AND (run_at <= clock_timestamp() OR NOT yields)
+                     WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable} AND {may_head}
                      ORDER BY rank, seq LIMIT 1) head,
-           LATERAL (SELECT ctid AS tid, state, run_at, task_type, suspect
+           LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
-     WHERE settled.state IN {final}
+     WHERE settled.state IN {final} AND w.document_id NOT IN {paused}
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active}
                           AND o.id <> settled.id OFFSET 0)
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($19::text[])
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($19::text[]) AND NOT {held}
        AND (NOT suspect OR ($20::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,

@@ -112,10 +112,9 @@ SELECT task_id, attempt, worker_id, kind, message, started_at, duration_seconds,
 -- What stands before a task in its lane, who holds the lane, and whether its time has come. Always one row.
 SELECT (SELECT count(*) FROM tasks a
          WHERE a.document_id = t.document_id AND a.runnable AND a.state IN {claimable}
-           AND (a.rank, a.seq) < (t.rank, t.seq) AND (a.run_at <= clock_timestamp() OR NOT a.yields)) AS ahead,
+           AND (a.rank, a.seq) < (t.rank, t.seq) AND {may_head}) AS ahead,
        (SELECT a.id FROM tasks a
-         WHERE a.document_id = t.document_id AND a.runnable AND a.state IN {claimable}
-           AND (a.run_at <= clock_timestamp() OR NOT a.yields)
+         WHERE a.document_id = t.document_id AND a.runnable AND a.state IN {claimable} AND {may_head}
          ORDER BY a.rank, a.seq LIMIT 1) AS head,
        o.id AS occupant, o.worker_id AS occupied_by, t.run_at <= clock_timestamp() AS is_due
   FROM (SELECT $1::text AS document_id, $2::float8 AS rank, $3::bigint AS seq, $4::timestamptz AS run_at) t
