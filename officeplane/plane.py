@@ -33,6 +33,7 @@ class TaskOptions(TypedDict, total=False):
     retry: object
     on_retry: str
     idempotency_key: str
+    dedupe: str
     children: list[Mapping[str, Any]]
     on_child_failure: str
     tags: list[str]

@@ -44,6 +44,14 @@ class IllegalStateError(OfficePlaneError):
         self.state = state
 
 
+class TwinUnfinishedError(IllegalStateError):
+    """The task must not wait twice, and another that does the same is unfinished."""
+
+    def __init__(self, task_id: str, state: TaskState, twin_id: str) -> None:
+        super().__init__(task_id, state, f"retried while task {twin_id}, which does the same, is unfinished")
+        self.facts = {"twinId": twin_id}
+
+
 class InvalidRequestError(OfficePlaneError):
     """The request breaks a rule; nothing was stored."""
 

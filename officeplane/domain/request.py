@@ -118,6 +118,7 @@ class TaskRequest(BaseModel):
     retry: Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)] = None
     on_retry: Literal["block", "yield"] = "block"
     idempotency_key: PrintableKey | None = None
+    dedupe: Literal["content"] | None = None
     children: Annotated[list["TaskRequest"], Field(min_length=1, max_length=CHILDREN_MAX)] | None = None
     key: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
     base_revision: Annotated[int, Field(ge=1, le=2**53)] | None = None
@@ -140,7 +141,6 @@ class TaskRequest(BaseModel):
 
 NOT_SUPPORTED_YET: Final = frozenset(
     {
-        "dedupe",
         "dependsOn",
         "requiredCapabilities",
         "maxCostUsd",

@@ -57,6 +57,11 @@ class Intake(NamedTuple):
         """The id of the task that was asked for."""
         return self.rows[0].id
 
+    @property
+    def content_hash(self) -> bytes | None:
+        """What stands for all that it does, if it must not wait twice."""
+        return self.rows[0].content_hash
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -89,6 +94,8 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         task_type, payload_json = _checked(request, _ROOT, catalogue)
         row = _row(request, _ROOT, task_type, payload_json)
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
+        if request.dedupe is not None:
+            row = row._replace(content_hash=_content_hash((row,), edits[1]))
         return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits)
     found = list(_rows(request, _ROOT, catalogue))
     if len(found) > CHILDREN_MAX + 1:
@@ -96,9 +103,12 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         raise InvalidRequestError(message, [FieldError("children", message)])
     rows, payloads = zip(*found, strict=True)
     request_hash = b"" if key is None else _hash(request)
-    if not any(catalogue.types[row.task_type].edits_document for row in rows):
-        return Intake(rows, payloads, key, request_hash)
-    return Intake(rows, payloads, key, request_hash, *_edits(request, rows, catalogue))
+    edits = ((), ())
+    if any(catalogue.types[row.task_type].edits_document for row in rows):
+        edits = _edits(request, rows, catalogue)
+    if request.dedupe is not None:
+        rows = (rows[0]._replace(content_hash=_content_hash(rows, edits[1])), *rows[1:])
+    return Intake(rows, payloads, key, request_hash, *edits)
 
 
 def _edits(
@@ -129,6 +139,19 @@ def _walk(request: TaskRequest, field: str) -> Iterator[tuple[TaskRequest, str]]
 def _hash(request: TaskRequest) -> bytes:
     body = request.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"idempotency_key"})
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode("utf-8", "surrogatepass")).digest()
+
+
+def _content_hash(rows: Sequence[NewTask], conditions: Sequence[Condition]) -> bytes:
+    """Return what stands for all that tasks do: two requests that have it in common do the same."""
+    bases = {condition.task_id: (condition.base_revision, condition.on_conflict) for condition in conditions}
+    content = [
+        (
+            len(row.ancestors), row.task_type, row.document_id, json.loads(row.payload_json), row.key,
+            row.on_child_failure, bases.get(row.id),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
 
 
 def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
@@ -200,6 +223,8 @@ def _misplaced(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
             return "key", "Only a child of a batch may have it."
     elif request.idempotency_key is not None:
         return "idempotencyKey", "A child shares the key of its batch."
+    elif request.dedupe is not None:
+        return "dedupe", "Only a batch as a whole may have it."
     if place.is_atomic:
         for field, name in _OF_THE_WHOLE.items():
             if getattr(request, field) not in (None, "block"):

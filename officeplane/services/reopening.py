@@ -1,15 +1,15 @@
 """Reopening: an explicit retry gives a final task, and the batch around it, a new generation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.dead_letter import SOMEBODY, Decision, Ruling
-from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
+from officeplane.domain.errors import IllegalStateError, TaskNotFoundError, TwinUnfinishedError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, TaskState
-from officeplane.domain.tree import reopening
+from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.services.failpoints import reach
-from officeplane.store import dead_letters, trees
+from officeplane.store import dead_letters, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
 
@@ -41,7 +41,9 @@ class Reopening:
             raise TaskNotFoundError(task_id)
         if node.state not in REOPENABLE:
             raise IllegalStateError(task_id, node.state, "retried")
-        moved = await trees.reopen(connection, reopening(tree, tree.whole(task_id)))
+        reopened = reopening(tree, tree.whole(task_id))
+        await _refuse_twins(connection, reopened, tree)
+        moved = await trees.reopen(connection, reopened)
         await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
         return moved
 
@@ -51,3 +53,10 @@ class Reopening:
         await self._doorbell.bells.ring(
             (task.task_id, task.tier) for task in moved if task.runnable and task.state is TaskState.QUEUED
         )
+
+
+async def _refuse_twins(connection: Connection, reopened: Iterable[Reopened], tree: Tree) -> None:
+    """Refuse to reopen what must not wait twice while another that does the same waits or runs."""
+    contents = await tasks.contents(connection, [task.id for task in reopened])
+    for content, twin_id in (await tasks.unfinished_of(connection, contents)).items() if contents else ():
+        raise TwinUnfinishedError(contents[content], tree.nodes[contents[content]].state, twin_id)

@@ -20,7 +20,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
 )
 from officeplane.domain.failure import storable
-from officeplane.domain.ids import DocumentId
+from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import tier_of
 from officeplane.domain.request import TaskRequest
@@ -130,7 +130,7 @@ class Submission:
             return [*await self._flush(intakes[:half]), *await self._flush(intakes[half:])]
 
     async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:
-        if any(intake.key or intake.conditions for intake in intakes):
+        if any(intake.key or intake.conditions or intake.content_hash for intake in intakes):
             stored = await self._ledger.in_transaction(lambda connection: _keyed(connection, intakes))
         else:
             stored = await _fresh(self._ledger, intakes)
@@ -153,7 +153,7 @@ class Submission:
         part = list(islice(coming, PART))
         earlier: tuple[Sequence[Intake], Sequence[Inserted]] = (), ()
         while part:
-            if any(intake.key or intake.edited or intake.conditions for intake in part):
+            if any(intake.key or intake.edited or intake.conditions or intake.content_hash for intake in part):
                 raise _TogetherError
             writing = asyncio.ensure_future(_inserted(connection, part))
             try:
@@ -178,7 +178,7 @@ class Submission:
 
 
 class _TogetherError(Exception):
-    """One of these has a key or edits a document: keys are remembered and documents looked up for all together."""
+    """One of these has a key, must not wait twice or edits a document: that is looked up for all together."""
 
 
 async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
@@ -217,19 +217,44 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
             message = f"The idempotency key {intake.key!r} was used before, with another body."
             raise IdempotencyMismatchError(message)
     fresh = [intake for intake in intakes if intake.key is None or (intake.key in new and first[intake.key] is intake)]
+    twins = await _twins(executor, fresh)
+    fresh = [intake for intake in fresh if intake.root_id not in twins]
     stored = dict(zip((intake.root_id for intake in fresh), await _fresh(executor, fresh), strict=True))
-    replays = {
-        intake.root_id: earlier[intake.key].task_id
-        for intake in intakes
-        if intake.root_id not in stored and intake.key is not None
-    }
     conditions = [condition for intake in fresh for condition in intake.conditions]
     if conditions:
         await documents.remember_conditions(executor, conditions)
+    replays = {intake.root_id: _root_of(intake, earlier) for intake in intakes if intake.root_id not in stored}
+    replays = {root_id: twins.get(earlier_id, earlier_id) for root_id, earlier_id in replays.items()}
     found = await tasks.fetch(executor, replays.values())
     return [
         stored.get(intake.root_id) or Submitted((found[replays[intake.root_id]],), replayed=True) for intake in intakes
     ]
+
+
+async def _twins(executor: Executor, intakes: Sequence[Intake]) -> dict[TaskId, TaskId]:
+    """Return which of these are not to be stored, and the unfinished tasks that do the same."""
+    first = {intake.content_hash: intake.root_id for intake in reversed(intakes) if intake.content_hash is not None}
+    if not first:
+        return {}
+    try:
+        unfinished = await tasks.unfinished_of(executor, first)
+    except LockNotAvailableError:
+        raise IdempotencyInProgressError from None
+    standing = first | unfinished
+    twins = {
+        intake.root_id: standing[intake.content_hash]
+        for intake in intakes
+        if intake.content_hash is not None and standing[intake.content_hash] != intake.root_id
+    }
+    keys = {intake.key: twins[intake.root_id] for intake in intakes if intake.key and intake.root_id in twins}
+    if keys:
+        await tasks.pass_keys_on(executor, keys)
+    return twins
+
+
+def _root_of(intake: Intake, earlier: Mapping[str, UsedKey]) -> TaskId:
+    """Return the task that the key of a request stands for; without a key, its own."""
+    return intake.root_id if intake.key is None else earlier[intake.key].task_id
 
 
 def _has_urgency(task: Task) -> bool:

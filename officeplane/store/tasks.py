@@ -1,7 +1,7 @@
 """Tasks in the ledger: inserted in groups, read one by one and page by page."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -118,6 +118,31 @@ async def recall_keys(executor: Executor, keys: Iterable[str]) -> dict[str, Used
     """Return what these keys were used for."""
     rows = await executor.fetch(_SQL["recall_keys"], list(keys))
     return {row["key"]: UsedKey(row["request_hash"], TaskId(str(row["task_id"]))) for row in rows}
+
+
+async def pass_keys_on(executor: Executor, keys: Mapping[str, TaskId]) -> None:
+    """Let keys that were just kept stand for other tasks."""
+    await executor.fetch(_SQL["pass_keys_on"], list(keys), list(keys.values()))
+
+
+async def unfinished_of(executor: Executor, contents: Collection[bytes]) -> dict[bytes, TaskId]:
+    """Return the unfinished tasks of these contents, to which nobody adds until the transaction ends.
+
+    Another transaction that is about to is waited for, but not for long.
+    """
+    (patience,) = await executor.fetch(_SQL["bound_lock_wait"], KEY_WAIT)
+    keys = sorted(int.from_bytes(content[:8], signed=True) for content in contents)
+    await executor.fetch(_SQL["lock_contents"], keys)
+    await executor.fetch(_SQL["bound_lock_wait"], patience["before"])
+    # In a statement of its own: the one that waited sees what was there before.
+    rows = await executor.fetch(_SQL["of_contents"], list(contents))
+    return {row["content_hash"]: TaskId(str(row["id"])) for row in rows}
+
+
+async def contents(executor: Executor, task_ids: Iterable[TaskId]) -> dict[bytes, TaskId]:
+    """Return those of these tasks that must not wait twice, by what stands for all that they do."""
+    rows = await executor.fetch(_SQL["contents"], list(task_ids))
+    return {row["content_hash"]: TaskId(str(row["id"])) for row in rows}
 
 
 async def fetch(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Task]:

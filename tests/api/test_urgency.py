@@ -54,3 +54,16 @@ async def test_explain_says_how_urgent_a_waiting_task_is_by_now(api: Api) -> Non
     explained = [(await api.get(f"/api/tasks/{task['id']}/explain")).json() for task in (waiting, running)]
 
     assert [one["effectivePriority"] for one in explained] == [pytest.approx(0, abs=0.2), None]
+
+
+async def test_what_an_unfinished_task_does_already_is_answered_with_that_task(api: Api) -> None:
+    body = {"taskType": "sleep", "documentId": "dedupe:1", "payload": {"seconds": 1}, "dedupe": "content"}
+    first = await api.post("/api/tasks", body)
+
+    again = await api.post("/api/tasks", {**body, "title": "again"})
+
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.headers["Location"] == first.headers["Location"]
+    assert again.json()["id"] == first.json()["id"]
+    assert again.json()["title"] is None

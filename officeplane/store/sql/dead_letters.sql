@@ -74,5 +74,6 @@ SELECT task_id, generation, $2::text, $3::text, $4::text FROM remarked
 RETURNING task_id
 
 -- name: replace_payload
--- Gives a task that was reopened in this transaction another payload. No row: it is final.
-UPDATE tasks SET payload = $2::jsonb WHERE id = $1::uuid AND state IN {waiting} RETURNING id
+-- Gives a task that was reopened in this transaction another payload, which stands for another
+-- content. No row: it is final.
+UPDATE tasks SET payload = $2::jsonb, content_hash = NULL WHERE id = $1::uuid AND state IN {waiting} RETURNING id

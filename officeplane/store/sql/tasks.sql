@@ -79,6 +79,26 @@ RETURNING key
 -- What these keys were used for. No row: the key expired meanwhile.
 SELECT key, request_hash, task_id FROM idempotency_keys WHERE key = ANY($1::text[])
 
+-- name: pass_keys_on
+-- Lets keys just kept stand for tasks that were there before. No row: it was none of these keys.
+UPDATE idempotency_keys SET task_id = k.task_id
+  FROM unnest($1::text[], $2::uuid[]) AS k(key, task_id) WHERE idempotency_keys.key = k.key
+RETURNING idempotency_keys.key
+
+-- name: lock_contents
+-- Waits until nobody else decides about tasks of these contents, and keeps it so until the
+-- transaction ends. Always a row for each.
+SELECT pg_advisory_xact_lock(content) FROM unnest($1::bigint[]) AS content
+
+-- name: contents
+-- What stands for all that tasks do. No row: they may wait twice.
+SELECT id, content_hash FROM tasks WHERE id = ANY($1::uuid[]) AND content_hash IS NOT NULL
+
+-- name: of_contents
+-- The unfinished tasks that do what a content stands for. No row: it may be inserted.
+SELECT id, content_hash FROM tasks
+ WHERE content_hash = ANY($1::bytea[]) AND content_hash IS NOT NULL AND state IN {unfinished}
+
 -- name: fetch
 -- Tasks by id. No row: no such task.
 SELECT {columns} FROM tasks WHERE id = ANY($1::uuid[])
