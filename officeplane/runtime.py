@@ -35,6 +35,7 @@ from officeplane.services.redelivery import Redelivery
 from officeplane.services.regulation import Regulation
 from officeplane.services.reopening import Reopening
 from officeplane.services.retention import Retention
+from officeplane.services.review import Review
 from officeplane.services.settlement import Settlements
 from officeplane.services.statistics import Statistics
 from officeplane.services.submission import Submission
@@ -60,6 +61,7 @@ class Runtime:
     waiting: Waiting
     cancellation: Cancellation
     reopening: Reopening
+    review: Review
     explanation: Explaining
     regulation: Regulation
     feed: Feed
@@ -105,6 +107,7 @@ async def open_runtime(
         reading = Reading(ledger)
         submission = Submission(ledger, doorbell, catalogue)
         waiting = Waiting(ledger, doorbell, reading, settings.poll_seconds)
+        reopening = Reopening(ledger, doorbell)
         cancellation = Cancellation(ledger, doorbell, counted_by=API)
         runtime = Runtime(
             settings=settings,
@@ -116,7 +119,8 @@ async def open_runtime(
             reading=reading,
             waiting=waiting,
             cancellation=cancellation,
-            reopening=Reopening(ledger, doorbell),
+            reopening=reopening,
+            review=Review(ledger, reopening, catalogue, alerts=bool(settings.alert_url)),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
             regulation=Regulation(ledger, doorbell, catalogue),
             feed=Feed(ledger),

@@ -11,7 +11,17 @@ from officeplane.api.limits import BodyLimit
 from officeplane.api.openapi import DESCRIPTION, TITLE, document
 from officeplane.api.plane import Plane
 from officeplane.api.problems import install_problems
-from officeplane.api.routes import documents, events, health, metrics, pauses, statistics, task_types, tasks
+from officeplane.api.routes import (
+    dead_letters,
+    documents,
+    events,
+    health,
+    metrics,
+    pauses,
+    statistics,
+    task_types,
+    tasks,
+)
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -26,7 +36,7 @@ def build_app(lifespan: Lifespan) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.plane = Plane()
-    for noun in (tasks, documents, task_types, pauses, events, health, statistics, metrics):
+    for noun in (tasks, dead_letters, documents, task_types, pauses, events, health, statistics, metrics):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.
         app.router.routes.extend(noun.router.routes)
     app.add_api_route("/", _to_the_documentation, include_in_schema=False)

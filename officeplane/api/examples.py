@@ -52,3 +52,13 @@ CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer nee
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
 DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}
 REVERT: Final[_Examples] = {"to the first": {"value": {"toRevision": 1}}}
+RESOLVE: Final[_Examples] = {
+    "try again": {"value": {"resolution": "retry", "note": "The server is back."}},
+    "try something else": {"value": {"resolution": "modify_and_retry", "payload": {"seconds": 1}}},
+    "a note alone": {"value": {"note": "Asked the authors of the template."}},
+}
+RESOLVE_ALIKE: Final[_Examples] = {
+    "all of one cause": {
+        "value": {"fingerprint": "2f1d8c53a9e07b64", "resolution": "retry", "resolvedBy": "alice"},
+    }
+}

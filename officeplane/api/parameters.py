@@ -8,11 +8,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from officeplane.api.cursors import seq_of
-from officeplane.domain.errors import TaskNotFoundError
+from officeplane.domain.errors import DeadLetterNotFoundError, TaskNotFoundError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
 from officeplane.domain.request import PrintableKey, Tag, Text
+from officeplane.store.dead_letters import LetterFilter
 from officeplane.store.tasks import TaskFilter
 
 PAGE_MAX: Final = 500
@@ -26,6 +27,13 @@ def _existing_form(text: str) -> TaskId:
     task_id = parse_task_id(text)
     if task_id is None:
         raise TaskNotFoundError(text)
+    return task_id
+
+
+def _form_of_a_letters(text: str) -> TaskId:
+    task_id = parse_task_id(text)
+    if task_id is None:
+        raise DeadLetterNotFoundError(text)
     return task_id
 
 
@@ -49,6 +57,11 @@ TaskIdInPath = Annotated[
     str,
     AfterValidator(_existing_form),
     Path(description="The id of a task.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
+]
+TaskIdOfLetter = Annotated[
+    str,
+    AfterValidator(_form_of_a_letters),
+    Path(description="The id of the task that gave up.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
 ]
 TaskIdInQuery = Annotated[str, AfterValidator(_well_formed), _UUID]
 DocumentIdInQuery = Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)]
@@ -134,6 +147,25 @@ class PageQuery(_Query):
     def before(self) -> int | None:
         """The number that the page lies below."""
         return None if self.cursor is None else seq_of(self.cursor)
+
+
+class LetterQuery(PageQuery):
+    """Which dead letters a list shows, and where it goes on."""
+
+    resolved: Literal["true", "false"] | None = None
+    task_type: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+    document_id: DocumentIdInQuery | None = None
+    fingerprint: Annotated[Text, Field(min_length=1, max_length=100)] | None = None
+
+    @property
+    def filter(self) -> LetterFilter:
+        """What the ledger is asked for."""
+        return LetterFilter(
+            resolved=None if self.resolved is None else self.resolved == "true",
+            task_type=self.task_type,
+            document_id=self.document_id,
+            fingerprint=self.fingerprint,
+        )
 
 
 class EventsQuery(_Query):

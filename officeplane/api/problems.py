@@ -23,6 +23,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "task_not_found": 404,
     "document_not_found": 404,
     "revision_not_found": 404,
+    "dead_letter_not_found": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
     "illegal_state": 409,

@@ -147,13 +147,14 @@ def task_view(details: TaskDetails) -> TaskView:
         cancel_requested_at=task.cancel_requested_at,
         cancel_reason=task.cancel_reason,
         progress=task.progress,
-        failures=tuple(map(_failure_view, details.failures)),
+        failures=tuple(map(failure_view, details.failures)),
         children=None if children is None else tuple(map(_child_view, children)),
         child_counts=None if children is None else Counter(child.state for child in children),
     )
 
 
-def _failure_view(failure: AttemptFailure) -> FailureView:
+def failure_view(failure: AttemptFailure) -> FailureView:
+    """Return a failed attempt as it is shown."""
     return FailureView(
         attempt=failure.attempt,
         worker_id=failure.worker_id,

@@ -52,6 +52,24 @@ class TwinUnfinishedError(IllegalStateError):
         self.facts = {"twinId": twin_id}
 
 
+class DeadLetterNotFoundError(OfficePlaneError):
+    """No task of this id has given up, or no letter has this fingerprint."""
+
+    code = "dead_letter_not_found"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"There is no dead letter of {what!r}.")
+
+
+class LetterResolvedError(OfficePlaneError):
+    """It was decided before what becomes of the letter."""
+
+    code = IllegalStateError.code
+
+    def __init__(self, task_id: str, resolution: str) -> None:
+        super().__init__(f"The dead letter of task {task_id} was resolved before: {resolution}.")
+
+
 class InvalidRequestError(OfficePlaneError):
     """The request breaks a rule; nothing was stored."""
 

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 from uuid_utils import uuid7
 
 from officeplane.domain.batch import ALL_OR_NOTHING, BATCH_TYPE, CHILDREN_MAX, DEPTH_MAX
@@ -23,7 +23,7 @@ from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
 from officeplane.domain.revision import Condition
-from officeplane.domain.task import NewTask
+from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
 
@@ -109,6 +109,15 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
     if request.dedupe is not None:
         rows = (rows[0]._replace(content_hash=_content_hash(rows, edits[1])), *rows[1:])
     return Intake(rows, payloads, key, request_hash, *edits)
+
+
+def checked_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
+    """Return another payload for a task as JSON; it may refer to what the task's own does."""
+    # It was read from JSON.
+    replaced = cast("JsonValue", task.payload)
+    known = None if task.parent_id is None else frozenset(found.key for found in find_references(replaced))
+    task_type = catalogue.find(task.task_type)
+    return _checked_payload(TaskRequest(payload=dict(payload)), _Place(earlier_keys=known), task_type)
 
 
 def _edits(

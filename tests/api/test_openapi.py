@@ -13,6 +13,7 @@ OPERATIONS = {
     "followEvents", "isLive", "isReady", "getStats", "getMetrics", "createDocument", "listDocuments", "getDocument",
     "putDocument", "deleteDocument", "getContent", "getOutline", "getText", "listRevisions", "compareRevisions",
     "revertDocument", "previewEdit", "pauseDocument", "resumeDocument", "pauseTaskType", "resumeTaskType",
+    "listDeadLetters", "getDeadLetter", "resolveDeadLetter", "resolveDeadLetters",
 }  # fmt: skip
 
 
@@ -39,7 +40,7 @@ async def test_every_body_has_an_example(document: Json) -> None:
 
     of_json = [body["content"]["application/json"] for body in bodies if "application/json" in body["content"]]
 
-    assert len(of_json) == 7
+    assert len(of_json) == 9
     assert len(bodies) == len(of_json) + 1, "a file is its own example"
     assert all(body["examples"] for body in of_json)
 

@@ -1,0 +1,142 @@
+"""Review: decisions about dead letters, raced, in batches and by the hundred."""
+
+import asyncio
+from typing import Any, Final
+
+import pytest
+
+from officeplane.domain.dead_letter import Decision, Ruling
+from officeplane.domain.errors import InvalidReferenceError, LetterResolvedError, OfficePlaneError
+from officeplane.domain.task import Task
+from officeplane.services import review
+from officeplane.services.settlement import Attempt
+from tests.services.conftest import AnotherBench
+from tests.services.test_dead_letters import GONE_WRONG, decisions
+from tests.workbench import Workbench
+
+NOOP: Final = {"task_type": "noop"}
+
+
+def ruling(decision: Decision, note: str | None = None) -> Ruling:
+    return Ruling(decision, "alice", note)
+
+
+async def that_gave_up(bench: Workbench, count: int, **options: Any) -> list[Task]:
+    tasks = await bench.submit_many([{**NOOP, "max_retries": 0, **options}] * count)
+    claimed = await bench.claim(*tasks)
+    await bench.worker.settling.settle([Attempt(task, GONE_WRONG) for task in claimed])
+    return tasks
+
+
+async def fingerprint_of(bench: Workbench, task: Task) -> str:
+    return (await bench.runtime.review.letter(task.id)).letter.fingerprint
+
+
+async def test_a_retry_of_a_childs_letter_reopens_its_batch(bench: Workbench) -> None:
+    parent, first, later = await bench.a_batch(NOOP, NOOP)
+    await bench.exhaust(first)
+
+    await bench.runtime.review.resolve(first.id, ruling(Decision.RETRY))
+
+    assert await bench.states(parent, first, later) == ["RUNNING", "QUEUED", "PENDING"]
+    assert first.id in await bench.rung()
+
+
+async def test_another_payload_of_a_child_may_refer_to_what_the_old_one_did(bench: Workbench) -> None:
+    refers = {"task_type": "sleep", "payload": {"seconds": {"$ref": "first.slept"}}, "max_retries": 0}
+    _, first, second = await bench.a_batch({**NOOP, "key": "first"}, refers)
+    await bench.complete(await bench.claim_next(first), '{"slept": 0, "rested": 1}')
+    await bench.exhaust(second)
+    change = ruling(Decision.MODIFY_AND_RETRY)
+
+    with pytest.raises(InvalidReferenceError):
+        await bench.runtime.review.resolve(second.id, change, {"seconds": {"$ref": "other.slept"}})
+    await bench.runtime.review.resolve(second.id, change, {"seconds": {"$ref": "first.rested"}})
+
+    again = await bench.claim_next(second)
+    assert await bench.worker.keeping.resolve_payload(again) == '{"seconds": 1}'
+
+
+@pytest.mark.parametrize("one", list(Decision))
+@pytest.mark.parametrize("other", [Decision.RETRY, Decision.DELETE])
+async def test_of_two_who_decide_at_once_only_one_resolves(bench: Workbench, one: Decision, other: Decision) -> None:
+    (task,) = await that_gave_up(bench, 1)
+    payloads = {Decision.MODIFY_AND_RETRY: dict[str, object]()}
+
+    ends = await asyncio.gather(
+        *(bench.runtime.review.resolve(task.id, ruling(made), payloads.get(made)) for made in (one, other)),
+        return_exceptions=True,
+    )
+
+    refused = [end for end in ends if isinstance(end, BaseException)]
+    assert all(isinstance(end, LetterResolvedError) for end in refused)
+    made = [decision for decision, _, _ in await decisions(bench, task)]
+    assert len(made) == 2 - len(refused)
+    assert len([decision for decision in made if decision not in {"note", "escalate"}]) == 1
+
+
+async def test_a_retry_of_the_task_and_of_its_letter_at_once_start_one_generation(bench: Workbench) -> None:
+    (task,) = await that_gave_up(bench, 1)
+
+    ends = await asyncio.gather(
+        bench.runtime.reopening.retry(task.id),
+        bench.runtime.review.resolve(task.id, ruling(Decision.RETRY)),
+        return_exceptions=True,
+    )
+
+    assert len([end for end in ends if isinstance(end, OfficePlaneError)]) == 1
+    assert (await bench.details(task.id)).task.generation == 2
+    assert len(await decisions(bench, task)) == 1
+
+
+@pytest.mark.parametrize("decision", [Decision.RETRY, Decision.NOTE])
+async def test_many_that_are_alike_are_resolved_in_parts(bench: Workbench, decision: Decision) -> None:
+    many = review.ALIKE_AT_ONCE + 30
+    tasks = await that_gave_up(bench, many)
+    fingerprint = await fingerprint_of(bench, tasks[0])
+
+    first = await bench.runtime.review.resolve_alike(fingerprint, ruling(decision, "All of them."))
+    assert first.last is not None
+    second = await bench.runtime.review.resolve_alike(fingerprint, ruling(decision, "All of them."), after=first.last)
+
+    assert (first.count, second.count, second.last) == (review.ALIKE_AT_ONCE, 30, None)
+    (row,) = await bench.execute("SELECT count(DISTINCT task_id) AS tasks, count(*) AS n FROM dead_letter_decisions")
+    assert (row["tasks"], row["n"]) == (many, many)
+
+
+async def test_what_cannot_be_done_for_one_of_them_is_told_and_done_for_the_others(bench: Workbench) -> None:
+    first, second = await that_gave_up(bench, 2)
+    # As after a retry by a program that knew nothing of letters.
+    await bench.execute(
+        "UPDATE tasks SET state = 'QUEUED', generation = 2, finished_at = NULL WHERE id = $1::uuid", first.id
+    )
+
+    part = await bench.runtime.review.resolve_alike(await fingerprint_of(bench, first), ruling(Decision.RETRY))
+
+    assert part.count == 1
+    assert [(skipped.task_id, skipped.reason.code) for skipped in part.skipped] == [(first.id, "illegal_state")]
+    assert await bench.state(second) == "QUEUED"
+
+
+async def test_an_escalation_alerts_again(bench: Workbench, another_bench: AnotherBench) -> None:
+    async with another_bench(alert_url="http://127.0.0.1:9/") as alerting:
+        (task,) = await that_gave_up(alerting, 1)
+        await alerting.runtime.review.resolve(task.id, ruling(Decision.ESCALATE))
+        await alerting.runtime.review.resolve(task.id, ruling(Decision.NOTE, "Hm."))
+    await bench.runtime.review.resolve(task.id, ruling(Decision.ESCALATE))
+
+    rows = await bench.execute("SELECT reason FROM alerts ORDER BY id")
+    assert [row["reason"] for row in rows] == ["dead_lettered", "escalated"]
+    assert [decision for decision, _, _ in await decisions(bench, task)] == ["escalate", "note", "escalate"]
+
+
+async def test_a_letter_outlives_its_task(bench: Workbench) -> None:
+    (task,) = await that_gave_up(bench, 1)
+    await bench.runtime.review.resolve(task.id, ruling(Decision.DELETE, "It never made sense."))
+
+    await bench.worker.retention.prune()
+
+    reviewed = await bench.runtime.review.letter(task.id)
+    assert reviewed.failures == ()
+    assert (reviewed.letter.message, reviewed.letter.note) == ("it went wrong", "It never made sense.")
+    assert [decided.decision for decided in reviewed.decisions] == [Decision.DELETE]
