@@ -17,6 +17,7 @@ class Kind(StrEnum):
     RETRY = "retry"
     CANCELLED = "cancelled while running"
     POLLED = "claimed by polling"
+    EDIT = "edit of a document"
 
 
 API_POINTS: Final = frozenset({"after_insert", "after_ring", "after_cancel", "after_reopen"})

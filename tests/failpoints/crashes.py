@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import httpx
 
+from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
+from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import Task
 from officeplane.services.failpoints import CRASH_STATUS
 from tests.failpoints.cases import API_POINTS, LOSSES, Case, Kind
@@ -23,6 +25,8 @@ SOON: Final = timedelta(seconds=0.3)
 async def run_case(site: Site, case: Case, folder: Path) -> None:
     """Crash where the case says, and check what comes of it; or see that it is never reached."""
     await site.clear(folder)
+    if case.kind is Kind.EDIT:
+        await site.bench(case.kind).runtime.documents.create(DOCUMENT, Format.DOCX, None, None)
     crash = _Crash(site, case)
     try:
         if case.point in API_POINTS:
@@ -113,6 +117,9 @@ class _Crash:
         await self.site.all_final()
         await self.site.lanes_are_free(self.case.kind, set() if self.case.kind is Kind.PLAIN else {DOCUMENT})
         await self.site.check(self.expected)
+        if self.case.kind is Kind.EDIT:
+            done = [name for name, state in self.expected.items() if state == TaskState.COMPLETED]
+            await self.site.check_document(DOCUMENT, done)
 
     async def _arrange(self) -> None:
         """Bring the task to where the crash can happen."""
@@ -210,7 +217,8 @@ class _Crash:
 
     def _work(self, name: str, *, fails: int = 0, gated: bool = False) -> dict[str, Any]:
         folder = str(self.site.marks.folder)
-        payload = {"folder": folder, "name": name, "fails": fails, "gated": gated}
+        is_edit = self.case.kind is Kind.EDIT
+        payload = {"folder": folder, "name": name, "fails": fails, "gated": gated, "edits": is_edit}
         return {"task_type": "sweep.work", "title": name, "payload": payload}
 
     async def _about_to_cancel(self) -> str:

@@ -6,14 +6,14 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from officeplane import Context, handler
+from officeplane import Context, edits, handler
 from tests.workers.marks import Marks
 
 _PAUSE_SECONDS: Final = 0.01
 
 
 class Work(BaseModel):
-    """Where to leave marks, under which name; how often to fail; whether to wait at the gate."""
+    """Where to leave marks, under which name; how often to fail; whether to wait at the gate, and to edit."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -21,10 +21,11 @@ class Work(BaseModel):
     name: str
     fails: int = 0
     gated: bool = False
+    edits: bool = False
 
 
 @handler("sweep.work", payload=Work)
-async def work(payload: Work, context: Context) -> dict[str, object]:
+async def work(payload: Work, context: Context) -> dict[str, object] | list[edits.Edit]:
     """Mark the beginning and the end of each attempt."""
     marks = Marks(payload.folder)
     marks.leave("begin", payload.name, context.attempt)
@@ -34,4 +35,4 @@ async def work(payload: Work, context: Context) -> dict[str, object]:
         message = f"attempt {context.attempt} was to fail"
         raise RuntimeError(message)
     marks.leave("end", payload.name, context.attempt)
-    return {"attempt": context.attempt}
+    return [edits.AddChapter(title=payload.name)] if payload.edits else {"attempt": context.attempt}

@@ -32,6 +32,10 @@ TIMES: Final = {
 }
 END_SECONDS: Final = 20.0
 _RELEASE_SECONDS: Final = 4.0
+_TABLES: Final = (
+    "tasks", "idempotency_keys", "events", "task_counters", "workers", "chore_leaders",
+    "revisions", "pieces", "documents",
+)  # fmt: skip
 _ELSEWHERE: Final = "worker:elsewhere"
 
 
@@ -54,7 +58,7 @@ class Site:
         """Leave nothing of earlier cases."""
         folder.mkdir()
         self.marks = Marks(folder)
-        for table in ("tasks", "idempotency_keys", "events", "task_counters", "workers", "chore_leaders"):
+        for table in _TABLES:
             await self._seeing.execute(f"DELETE FROM {table}")  # noqa: S608
         for key in await self._keys():
             await self._seeing.redis("DEL", key)
@@ -131,19 +135,34 @@ class Site:
             if row["runnable"]:
                 self._check_attempts(row, steps, ends)
 
+    async def check_document(self, document_id: str, names: list[str]) -> None:
+        """Assert that each of these tasks has made one revision, in their order, and that the file says so."""
+        rows = await self._blind.execute(
+            "SELECT t.title, r.revision, r.base FROM revisions r LEFT JOIN tasks t ON t.id = r.task_id "
+            "WHERE r.document_id = $1 ORDER BY r.revision",
+            document_id,
+        )
+        assert [(row["title"], row["revision"], row["base"]) for row in rows] == [
+            (name, number + 1, number) for number, name in enumerate([None, *names])
+        ]
+        outline = await self._blind.runtime.documents.outline(document_id, None)
+        assert [chapter["text"] for chapter in outline] == names
+
     def _check_attempts(self, row: dict[str, Any], steps: list[str], ends: Counter[tuple[str, int]]) -> None:
         assert steps.count("RUNNING") == row["attempt"], steps
         assert set(row["failures"]) <= {"error", "crash", "permanent"}, row
         assert row["attempts_charged"] <= len(row["failures"]) or row["state"] == TaskState.CANCELLED, row
         if row["state"] == TaskState.COMPLETED:
-            assert row["of_attempt"] == row["attempt"], row
+            assert row["of_attempt"] in (row["attempt"], None), row
             assert ends[row["title"], row["attempt"]] == 1, ends
         assert not any(count > 1 for (name, _), count in ends.items() if name == row["title"]), ends
 
     async def _steps(self, task_id: str) -> list[str]:
         rows = await self._blind.execute(
-            "SELECT upper(split_part(kind, '.', 2)) AS state FROM events WHERE $1::uuid = ANY(task_ids) ORDER BY id",
+            "SELECT upper(split_part(kind, '.', 2)) AS state FROM events WHERE $1::uuid = ANY(task_ids) "
+            "AND upper(split_part(kind, '.', 2)) = ANY($2::text[]) ORDER BY id",
             task_id,
+            list(TaskState),
         )
         return [row["state"] for row in rows]
 
