@@ -29,6 +29,7 @@ from officeplane.services.grouping import background
 from officeplane.services.heads import KnownHeads
 from officeplane.services.health import Checkup
 from officeplane.services.keeping import Keeping
+from officeplane.services.metering import Meter
 from officeplane.services.ranking import Ranking
 from officeplane.services.reading import Reading
 from officeplane.services.redelivery import Redelivery
@@ -75,6 +76,7 @@ class WorkerServices:
     """What a worker process works with besides."""
 
     worker_id: WorkerId
+    meter: Meter
     claiming: Claiming
     settling: Settlements
     settling_beside: Settlements
@@ -125,7 +127,7 @@ async def open_runtime(
             regulation=Regulation(ledger, doorbell, catalogue),
             feed=Feed(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
-            statistics=Statistics(ledger, doorbell, settings.lease_seconds),
+            statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
             documents=Documents(ledger, sandbox, submission, cancellation, waiting),
         )
         await stack.enter_async_context(
@@ -145,9 +147,11 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     )
     heads = KnownHeads()
     settling = Settlements(ledger, doorbell, rules, heads, counted_by=worker_id)
+    meter = Meter()
     return WorkerServices(
         worker_id=worker_id,
-        claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds),
+        meter=meter,
+        claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds, meter),
         settling=settling,
         # It counts in a row of its own: in the same, it would wait for the other's commit.
         settling_beside=Settlements(ledger, doorbell, rules, heads, counted_by=f"{worker_id}/2"),

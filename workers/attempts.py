@@ -5,6 +5,7 @@ and whatever it still does cannot pass the settlement's guard.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from enum import Enum, auto
 from typing import Final
@@ -86,6 +87,7 @@ class Attempt:
         self._deadlines = deadlines or Deadlines()
         self._deadline = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._started_at = 0.0
 
     @property
     def is_running(self) -> bool:
@@ -97,8 +99,14 @@ class Attempt:
         """Whether its handler still runs although the attempt is over."""
         return self._is_over and self.is_running
 
+    @property
+    def ran_seconds(self) -> float:
+        """How long ago it was started."""
+        return time.monotonic() - self._started_at
+
     def start(self, work: Coroutine[object, object, Outcome]) -> None:
         """Run the work; its timeout counts from here."""
+        self._started_at = time.monotonic()
         self._deadline = self._deadlines.add(self, self.task.timeout_seconds)
         self._running = asyncio.get_running_loop().create_task(self._run(work))
 

@@ -140,7 +140,7 @@ def _task(order: Message) -> ClaimedTask:
         parent_id=None,
         root_id=TaskId(order["id"]),
         created_at=datetime.fromtimestamp(order["created_at"], UTC),
-        queued_at=datetime.fromtimestamp(order["queued_at"], UTC),
+        waited_seconds=order["waited_seconds"],
     )
 
 

@@ -203,7 +203,7 @@ def _order(task: ClaimedTask, payload_json: str) -> Message:
         "timeout_seconds": task.timeout_seconds,
         "checkpoint": None if task.checkpoint_json is None else json.loads(task.checkpoint_json),
         "created_at": task.created_at.timestamp(),
-        "queued_at": task.queued_at.timestamp(),
+        "waited_seconds": task.waited_seconds,
     }
 
 

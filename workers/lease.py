@@ -19,6 +19,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.keeping import Keeping
+from officeplane.services.metering import Meter
 from officeplane.store.connection import open_ledger
 from officeplane.store.workers import Heartbeat
 
@@ -49,10 +50,11 @@ class LeaseNews:
 class LeaseKeeper:
     """The thread that keeps this process's claims."""
 
-    def __init__(self, terms: LeaseTerms, news: LeaseNews, heartbeat: Callable[[], Heartbeat]) -> None:
+    def __init__(self, terms: LeaseTerms, news: LeaseNews, heartbeat: Callable[[], Heartbeat], meter: Meter) -> None:
         self._terms = terms
         self._news = news
         self._heartbeat = heartbeat
+        self._meter = meter
         self._held: Held = {}
         self._main = asyncio.get_running_loop()
         self._stopped = threading.Event()
@@ -95,8 +97,10 @@ class LeaseKeeper:
                 # A copy in one step: the worker's loop changes the dict meanwhile.
                 held = self._held.copy()
                 if now - renewed_at >= self._terms.heartbeat_seconds:
-                    await keeping.beat(self._heartbeat())
+                    heartbeat = self._heartbeat()
+                    await keeping.beat(heartbeat)
                     await self._renew(keeping, held, now)
+                    await keeping.report(heartbeat.worker_id, self._meter)
                     renewed_at = now
                 if held:
                     claims = [(task_id, claim_id) for task_id, (claim_id, _) in held.items()]

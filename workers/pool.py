@@ -75,6 +75,7 @@ class Pool:
                 lost=lambda task_ids: self._attempts.stop(task_ids, StopReason.LOST),
             ),
             self._heartbeat,
+            services.meter,
         )
         self._settler = Settler(
             (services.settling, services.settling_beside),
@@ -140,6 +141,7 @@ class Pool:
         await self._lease.stop()
         await self._children.close()
         try:
+            await self._services.keeping.report(self._services.worker_id, self._services.meter)
             await self._services.keeping.leave(self._services.worker_id)
         except DatabaseUnavailableError as error:
             _log.warning("worker.left_without_word", error=str(error))
@@ -148,9 +150,11 @@ class Pool:
         attempt = Attempt(task, self._ended, self._deadlines)
         self._attempts.add(attempt)
         self._lease.hold(task)
+        self._services.meter.waited(task.task_type, task.waited_seconds)
         attempt.start(self._runner.run(task))
 
     def _ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        self._services.meter.ran(attempt.task.task_type, attempt.ran_seconds)
         self._settler.add(attempt.task, outcome)
 
     def _finished(self, tasks: Sequence[ClaimedTask], followed_by: Sequence[ClaimedTask]) -> None:

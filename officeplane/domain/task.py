@@ -127,7 +127,7 @@ class ClaimedTask(NamedTuple):
     parent_id: TaskId | None
     root_id: TaskId
     created_at: datetime
-    queued_at: datetime
+    waited_seconds: float
 
 
 class NewTask(NamedTuple):

@@ -19,6 +19,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, LaneClaim, after_going_on, before_going_on, in_hand, lane_claims
 from officeplane.services.lanes import HeldLane, Lanes
+from officeplane.services.metering import Meter
 from officeplane.store import claims
 from officeplane.store.claims import Claimant, Hint, LaneRaceError
 from officeplane.store.connection import Ledger
@@ -31,13 +32,20 @@ class Claiming:
     """The worker's way to its tasks."""
 
     def __init__(
-        self, ledger: Ledger, doorbell: Doorbell, worker_id: WorkerId, task_types: Sequence[str], lease_seconds: float
+        self,
+        ledger: Ledger,
+        doorbell: Doorbell,
+        worker_id: WorkerId,
+        task_types: Sequence[str],
+        lease_seconds: float,
+        meter: Meter,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._worker_id = worker_id
         self._task_types = task_types
         self._lease_seconds = lease_seconds
+        self._meter = meter
         self._lanes = Lanes(doorbell, worker_id)
         self._suspect: TaskId | None = None
         self._suspect_sought = False
@@ -62,7 +70,9 @@ class Claiming:
         with in_hand(found):
             resolved = await claims.resolve(self._ledger, [TaskId(hint) for hint in hints])
             await reach("after_resolve")
-            found += await self._claim(resolved)
+            claimed = await self._claim(resolved)
+            self._meter.popped_in_vain(len(hints) - len(claimed))
+            found += claimed
         return found
 
     async def claim_from_ledger(self, up_to: int) -> list[ClaimedTask]:

@@ -9,7 +9,8 @@ from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.reference import REF_TEXT, find_references, resolved
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
-from officeplane.store import claims, workers
+from officeplane.services.metering import Meter
+from officeplane.store import claims, observations, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.workers import Heartbeat
 
@@ -37,6 +38,13 @@ class Keeping:
     async def beat(self, heartbeat: Heartbeat) -> None:
         """Say that the worker is alive."""
         await workers.beat(self._ledger, heartbeat)
+
+    async def report(self, worker_id: WorkerId, meter: Meter) -> None:
+        """Add what the worker has measured since its last report."""
+        report = meter.report()
+        if report.observed:
+            await observations.add(self._ledger, worker_id, report.number, report.observed)
+            meter.reported()
 
     async def leave(self, worker_id: WorkerId) -> None:
         """Say that the worker has stopped."""

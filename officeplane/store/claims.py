@@ -158,7 +158,7 @@ async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Itera
 def claimed_task(columns: Iterable[Any]) -> ClaimedTask:
     """Return the attempt that a claim's columns describe."""
     (task_id, claim_id, hold_id, task_type, document_id, payload, attempt, charged, crashes, suspect, max_retries,
-     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at) = columns  # fmt: skip
+     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, waited_seconds) = columns  # fmt: skip
     return ClaimedTask(
         TaskId(str(task_id)),
         ClaimId(str(claim_id)),
@@ -177,7 +177,7 @@ def claimed_task(columns: Iterable[Any]) -> ClaimedTask:
         None if parent_id is None else TaskId(str(parent_id)),
         TaskId(str(ancestors[0])) if ancestors else TaskId(str(task_id)),
         created_at,
-        queued_at,
+        waited_seconds,
     )
 
 

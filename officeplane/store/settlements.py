@@ -187,7 +187,7 @@ def _lapsed(row: Row) -> LapsedClaim:
         parent_id=None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
         root_id=TaskId(str((*row["ancestors"], row["id"])[0])),
         created_at=row["created_at"],
-        queued_at=row["queued_at"],
+        waited_seconds=0.0,
     )
     return LapsedClaim(
         task, WorkerId(row["worker_id"]), row["handler_seen"], not row["alive"], row["held"], row["suspects"]

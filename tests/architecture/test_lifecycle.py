@@ -96,7 +96,7 @@ def unclaimed(task: Task) -> ClaimedTask:
         parent_id=task.parent_id,
         root_id=task.id,
         created_at=task.created_at,
-        queued_at=task.created_at,
+        waited_seconds=0.0,
     )
 
 

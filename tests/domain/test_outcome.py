@@ -43,7 +43,7 @@ def an_attempt(
         parent_id=None,
         root_id=TaskId("0192f000-0000-7000-8000-000000000001"),
         created_at=A_MOMENT,
-        queued_at=A_MOMENT,
+        waited_seconds=0.0,
     )
 
 

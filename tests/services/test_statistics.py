@@ -1,10 +1,21 @@
 """Statistics: the ledger in numbers, for people and for Prometheus."""
 
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from officeplane.domain.failure import FailureKind
+from officeplane.domain.observation import BOUNDS_SECONDS, Bucket, Measure, Observed
+from officeplane.store import observations
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
+
+DOCS: Final = Path(__file__).parents[2] / "docs"
+BOUNDS: Final = [str(bound) for bound in BOUNDS_SECONDS[:-1]] + ["+Inf"]
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
@@ -103,6 +114,106 @@ async def test_the_metrics_say_what_has_ended_and_why(bench: Workbench) -> None:
     assert metrics[sample("tasks_cancelled_total", type="noop")] == 1
 
 
+async def test_a_type_that_was_cancelled_in_two_ways_is_one_sample(bench: Workbench) -> None:
+    await bench.runtime.cancellation.cancel((await bench.a_task()).id, None)
+    running = await bench.a_running_task()
+    await bench.runtime.cancellation.cancel(running.id, None)
+    await bench.fail(running, FailureKind.CANCELLED)
+
+    text = await bench.runtime.statistics.metrics()
+
+    assert text.count('officeplane_tasks_cancelled_total{type="noop"}') == 1
+    assert (await scrape(bench))[sample("tasks_cancelled_total", type="noop")] == 2
+
+
+async def test_a_dead_letter_is_counted_once_though_its_batch_fails_with_it(bench: Workbench) -> None:
+    _, child = await bench.a_batch({"task_type": "noop"})
+    await bench.exhaust(child)
+    await bench.fail(await bench.a_running_task(max_retries=0), FailureKind.TIMEOUT)
+
+    metrics = await scrape(bench)
+
+    assert metrics[sample("tasks_dead_lettered_total", type="noop")] == 2
+    assert metrics[sample("tasks_dead_lettered_total", type="batch_edit")] == 0
+
+
+async def test_attempts_that_met_a_limit_are_counted(bench: Workbench) -> None:
+    await bench.fail(await bench.a_running_task(), FailureKind.RATE_LIMITED)
+    await bench.fail(await bench.a_running_task())
+
+    assert (await scrape(bench))[sample("tasks_rate_limited_total", type="noop")] == 1
+
+
+async def test_waits_and_runs_are_histograms_of_each_type(bench: Workbench) -> None:
+    meter = bench.worker.meter
+    for seconds in (0.0004, 0.3, 7_000):
+        meter.waited("noop", seconds)
+    meter.ran("noop", 2)
+    meter.ran("sleep", 0.001)
+    await bench.worker.keeping.report(bench.worker.worker_id, meter)
+
+    metrics = await scrape(bench)
+
+    waits = [metrics[sample("task_queue_wait_seconds_bucket", type="noop", le=le)] for le in BOUNDS]
+    assert waits == [1.0] * BOUNDS.index("0.5") + [2.0] * (len(BOUNDS) - BOUNDS.index("0.5") - 1) + [3.0]
+    assert metrics[sample("task_queue_wait_seconds_count", type="noop")] == 3
+    assert metrics[sample("task_queue_wait_seconds_sum", type="noop")] == pytest.approx(7_000.3004)
+    assert metrics[sample("task_run_seconds_bucket", type="noop", le="1.0")] == 0
+    assert metrics[sample("task_run_seconds_bucket", type="noop", le="2.5")] == 1
+    assert metrics[sample("task_run_seconds_bucket", type="sleep", le="0.001")] == 1
+
+
+async def test_what_a_version_with_other_buckets_saw_is_counted_within_ours(bench: Workbench) -> None:
+    seen = [Observed(Bucket(Measure.RUN, "noop", up_to), 1, up_to) for up_to in (0.07, 9_999)]
+    await observations.add(bench.runtime.ledger, bench.worker.worker_id, 1, seen)
+
+    metrics = await scrape(bench)
+
+    assert metrics[sample("task_run_seconds_bucket", type="noop", le="0.05")] == 0
+    assert metrics[sample("task_run_seconds_bucket", type="noop", le="0.1")] == 1
+    assert metrics[sample("task_run_seconds_bucket", type="noop", le="3600.0")] == 1
+    assert metrics[sample("task_run_seconds_bucket", type="noop", le="+Inf")] == 2
+
+
+async def test_wasted_pops_are_counted_from_the_first(bench: Workbench) -> None:
+    assert (await scrape(bench))[sample("wasted_pops_total")] == 0
+    bench.worker.meter.popped_in_vain(4)
+    await bench.worker.keeping.report(bench.worker.worker_id, bench.worker.meter)
+
+    assert (await scrape(bench))[sample("wasted_pops_total")] == 4
+
+
+async def test_a_type_that_has_not_ended_yet_counts_from_zero(bench: Workbench) -> None:
+    metrics = await scrape(bench)
+
+    families = ("tasks_completed", "tasks_dead_lettered", "tasks_rate_limited", "tasks_cancelled", "fenced_commits")
+    assert [metrics[sample(f"{family}_total", type="sleep")] for family in families] == [0] * len(families)
+
+
+async def test_no_sample_is_told_twice(bench: Workbench) -> None:
+    """Prometheus drops a scrape's repeated samples, and with them the sense of its sums."""
+    await bench.crash(await bench.a_running_task(max_retries=0))
+    for kind in FailureKind:
+        await bench.fail(await bench.a_running_task(max_retries=0), kind)
+        cancelled = await bench.a_running_task()
+        await bench.runtime.cancellation.cancel(cancelled.id, None)
+        await bench.fail(cancelled, kind)
+    for outcome in ("failed", "timeout", "fenced", "retrying", "completed", "queued"):
+        await bench.execute("INSERT INTO task_counters VALUES ('', 'noop', $1, 'timeout', 1)", outcome)
+
+    lines = [line.rpartition(" ")[0] for line in (await bench.runtime.statistics.metrics()).splitlines()]
+
+    assert [line for line, times in Counter(lines).items() if times > 1] == []
+
+
+async def test_a_queue_that_is_empty_shows_as_zero(bench: Workbench) -> None:
+    depths = {labels: value for (name, labels), value in (await scrape(bench)).items() if name.endswith("queue_depth")}
+
+    tiers, statuses = ("critical", "high", "normal", "low"), ("ready", "retrying")
+    wanted = [sample("", status=status, priority_tier=tier)[1] for status in statuses for tier in tiers]
+    assert depths == dict.fromkeys(wanted, 0)
+
+
 async def test_the_counts_of_all_processes_add_up(bench: Workbench) -> None:
     for worker in (bench, bench.another_worker()):
         await worker.complete(await worker.a_running_task())
@@ -130,3 +241,20 @@ async def test_counters_never_go_down_when_workers_are_forgotten(bench: Workbenc
     await bench.worker.retention.prune()
 
     assert (await scrape(bench))[sample("tasks_completed_total", type="noop")] == 1
+
+
+async def test_every_metric_is_explained_and_no_other(bench: Workbench) -> None:
+    text = await bench.runtime.statistics.metrics()
+
+    page = (DOCS / "operating.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| (`officeplane_.*?) \|", page, re.MULTILINE)
+    assert set(re.findall(r"officeplane_\w+", " ".join(named))) == set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
+
+
+async def test_the_alerts_are_about_metrics_that_there_are(bench: Workbench) -> None:
+    text = await bench.runtime.statistics.metrics()
+    names = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
+
+    asked = set(re.findall(r"officeplane_\w+", (DOCS / "alerts.yml").read_text(encoding="utf-8")))
+
+    assert {name.removesuffix("_bucket") for name in asked} <= names

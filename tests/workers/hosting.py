@@ -80,5 +80,5 @@ def a_claimed_task(task_type: str = "noop", *, timeout_seconds: float = 60) -> C
         parent_id=None,
         root_id=task_id,
         created_at=now,
-        queued_at=now,
+        waited_seconds=0.0,
     )

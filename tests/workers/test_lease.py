@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.services.metering import Meter
 from officeplane.store.workers import Heartbeat
 from tests.fault_proxy import fault_proxy
 from tests.support import eventually
@@ -37,6 +38,7 @@ async def a_keeper(
         LeaseTerms(database_url, LEASE_SECONDS, heartbeat_seconds),
         heard.news,
         lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"]),
+        Meter(),
     )
     keeper.start()
     try:

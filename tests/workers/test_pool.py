@@ -224,3 +224,36 @@ async def test_a_stop_that_the_ledger_does_not_confirm_is_not_obeyed(bench: Work
         marks.open_gate("spared")
         await eventually(is_in(bench, spared, TaskState.COMPLETED))
     assert marks.of("spared") == ["begin", "end"]
+
+
+async def test_what_a_worker_has_seen_is_in_the_ledger_when_it_has_stopped(bench: Workbench, marks: Marks) -> None:
+    tasks = [await bench.a_task(document_id="contract") for _ in range(3)]
+    failing = await bench.a_task("test.raise", payload={"what": "broken"}, max_retries=0)
+    gated = await bench.a_task("test.mark", payload=payload(marks, gated=True))
+    async with a_worker(bench, heartbeat_seconds=0.4) as worker:
+        await marks.seen("begin", "it")
+        for task in tasks:
+            await eventually(is_in(bench, task, TaskState.COMPLETED))
+        await eventually(is_in(bench, failing, TaskState.FAILED))
+
+        async def the_wait_is_told() -> bool:
+            return ("wait", "test.mark", 1) in await observed(bench)
+
+        await eventually(the_wait_is_told)
+        assert ("run", "test.mark", 1) not in await observed(bench)
+        marks.open_gate("it")
+        worker.signals.heard()
+        await worker.running
+
+    seen = await observed(bench)
+    types = {"noop": 3, "test.raise": 1, "test.mark": 1}
+    assert {one for one in seen if one[0] != "wasted_pop"} == {
+        (measure, task_type, times) for measure in ("wait", "run") for task_type, times in types.items()
+    }
+    assert await bench.state(gated) is TaskState.COMPLETED
+
+
+async def observed(bench: Workbench) -> set[tuple[str, str, int]]:
+    """Return how often the workers observed what, by type."""
+    rows = await bench.execute("SELECT measure, task_type, sum(count)::integer AS n FROM observations GROUP BY 1, 2")
+    return {(row["measure"], row["task_type"], row["n"]) for row in rows}

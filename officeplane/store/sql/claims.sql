@@ -23,7 +23,8 @@
       FROM (SELECT id, document_id FROM begun UNION ALL SELECT id, document_id FROM claimed) c HAVING count(*) > 0
 )
 SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
-       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at
+       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
+       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds
   FROM claimed
 
 -- name: resolve
@@ -75,7 +76,8 @@ WITH wanted AS MATERIALIZED (
 -- name: recover
 -- What a worker holds under claims whose answer it never heard. No row: they were not made.
 SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
-       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, queued_at
+       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
+       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds
   FROM tasks
  WHERE worker_id = $1 AND runnable AND state IN {active} AND claim_id = ANY($2::uuid[])
 

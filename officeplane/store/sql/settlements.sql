@@ -137,7 +137,8 @@ WITH o AS (SELECT * FROM {outcomes}), {ended}
 )
 SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.task_type, c.document_id, c.payload,
        c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds, c.retry_policy,
-       c.checkpoint, c.parent_id, c.ancestors, c.created_at, c.queued_at
+       c.checkpoint, c.parent_id, c.ancestors, c.created_at,
+       date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds
   FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id
 
 -- name: settle_edits
@@ -207,7 +208,7 @@ SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.state IN {settleable} A
 -- heartbeat more is waited. No row: nobody is late.
 SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.attempt, t.attempts_charged, t.crashes,
        t.suspect, t.max_retries, t.timeout_seconds, t.retry_policy, t.parent_id, t.ancestors, t.handler_seen,
-       t.created_at, t.queued_at, w.alive, w.held, w.suspects
+       t.created_at, w.alive, w.held, w.suspects
   FROM (SELECT worker_id, count(*) AS held, count(*) FILTER (WHERE suspect) AS suspects,
                bool_or(lease_until > clock_timestamp()) AS alive, min(lease_until) AS first
           FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w
