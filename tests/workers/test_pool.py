@@ -12,6 +12,7 @@ from tests.support import eventually
 from tests.workbench import Workbench
 from tests.workers.hosting import a_worker
 from tests.workers.marks import Marks
+from workers.maintenance.catalogue import all_chores
 
 
 def payload(marks: Marks, **more: Any) -> dict[str, Any]:
@@ -147,7 +148,7 @@ async def test_a_worker_that_stopped_is_no_longer_seen_and_leads_nothing(bench: 
 
         async def leads() -> bool:
             rows = await bench.execute("SELECT chore FROM chore_leaders WHERE worker_id = $1", worker.id)
-            return len(rows) == 4
+            return len(rows) == len(all_chores())
 
         await eventually(leads)
 
@@ -162,11 +163,11 @@ async def test_without_redis_the_sweeper_is_left_to_those_who_see_it(bench: Work
 
     async with a_worker(bench, redis_url="") as blind:
         await eventually(lambda: led_by(blind.id))
-        assert await led_by(blind.id) == {"promoter", "pruner", "reaper"}
+        assert await led_by(blind.id) == {chore.name for chore in all_chores() if not chore.needs_redis}
 
         async with a_worker(bench) as seeing:
             await eventually(lambda: led_by(seeing.id))
-            assert await led_by(seeing.id) == {"sweeper"}
+            assert await led_by(seeing.id) == {"sweeper"} == {chore.name for chore in all_chores() if chore.needs_redis}
 
 
 async def test_the_next_attempt_finds_what_the_last_one_saved(bench: Workbench, marks: Marks) -> None:
