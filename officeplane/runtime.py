@@ -19,6 +19,7 @@ from officeplane.domain.retry import RetryPolicy
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services import failpoints
+from officeplane.services.alerting import Alerting
 from officeplane.services.cancellation import Cancellation
 from officeplane.services.claiming import Claiming
 from officeplane.services.documents import Documents
@@ -87,6 +88,7 @@ class WorkerServices:
     redelivery: Redelivery
     ranking: Ranking
     retention: Retention
+    alerting: Alerting
 
 
 @asynccontextmanager
@@ -160,6 +162,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
         ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
+        alerting=Alerting(ledger, settings.alert_url),
     )
 
 

@@ -39,19 +39,19 @@ async def page(executor: Executor, wanted: LetterFilter, *, before: int, limit: 
         rows = await executor.fetch(_SQL["unresolved_page"], before, *filters)
     else:
         rows = await executor.fetch(_SQL["page"], before, wanted.resolved, *filters)
-    return [_letter(row) for row in rows]
+    return [letter_in(row) for row in rows]
 
 
 async def latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     """Return the letter of the task's latest generation that gave up."""
     rows = await executor.fetch(_SQL["latest"], task_id)
-    return _letter(rows[0]) if rows else None
+    return letter_in(rows[0]) if rows else None
 
 
 async def lock_latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     """Return it, locked until the transaction ends."""
     rows = await executor.fetch(_SQL["lock_latest"], task_id)
-    return _letter(rows[0]) if rows else None
+    return letter_in(rows[0]) if rows else None
 
 
 async def reviewed(executor: Executor, letters: Sequence[DeadLetter]) -> list[Reviewed]:
@@ -95,7 +95,8 @@ async def replace_payload(executor: Executor, task_id: TaskId, payload_json: str
     await executor.fetch(_SQL["replace_payload"], task_id, payload_json)
 
 
-def _letter(row: Row) -> DeadLetter:
+def letter_in(row: Row) -> DeadLetter:
+    """Return the letter that a row has the columns of."""
     return DeadLetter(
         seq=row["seq"],
         task_id=TaskId(str(row["task_id"])),

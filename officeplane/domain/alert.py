@@ -1,0 +1,52 @@
+"""Alerts: what somebody outside is told when tasks give up."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from officeplane.domain.dead_letter import DeadLetter
+
+SHOWN_LENGTH: Final = 500
+CAUSES_SHOWN: Final = 5
+FIRST_DELAY_SECONDS: Final = 5.0
+LONGEST_DELAY_SECONDS: Final = 600.0
+
+Reason = Literal["dead_lettered", "escalated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One letter that somebody is to be told of, and how often that was tried."""
+
+    id: int
+    reason: Reason
+    tries: int
+    letter: DeadLetter
+
+    @property
+    def retry_seconds(self) -> float:
+        """How long to wait after this try has failed."""
+        # More doublings than these would be cut off anyway, and a large power is slow.
+        doublings = min(self.tries - 1, 16)
+        return min(FIRST_DELAY_SECONDS * 2.0**doublings, LONGEST_DELAY_SECONDS)
+
+
+def summary(alerts: Sequence[Alert]) -> str:
+    """Say for people what happened, the most frequent causes first."""
+    gave_up = sum(alert.reason == "dead_lettered" for alert in alerts)
+    escalated = len(alerts) - gave_up
+    counts = ((gave_up, "gave up"), (escalated, "escalated"))
+    head = ", ".join(f"{_tasks(count)} {what}" for count, what in counts if count)
+    causes = Counter((alert.letter.task_type, alert.letter.kind, alert.letter.fingerprint) for alert in alerts)
+    examples = {alert.letter.fingerprint: alert.letter.message for alert in alerts}
+    lines = [
+        f"{count} × {task_type}, {kind}: {examples[fingerprint][:SHOWN_LENGTH]} [{fingerprint}]"
+        for (task_type, kind, fingerprint), count in causes.most_common(CAUSES_SHOWN)
+    ]
+    more = len(causes) - len(lines)
+    return "\n".join([f"{head}:", *lines, *([f"and {more} more causes"] if more else [])])
+
+
+def _tasks(count: int) -> str:
+    return f"{count} task" if count == 1 else f"{count} tasks"

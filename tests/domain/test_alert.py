@@ -1,0 +1,59 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from officeplane.domain.alert import LONGEST_DELAY_SECONDS, Alert, Reason, summary
+from officeplane.domain.dead_letter import DeadLetter
+from officeplane.domain.ids import TaskId
+
+
+def an_alert(
+    message: str = "it broke", *, cause: str = "c1", reason: Reason = "dead_lettered", tries: int = 1
+) -> Alert:
+    letter = DeadLetter(
+        seq=1,
+        task_id=TaskId("0192f000-0000-7000-8000-000000000001"),
+        generation=1,
+        task_type="noop",
+        document_id=None,
+        dag_id=None,
+        kind="error",
+        message=message,
+        fingerprint=cause,
+        poison_pill=False,
+        recurring=False,
+        total_cost_usd=0,
+        dead_lettered_at=datetime(2030, 1, 1, tzinfo=UTC),
+        escalated_at=None,
+        resolution=None,
+        resolved_by=None,
+        resolved_at=None,
+        note=None,
+    )
+    return Alert(1, reason, tries, letter)
+
+
+@pytest.mark.parametrize(("tries", "seconds"), [(1, 5), (2, 10), (5, 80), (8, 600), (10_000, LONGEST_DELAY_SECONDS)])
+def test_a_failed_try_is_waited_for_twice_as_long_as_the_one_before_up_to_a_limit(tries: int, seconds: float) -> None:
+    assert an_alert(tries=tries).retry_seconds == seconds
+
+
+def test_one_is_said_in_a_sentence() -> None:
+    assert summary([an_alert()]) == "1 task gave up:\n1 × noop, error: it broke [c1]"
+
+
+def test_many_are_said_by_cause_the_most_frequent_first() -> None:
+    many = [
+        an_alert("rare", cause="c1"),
+        *[an_alert("often", cause="c2")] * 2,
+        an_alert(cause="c3", reason="escalated"),
+    ]
+
+    assert summary(many).splitlines()[:2] == ["3 tasks gave up, 1 task escalated:", "2 × noop, error: often [c2]"]
+
+
+def test_of_many_causes_only_some_are_said() -> None:
+    said = summary([an_alert("x" * 9_000, cause=str(n)) for n in range(8)])
+
+    assert said.endswith("and 3 more causes")
+    assert len(said) < 3_000
