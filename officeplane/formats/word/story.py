@@ -46,7 +46,8 @@ class Story:
         self.blocks = [Block(inner, styles) for inner in container]
         self.version = 0
         """Grows when blocks come, go or may mean something else."""
-        self._searched: tuple[str, list[int]] | None = None
+        # What is searched, block by block, once somebody has searched.
+        self._texts: list[str] | None = None
 
     @property
     def end(self) -> int:
@@ -67,29 +68,25 @@ class Story:
                 anchor.addprevious(made)
         else:
             self.container.extend(elements)
-        self.blocks[at:at] = [Block(made, self._styles) for made in elements]
-        self._moved()
+        self._put(at, at, [Block(made, self._styles) for made in elements])
 
     def remove(self, begin: int, end: int) -> None:
         """Take out the blocks from one place up to another."""
         for block in self.blocks[begin:end]:
             self.container.remove(block.element)
-        del self.blocks[begin:end]
-        self._moved()
+        self._put(begin, end, [])
 
     def touch(self, at: int) -> None:
         """Note that what is inside a block is no longer what it was."""
-        self.blocks[at] = Block(self.blocks[at].element, self._styles)
-        self._moved()
+        self._put(at, at + 1, [Block(self.blocks[at].element, self._styles)])
 
     def find(self, wanted: Wanted) -> list[Hit]:
         """Return the paragraphs in which a text stands, in order."""
-        if self._searched is None:
-            texts = [block.searched for block in self.blocks]
-            self._searched = _BETWEEN.join(texts), list(accumulate((len(text) + 1 for text in texts), initial=0))
-        text, begins = self._searched
+        if self._texts is None:
+            self._texts = _searched(self.blocks)
+        begins = list(accumulate(map(len, self._texts), initial=0))
         found: dict[int, list[tuple[int, int]]] = {}
-        for begin, end in wanted.spans(text):
+        for begin, end in wanted.spans("".join(self._texts)):
             block = bisect_right(begins, begin) - 1
             found.setdefault(block, []).append((begin - begins[block], end - begins[block]))
         return [hit for block, spans in found.items() for hit in self._hits(block, spans)]
@@ -101,8 +98,9 @@ class Story:
         changed = {hit.paragraph for hit in hits}
         for at in {hit.block for hit in hits}:
             self.blocks[at].reread(changed)
+            if self._texts is not None:
+                self._texts[at : at + 1] = _searched(self.blocks[at : at + 1])
         if hits:
-            self._searched = None
             self.package.changed(self.part)
 
     def _hits(self, block: int, spans: list[tuple[int, int]]) -> list[Hit]:
@@ -114,7 +112,13 @@ class Story:
             found.setdefault(at, []).append((begin - begins[at], end - begins[at]))
         return [Hit(block, paragraphs[at].element, inside, paragraphs[at].counts) for at, inside in found.items()]
 
-    def _moved(self) -> None:
+    def _put(self, begin: int, end: int, blocks: Sequence[Block]) -> None:
+        self.blocks[begin:end] = blocks
+        if self._texts is not None:
+            self._texts[begin:end] = _searched(blocks)
         self.version += 1
-        self._searched = None
         self.package.changed(self.part)
+
+
+def _searched(blocks: Sequence[Block]) -> list[str]:
+    return [block.searched + _BETWEEN for block in blocks]
