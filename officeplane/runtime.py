@@ -31,6 +31,7 @@ from officeplane.services.heads import KnownHeads
 from officeplane.services.health import Checkup
 from officeplane.services.keeping import Keeping
 from officeplane.services.metering import Meter
+from officeplane.services.patching import Patching
 from officeplane.services.ranking import Ranking
 from officeplane.services.reading import Reading
 from officeplane.services.redelivery import Redelivery
@@ -64,6 +65,7 @@ class Runtime:
     cancellation: Cancellation
     reopening: Reopening
     review: Review
+    patching: Patching
     explanation: Explaining
     regulation: Regulation
     feed: Feed
@@ -125,6 +127,7 @@ async def open_runtime(
             cancellation=cancellation,
             reopening=reopening,
             review=Review(ledger, reopening, catalogue, alerts=bool(settings.alert_url)),
+            patching=Patching(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
             regulation=Regulation(ledger, doorbell, catalogue),
             feed=Feed(ledger),

@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from officeplane.api import examples
 from officeplane.domain.errors import FieldError, InvalidParameterError
+from officeplane.domain.patch import TaskPatch
 from officeplane.domain.request import TaskRequest, Text
 
 BULK_MAX: Final = 1_000
@@ -48,6 +49,7 @@ BulkBody = Annotated[
     BeforeValidator(_not_too_many),
     Body(openapi_examples=examples.BULK),
 ]
+PatchBody = Annotated[TaskPatch, Body(openapi_examples=examples.PATCH)]
 CancelBody = Annotated[CancelRequest | None, Body(openapi_examples=examples.CANCEL)]
 NoBody = Annotated[Nothing | None, Body(openapi_examples=examples.NOTHING)]
 

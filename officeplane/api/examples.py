@@ -48,6 +48,11 @@ BULK: Final[_Examples] = {
         ]
     }
 }
+PATCH: Final[_Examples] = {
+    "more urgent": {"value": {"priority": "HIGH", "deadline": "2030-01-31T12:00:00Z"}},
+    "later": {"value": {"runAt": "2030-01-31T12:00:00Z"}},
+    "no deadline": {"value": {"deadline": None}},
+}
 CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
 DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}

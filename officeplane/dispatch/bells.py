@@ -8,6 +8,7 @@ is claimed, and the sweeper rings again what nobody came for.
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -50,6 +51,13 @@ class Bells:
         ledger, and a ring that failed is the sweeper's work.
         """
         return await self._push("LPUSH", _by_tier(hints))
+
+    async def silence(self, hints: Iterable[tuple[str, Tier]]) -> None:
+        """Take a few hints off the lists of these tiers; best effort. Each is looked for in the whole list."""
+        commands = [packed("LREM", self._lists[tier], "0", task_id) for task_id, tier in hints]
+        if commands and self._connection.availability.available:
+            with suppress(RedisUnavailable):
+                await self._connection.ask(commands, within_seconds=RING_SECONDS)
 
     async def give_back(self, hints: Iterable[str]) -> bool:
         """Put hints that were taken back where they came from, the first to be popped first; best effort."""

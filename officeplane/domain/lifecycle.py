@@ -78,6 +78,8 @@ class Transition:
 
 TRANSITIONS: Final = (
     Transition("become_ready", (_S.PENDING,), _S.QUEUED, "promoter, settlement", "nothing it waits for is left"),
+    Transition("bring_forward", (_S.PENDING,), _S.QUEUED, "API", "its `runAt` is moved to now"),
+    Transition("put_off", (_S.QUEUED,), _S.PENDING, "API", "its `runAt` is moved ahead"),
     Transition("claim", CLAIMABLE, _S.RUNNING, "worker", "it heads its lane and is due"),
     Transition("begin_batch", NOT_BEGUN, _S.RUNNING, "worker", "the first of its children is claimed"),
     Transition("complete", SETTLEABLE, _S.COMPLETED, "settlement", "the attempt succeeded, or all children did"),

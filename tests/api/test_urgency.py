@@ -1,8 +1,9 @@
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 
-from tests.api.plane import Api
+from tests.api.plane import UNKNOWN_ID, Api, Json
 
 
 def in_minutes(minutes: float) -> str:
@@ -67,3 +68,74 @@ async def test_what_an_unfinished_task_does_already_is_answered_with_that_task(a
     assert again.headers["Location"] == first.headers["Location"]
     assert again.json()["id"] == first.json()["id"]
     assert again.json()["title"] is None
+
+
+async def patch(api: Api, task: Json, **body: object) -> httpx.Response:
+    return await api.client.patch(f"/api/tasks/{task['id']}", json=body)
+
+
+async def test_a_waiting_task_is_changed_and_answered_as_it_is_then(api: Api) -> None:
+    task = await api.submit(title="old")
+
+    response = await patch(
+        api,
+        task,
+        priority="CRITICAL",
+        title="new",
+        tags=["t"],
+        deadline="2100-01-01T00:00:00Z",
+        runAt="2100-01-01T00:00:00Z",
+    )
+
+    assert response.status_code == 200
+    changed = response.json()
+    assert (changed["priority"], changed["title"], changed["tags"], changed["state"]) == (
+        "CRITICAL",
+        "new",
+        ["t"],
+        "PENDING",
+    )
+    assert (changed["deadline"], changed["runAt"]) == ("2100-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z")
+    assert (await patch(api, task, title=None, deadline=None)).json() == {**changed, "title": None, "deadline": None}
+
+
+REFUSED: list[tuple[dict[str, object], list[str]]] = [
+    ({"priority": None}, ["priority"]),
+    ({"runAt": None}, ["runAt"]),
+    ({"tags": None}, ["tags"]),
+    ({"payload": {}}, ["payload"]),
+    ({"dependsOn": []}, ["dependsOn"]),
+    ({"deadline": "tomorrow", "title": 5}, ["deadline", "title"]),
+]
+
+
+@pytest.mark.parametrize(("body", "fields"), REFUSED)
+async def test_a_change_of_anything_else_is_refused_and_nothing_is_changed(
+    api: Api, body: dict[str, object], fields: list[str]
+) -> None:
+    task = await api.submit(title="as it was")
+
+    response = await patch(api, task, **{"title": "other", **body})
+
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == fields
+    assert (await api.task(task["id"]))["title"] == "as it was"
+
+
+async def test_a_change_of_nothing_is_refused(api: Api) -> None:
+    response = await patch(api, await api.submit())
+
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+    assert "name what to change" in response.json()["detail"]
+
+
+async def test_a_claimed_task_is_not_changed_and_a_missing_one_is_not_found(api: Api) -> None:
+    task = await api.submit()
+    await api.start(task["id"])
+
+    claimed = await patch(api, task, priority="HIGH")
+    missing = await patch(api, {"id": UNKNOWN_ID}, priority="HIGH")
+
+    assert (claimed.status_code, claimed.json()["code"]) == (409, "illegal_state")
+    assert "RUNNING" in claimed.json()["detail"]
+    assert (missing.status_code, missing.json()["code"]) == (404, "task_not_found")

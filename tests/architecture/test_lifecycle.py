@@ -12,14 +12,16 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
-from officeplane.domain.lifecycle import ACTIVE, FINAL, GAVE_UP, REOPENABLE, TRANSITIONS, TaskState, sources_of
+from officeplane.domain.lifecycle import ACTIVE, FINAL, GAVE_UP, REOPENABLE, TRANSITIONS, WAITING, TaskState, sources_of
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.settlement import Attempt
 from officeplane.store.connection import Connection
 from tests.workbench import Workbench
 
 S = TaskState
+PAST = datetime(2000, 1, 1, tzinfo=UTC)
 TOMORROW = datetime.now(UTC) + timedelta(days=1)
 A_CHILD = {"task_type": "noop"}
 A_LAST_CHANCE = {"task_type": "noop", "max_retries": 0}
@@ -120,6 +122,18 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await bench.a_task(run_at=TOMORROW)
     await make_due(bench)
     return task.id, bench.worker.redelivery.promote
+
+
+@way("bring_forward", S.PENDING)
+async def _(bench: Workbench) -> tuple[TaskId, Act]:
+    task = await bench.a_task(run_at=TOMORROW)
+    return task.id, lambda: bench.runtime.patching.patch(task.id, TaskPatch.model_validate({"runAt": PAST}))
+
+
+@way("put_off", S.QUEUED)
+async def _(bench: Workbench) -> tuple[TaskId, Act]:
+    task = await bench.a_task()
+    return task.id, lambda: bench.runtime.patching.patch(task.id, TaskPatch.model_validate({"runAt": TOMORROW}))
 
 
 @way("claim", S.QUEUED)
@@ -339,6 +353,17 @@ async def test_what_is_final_cannot_be_cancelled(bench: Workbench, state: TaskSt
 
     with pytest.raises(IllegalStateError, match=f"is {state}; it cannot be cancelled"):
         await bench.runtime.cancellation.cancel(task.id, None)
+
+    assert await _everything(bench) == before
+
+
+@pytest.mark.parametrize("state", sorted(set(TaskState) - set(WAITING)))
+async def test_what_does_not_wait_cannot_be_changed(bench: Workbench, state: TaskState) -> None:
+    task = await a_leaf_in(bench, state)
+    before = await _everything(bench)
+
+    with pytest.raises(IllegalStateError, match=f"is {state}; it cannot be changed"):
+        await bench.runtime.patching.patch(task.id, TaskPatch.model_validate({"priority": "HIGH"}))
 
     assert await _everything(bench) == before
 

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState, is_legal
+from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState, is_legal
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.runtime import WorkerServices, worker_services
 from officeplane.services.settlement import Attempt, Fenced
@@ -26,6 +27,7 @@ from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.workbench import Workbench, empty, open_workbench
 
+YESTERDAY: Final = datetime.now(UTC) - timedelta(days=1)
 TOMORROW: Final = datetime.now(UTC) + timedelta(days=1)
 STEPS_MIN, STEPS_MAX = 15, 25
 WORKERS: Final = 3
@@ -70,7 +72,8 @@ SELECT p.id, p.state, p.blockers, array_agg(c.state) AS children,
 
 TOLD = """
 SELECT task_id, array_agg(kind ORDER BY xid, id, place) AS kinds
-  FROM events, unnest(task_ids) WITH ORDINALITY AS t(task_id, place) WHERE kind <> 'task.dead_lettered' GROUP BY 1
+  FROM events, unnest(task_ids) WITH ORDINALITY AS t(task_id, place)
+ WHERE kind NOT IN ('task.dead_lettered', 'task.updated') GROUP BY 1
 """
 MOVED = "SELECT task_id, array_agg('task.' || lower(became) ORDER BY n) AS kinds FROM moves GROUP BY 1"
 
@@ -98,8 +101,14 @@ OPTIONAL: dict[str, st.SearchStrategy[object]] = {
     "document_id": st.sampled_from(["a", "b"]),
     "on_retry": st.just("yield"),
     "run_at": SOME_DAY,
+    "deadline": st.sampled_from([YESTERDAY, TOMORROW]),
+    "boost_per_minute": st.sampled_from([0.0, 50.0]),
     "retry": st.sampled_from([{"strategy": "immediate"}, {"strategy": "fixed", "initial_seconds": 3600}]),
 }
+PATCHES: st.SearchStrategy[Request] = st.fixed_dictionaries(
+    {"priority": st.sampled_from([0, 50, 90])},
+    optional=dict.fromkeys(("runAt", "deadline"), st.sampled_from([YESTERDAY, TOMORROW])),
+)
 LEAVES: st.SearchStrategy[Request] = st.fixed_dictionaries(NEEDED, optional=OPTIONAL)
 
 
@@ -186,6 +195,13 @@ class Life:
     async def retry(self) -> None:
         await self._asked(self.bench.runtime.reopening.retry, frozenset(REOPENABLE))
 
+    async def patch(self) -> None:
+        given = self.data.draw(PATCHES, label="patch")
+        await self._asked(self.bench.runtime.patching.patch, frozenset(WAITING), TaskPatch.model_validate(given))
+
+    async def rank_anew(self) -> None:
+        await self.workers[0].ranking.rank_anew()
+
     async def let_time_pass(self) -> None:
         await self.bench.execute(
             "UPDATE tasks SET run_at = now() - interval '1 second' WHERE run_at > now() AND finished_at IS NULL"
@@ -216,6 +232,8 @@ class Life:
             *(["settle_too_late"] * 2 if self.lost else []),
             *(["claim"] * 4 + ["crash"] + ["cancel"] * 2 + ["retry"] * 2 if self.tasks else []),
             *["submit"] * 2,
+            *(["patch"] * 3 if self.tasks else []),
+            "rank_anew",
             "let_time_pass",
             "promote",
         ]
@@ -231,6 +249,8 @@ class Life:
             "crash": self.crash,
             "cancel": self.cancel,
             "retry": self.retry,
+            "patch": self.patch,
+            "rank_anew": self.rank_anew,
             "let_time_pass": self.let_time_pass,
             "promote": self.promote,
             "work_off": self.work_off,
@@ -265,7 +285,7 @@ class Life:
             assert row["unresolved"] == row["has_given_up"], row
             assert row["decisions"] == row["letters"] - row["unresolved"], row
 
-    async def _asked(self, deed: Callable[..., Awaitable[None]], hearing: frozenset[TaskState], *more: str) -> None:
+    async def _asked(self, deed: Callable[..., Awaitable[None]], hearing: frozenset[TaskState], *more: object) -> None:
         task_id = self._one_of(self.tasks)
         state = (await self.bench.details(task_id)).task.state
         if state in hearing:

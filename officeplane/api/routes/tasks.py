@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from officeplane.api.answers import json_answer, many_tasks, one_task
-from officeplane.api.bodies import BulkBody, CancelBody, NoBody, TaskBody, with_key, without_key
+from officeplane.api.bodies import BulkBody, CancelBody, NoBody, PatchBody, TaskBody, with_key, without_key
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
@@ -99,6 +99,20 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
     runtime = runtime_of(request)
     if wait:
         return one_task(await wait_for(plane_of(request), runtime, TaskId(task_id), wait))
+    return one_task(await runtime.reading.task(TaskId(task_id)))
+
+
+@router.patch(
+    "/{task_id}",
+    operation_id="patchTask",
+    summary="Change a task while it waits",
+    response_model=TaskView,
+    responses=refusals("task_not_found", "illegal_state", body=True),
+)
+async def patch(request: Request, task_id: TaskIdInPath, body: PatchBody) -> Response:
+    """Change what is named of a PENDING, QUEUED or RETRYING task; what its children have in common with it follows."""
+    runtime = runtime_of(request)
+    await runtime.patching.patch(TaskId(task_id), body)
     return one_task(await runtime.reading.task(TaskId(task_id)))
 
 

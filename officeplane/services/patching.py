@@ -1,0 +1,51 @@
+"""Patching: a task is changed while it waits, and moved to where it belongs then."""
+
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import FieldError, IllegalStateError, InvalidRequestError, TaskNotFoundError
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import WAITING
+from officeplane.domain.patch import OF_THE_WHOLE, TaskPatch, changes
+from officeplane.store import patches, tasks, trees
+from officeplane.store.connection import Connection, Ledger
+from officeplane.store.patches import Rehung
+
+
+class Patching:
+    """Second thoughts about what has not begun."""
+
+    def __init__(self, ledger: Ledger, doorbell: Doorbell) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+
+    async def patch(self, task_id: TaskId, patch: TaskPatch) -> None:
+        """Change a waiting task and what below it follows; ring for what may run or has become more urgent."""
+        root_id = await trees.root_of(self._ledger, task_id)
+        if root_id is None:
+            raise TaskNotFoundError(task_id)
+
+        async def decide(connection: Connection) -> list[Rehung]:
+            # Whoever claims the task at this moment is waited for, and then it is too late.
+            await trees.lock_roots(connection, [root_id])
+            tree = await trees.lock_tree(connection, root_id)
+            node = tree.nodes.get(task_id)
+            if node is None:
+                raise TaskNotFoundError(task_id)
+            if node.state not in WAITING:
+                raise IllegalStateError(task_id, node.state, "changed")
+            if tree.whole(task_id) != task_id:
+                _refuse_what_is_of_the_whole(patch)
+            found = await tasks.fetch(connection, [one.id for one in tree.below(task_id)])
+            return await patches.apply(connection, changes(found[task_id], tree, found, patch))
+
+        rehung = await self._ledger.in_transaction(decide)
+        # A hint left where it was would let what is less urgent by now run as before.
+        fallen = [one for one in rehung if one.tier > one.tier_before]
+        await self._doorbell.bells.silence((one.task_id, one.tier_before) for one in fallen)
+        await self._doorbell.bells.ring((one.task_id, one.tier) for one in rehung)
+
+
+def _refuse_what_is_of_the_whole(patch: TaskPatch) -> None:
+    for field, name in OF_THE_WHOLE.items():
+        if field in patch.model_fields_set:
+            message = "The children of an atomic batch have none of their own: change the batch."
+            raise InvalidRequestError(message, [FieldError(name, message)])

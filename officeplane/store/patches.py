@@ -1,0 +1,36 @@
+"""Patches in the ledger: waiting tasks are changed, and put where they belong by now."""
+
+import json
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from officeplane.domain.ids import TaskId
+from officeplane.domain.patch import Change
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.store.connection import Executor
+from officeplane.store.queries import load
+
+_SQL: Final = load("patches")
+
+
+class Rehung(NamedTuple):
+    """A task that may run now, on another list than before or at another time."""
+
+    task_id: TaskId
+    tier: Tier
+    tier_before: Tier
+
+
+async def apply(executor: Executor, changes: Sequence[Change]) -> list[Rehung]:
+    """Change tasks of a locked tree; return those to ring, which became due or went to another tier."""
+    rows = await executor.fetch(
+        _SQL["apply"],
+        BOOST_PER_MINUTE,
+        [change.id for change in changes],
+        [change.title for change in changes],
+        [json.dumps(change.tags) for change in changes],
+        [change.priority for change in changes],
+        [change.deadline for change in changes],
+        [change.run_at for change in changes],
+    )
+    return [Rehung(TaskId(str(row["id"])), Tier(row["tier"]), Tier(row["tier_before"])) for row in rows]
