@@ -36,6 +36,7 @@ class TaskOptions(TypedDict, total=False):
     dedupe: str
     children: list[Mapping[str, Any]]
     on_child_failure: str
+    depends_on: list[str]
     tags: list[str]
     created_by: str
 

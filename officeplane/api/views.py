@@ -107,6 +107,9 @@ class TaskView(View):
     failures: tuple[FailureView, ...]
     children: tuple[ChildView, ...] | None
     child_counts: dict[TaskState, int] | None
+    dag_id: str | None
+    depends_on: tuple[str, ...]
+    blocked_by: tuple[str, ...]
 
 
 def task_view(details: TaskDetails) -> TaskView:
@@ -150,6 +153,9 @@ def task_view(details: TaskDetails) -> TaskView:
         failures=tuple(map(failure_view, details.failures)),
         children=None if children is None else tuple(map(_child_view, children)),
         child_counts=None if children is None else Counter(child.state for child in children),
+        dag_id=task.dag_id,
+        depends_on=task.depends_on,
+        blocked_by=details.blocked_by,
     )
 
 

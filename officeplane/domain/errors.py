@@ -38,8 +38,8 @@ class IllegalStateError(OfficePlaneError):
 
     code = "illegal_state"
 
-    def __init__(self, task_id: str, state: TaskState, deed: str) -> None:
-        super().__init__(f"Task {task_id} is {state}; it cannot be {deed}.")
+    def __init__(self, task_id: str, state: TaskState, deed: str, because: str = "") -> None:
+        super().__init__(f"Task {task_id} is {state}; it cannot be {deed}{because and ': '}{because}.")
         self.task_id = task_id
         self.state = state
 

@@ -90,7 +90,7 @@ TRANSITIONS: Final = (
     Transition("hand_back", (_S.CLAIMED, *SETTLEABLE), _S.QUEUED, "worker", "it must stop before the attempt can end"),
     Transition("cancel", UNFINISHED, _S.CANCELLED, "API, settlement, reaper", "asked for; if it runs, when it ends"),
     Transition("reopen", REOPENABLE, _S.QUEUED, "API", "an explicit retry; a new generation"),
-    Transition("reopen_blocked", REOPENABLE, _S.PENDING, "API", "the same, behind an earlier sibling"),
+    Transition("reopen_blocked", REOPENABLE, _S.PENDING, "API", "the same, behind an earlier sibling or a dependency"),
     Transition("reopen_batch", (_S.FAILED, _S.CANCELLED), _S.RUNNING, "API", "one of its children is retried"),
 )
 

@@ -20,6 +20,7 @@ from officeplane.domain.retry import RetryPolicy
 _IN_PYTHON: Final = "python"
 DEFAULT_MAX_RETRIES: Final = 3
 DEFAULT_TIMEOUT_SECONDS: Final = 600.0
+DEPENDENCIES_MAX: Final = 1_000
 
 
 class ScaledPriority(BaseModel):
@@ -93,6 +94,7 @@ def _storable(value: str) -> str:
 
 Text = Annotated[str, AfterValidator(_storable)]
 Tag = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_storable)]
+DependencyName = Annotated[Text, Field(min_length=1, max_length=200)]
 PrintableKey = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e][\x20-\x7e]*$")]
 
 
@@ -125,6 +127,7 @@ class TaskRequest(BaseModel):
     on_conflict: OnConflict | None = None
     on_child_failure: OnChildFailure | None = None
     atomic: bool = False
+    depends_on: Annotated[list[DependencyName], Field(max_length=DEPENDENCIES_MAX)] | None = None
     tags: Annotated[list[Tag], Field(max_length=50)] | None = None
     created_by: Annotated[Text, Field(max_length=200)] | None = None
 
@@ -141,7 +144,6 @@ class TaskRequest(BaseModel):
 
 NOT_SUPPORTED_YET: Final = frozenset(
     {
-        "dependsOn",
         "requiredCapabilities",
         "maxCostUsd",
         "validation",

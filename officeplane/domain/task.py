@@ -56,6 +56,8 @@ class Task(NamedTuple):
     spawned_by: TaskId | None = None
     deadline: datetime | None = None
     boost_per_minute: float | None = None
+    depends_on: tuple[TaskId, ...] = ()
+    unmet: int = 0
 
     def effective_priority(self, now: datetime) -> float:
         """Return how urgent it is, the lower the more; of one that no longer waits, how urgent it was then."""
@@ -105,6 +107,7 @@ class TaskDetails:
     task: Task
     failures: tuple[AttemptFailure, ...]
     children: tuple[ChildSummary, ...] | None
+    blocked_by: tuple[TaskId, ...] = ()
 
 
 class ClaimedTask(NamedTuple):
@@ -128,6 +131,7 @@ class ClaimedTask(NamedTuple):
     root_id: TaskId
     created_at: datetime
     waited_seconds: float
+    has_dependents: bool = False
 
 
 class NewTask(NamedTuple):
@@ -160,3 +164,4 @@ class NewTask(NamedTuple):
     boost_per_minute: float | None = None
     path_boost: float = 0.0
     content_hash: bytes | None = None
+    unmet: int = 0

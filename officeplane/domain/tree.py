@@ -3,8 +3,9 @@
 Read under the root's lock, decided here, written in one go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import ACTIVE, FINAL, REOPENABLE, TaskState
@@ -22,11 +23,12 @@ class Node:
     blockers: int
     cancel_requested: bool
     document_id: DocumentId | None = None
+    unmet: int = 0
 
     @property
     def is_busy(self) -> bool:
-        """Whether it is unfinished and its turn has come."""
-        return self.state not in FINAL and self.blockers == 0
+        """Whether it is unfinished and its turn has come, though it may wait for dependencies."""
+        return self.state not in FINAL and self.blockers == self.unmet
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Reopened:
     id: TaskId
     state: TaskState
     blockers: int
+    unmet: int = 0
 
 
 class Tree:
@@ -93,12 +96,13 @@ def cancelling(tree: Tree, target: TaskId) -> Cancelling:
     return Cancelling(ended=frozenset(unfinished - held), asked=frozenset(held))
 
 
-def reopening(tree: Tree, target: TaskId) -> list[Reopened]:
+def reopening(tree: Tree, target: TaskId, unmet: Mapping[TaskId, int] = MappingProxyType({})) -> list[Reopened]:
     """Return the states in which a retried task, and what ended because of it, go on.
 
     Going on are: the task; below it whatever is not COMPLETED; the final batches
     above it; and in these the children that never had their turn because the
-    batch ended early. Who was cancelled by a user stays cancelled.
+    batch ended early. Who was cancelled by a user stays cancelled. `unmet` says
+    how many dependencies are left that a task has to wait for.
     """
     fresh = {node.id for node in tree.below(target) if node.state in REOPENABLE}
     top = target
@@ -115,17 +119,30 @@ def reopening(tree: Tree, target: TaskId) -> list[Reopened]:
     may_start = parent is None or (
         tree.nodes[parent].blockers == 0 and not any(sibling.is_busy for sibling in tree.children(parent))
     )
-    return _placed(tree, top, fresh, {node.id for node in tree.path(target)}, may_start=may_start)
+    return _Placing(tree, fresh, {node.id for node in tree.path(target)}, unmet).placed(top, may_start=may_start)
 
 
-def _placed(tree: Tree, node_id: TaskId, fresh: set[TaskId], above: set[TaskId], *, may_start: bool) -> list[Reopened]:
-    children = tree.children(node_id)
-    # The children of an atomic batch have no turn of their own.
-    turn_taken = not may_start or not tree.nodes[node_id].is_batch or any(child.is_busy for child in children)
-    placed: list[Reopened] = []
-    for child in children:
-        if child.id in fresh:
-            placed += _placed(tree, child.id, fresh, above, may_start=not turn_taken)
-            turn_taken = True
-    started = TaskState.RUNNING if node_id in above else TaskState.QUEUED
-    return [Reopened(node_id, started if may_start else TaskState.PENDING, 0 if may_start else 1), *placed]
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """Which nodes go on, which of them are above the one that is retried, and what they have to wait for."""
+
+    tree: Tree
+    fresh: set[TaskId]
+    above: set[TaskId]
+    unmet: Mapping[TaskId, int]
+
+    def placed(self, node_id: TaskId, *, may_start: bool) -> list[Reopened]:
+        """Return the state of a node and of those below it; whether it may start is whether its turn has come."""
+        children = self.tree.children(node_id)
+        unmet = self.unmet.get(node_id, 0)
+        goes_on = may_start and not unmet
+        # The children of an atomic batch have no turn of their own.
+        turn_taken = not goes_on or not self.tree.nodes[node_id].is_batch or any(child.is_busy for child in children)
+        found: list[Reopened] = []
+        for child in children:
+            if child.id in self.fresh:
+                found += self.placed(child.id, may_start=not turn_taken)
+                turn_taken = True
+        started = TaskState.RUNNING if node_id in self.above else TaskState.QUEUED
+        state = started if goes_on else TaskState.PENDING
+        return [Reopened(node_id, state, unmet + (not may_start), unmet), *found]

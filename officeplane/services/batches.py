@@ -6,12 +6,13 @@ cannot change before it is written.
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Self
 
 from officeplane.domain.batch import EndBatch, KeepWaiting, StartChild, advance
 from officeplane.domain.ids import TaskId
 from officeplane.store import trees
 from officeplane.store.connection import Executor
-from officeplane.store.trees import Ending, Moved
+from officeplane.store.trees import Ended, Ending, Moved
 
 
 @dataclass(slots=True)
@@ -19,7 +20,13 @@ class RolledUp:
     """What the end of some children led to."""
 
     queued: list[Moved] = field(default_factory=list[Moved])
-    ended: list[TaskId] = field(default_factory=list[TaskId])
+    ended: list[Ended] = field(default_factory=list[Ended])
+
+    def __iadd__(self, more: "RolledUp") -> Self:
+        """Add what this led to in its turn."""
+        self.queued += more.queued
+        self.ended += more.ended
+        return self
 
 
 async def roll_up(

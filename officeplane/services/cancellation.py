@@ -7,6 +7,7 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.tree import Cancelling, cancelling
 from officeplane.services.batches import RolledUp, roll_up
+from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
 from officeplane.services.settlement import ENDED
 from officeplane.store import claims, trees
@@ -29,7 +30,7 @@ class Cancellation:
             raise TaskNotFoundError(task_id)
 
         async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], RolledUp]:
-            await trees.lock_roots(connection, [root_id])
+            await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
             tree = await trees.lock_tree(connection, root_id)
             node = tree.nodes.get(task_id)
             if node is None:
@@ -37,16 +38,17 @@ class Cancellation:
             if node.state in FINAL:
                 raise IllegalStateError(task_id, node.state, "cancelled")
             plan = cancelling(tree, tree.whole(task_id))
-            lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
+            ended, lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
             rolled = RolledUp()
             whole = tree.nodes[tree.whole(task_id)]
             if whole.id in plan.ended and whole.parent_id is not None:
                 rolled = await roll_up(connection, [whole.parent_id], children_ran=False, counted_by=self._counted_by)
+            rolled += await follow(connection, [*ended, *rolled.ended], counted_by=self._counted_by)
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)
         await reach("after_cancel")
-        await self._doorbell.announcements.announce(ENDED, [*plan.ended, *rolled.ended])
+        await self._doorbell.announcements.announce(ENDED, [*plan.ended, *(task.task_id for task in rolled.ended)])
         await self._doorbell.announcements.request_stop(sorted(plan.asked))
         # The head of a lane may have gone; whoever leaves a lane rings for the next.
         ready = await claims.lane_heads(self._ledger, lanes) if lanes else []

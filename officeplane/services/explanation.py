@@ -3,15 +3,19 @@
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final
 
 from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import FINAL, WAITING, TaskState
+from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
 from officeplane.domain.task import Task, TaskDetails
 from officeplane.domain.valve import BreakerState, Valve
 from officeplane.services.reading import Reading
-from officeplane.store import tasks, valves, workers
+from officeplane.store import edges, tasks, valves, workers
 from officeplane.store.connection import Ledger
+from officeplane.store.edges import Edge
 from officeplane.store.tasks import LanePosition
+
+DEPENDENCIES_SHOWN: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Explaining:
 
     async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
         task = details.task
-        if task.is_batch:
+        if task.is_batch and not task.unmet:
             waiting = [child.id for child in details.children or () if child.state not in FINAL]
             return False, (Reason("children", "It begins with its first child.", {"nextChild": waiting[0]}),)
         obstacles = tuple([reason async for reason in self._obstacles(task)])
@@ -63,9 +67,13 @@ class Explaining:
 
     async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
         place = await tasks.lane_position(self._ledger, task)
-        if task.blockers:
+        if task.unmet:
+            unmet = [edge for edge in await edges.of_tasks(self._ledger, [task.id]) if edge.is_unmet]
+            for edge in unmet[:DEPENDENCIES_SHOWN]:
+                yield _dependency(edge)
+        if task.blockers > task.unmet:
             yield await self._earlier_sibling(task)
-        elif task.state is TaskState.PENDING:
+        elif task.state is TaskState.PENDING and not task.unmet:
             yield Reason("scheduled", f"It is to run at {_text(task.run_at)}.", {"runAt": _text(task.run_at)})
         elif task.state is TaskState.RETRYING and not place.is_due:
             yield Reason("retry_delay", f"It is tried again at {_text(task.run_at)}.", {"retryAt": _text(task.run_at)})
@@ -93,6 +101,14 @@ class Explaining:
         sibling_id, state = sibling
         detail = f"It follows task {sibling_id}, which is {state}."
         return Reason("earlier_sibling", detail, {"taskId": sibling_id, "state": state})
+
+
+def _dependency(edge: Edge) -> Reason:
+    facts: dict[str, object] = {"taskId": edge.depends_on, "state": edge.state}
+    if edge.state in REOPENABLE:
+        detail = f"It depends on task {edge.depends_on}, which ended {edge.state}; retry that one."
+        return Reason("dependency_failed", detail, facts)
+    return Reason("dependency", f"It depends on task {edge.depends_on}, which is {edge.state}.", facts)
 
 
 def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:

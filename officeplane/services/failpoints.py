@@ -25,6 +25,7 @@ POINTS: Final = {
     "handler_end": "a handler has returned and its outcome is known to nobody",
     "before_settle": "a group of outcomes is about to be written",
     "between_settle_and_roll_up": "inside the transaction, children are settled and their batch is not",
+    "between_settle_and_release": "inside the transaction, tasks are settled and what depends on them still waits",
     "before_commit": "inside the transaction, everything is written",
     "after_settle": "a group is committed and nothing is announced or rung",
     "after_ready_rung": "what a settlement made ready is rung",

@@ -18,7 +18,7 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.ids import TaskId
+from officeplane.domain.ids import TaskId, parse_task_id
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
@@ -42,6 +42,14 @@ class EditedDocument(NamedTuple):
     field: str
 
 
+class Dependency(NamedTuple):
+    """What a task of a request waits for, and where the request says so."""
+
+    task_id: TaskId
+    depends_on: TaskId
+    field: str
+
+
 class Intake(NamedTuple):
     """The rows of one request, its root first, and the key it may be repeated under."""
 
@@ -51,6 +59,7 @@ class Intake(NamedTuple):
     request_hash: bytes
     edited: tuple["EditedDocument", ...] = ()
     conditions: tuple[Condition, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
 
     @property
     def root_id(self) -> TaskId:
@@ -61,6 +70,14 @@ class Intake(NamedTuple):
     def content_hash(self) -> bytes | None:
         """What stands for all that it does, if it must not wait twice."""
         return self.rows[0].content_hash
+
+    @property
+    def depends_on(self) -> Mapping[TaskId, tuple[TaskId, ...]]:
+        """What those of its tasks depend on that depend on anything."""
+        found: dict[TaskId, tuple[TaskId, ...]] = {}
+        for task_id, depends_on, _ in self.dependencies:
+            found[task_id] = (*found.get(task_id, ()), depends_on)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +113,8 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
         if request.dedupe is not None:
             row = row._replace(content_hash=_content_hash((row,), edits[1]))
-        return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits)
+        dependencies = () if request.depends_on is None else tuple(_dependencies(request, (row,)))
+        return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits, dependencies)
     found = list(_rows(request, _ROOT, catalogue))
     if len(found) > CHILDREN_MAX + 1:
         message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
@@ -108,7 +126,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         edits = _edits(request, rows, catalogue)
     if request.dedupe is not None:
         rows = (rows[0]._replace(content_hash=_content_hash(rows, edits[1])), *rows[1:])
-    return Intake(rows, payloads, key, request_hash, *edits)
+    return Intake(rows, payloads, key, request_hash, *edits, tuple(_dependencies(request, rows)))
 
 
 def checked_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
@@ -137,6 +155,21 @@ def _edits(
             raise InvalidRequestError(message, [FieldError(f"{field}documentId", message)])
         edited.append(EditedDocument(row.document_id, row.task_type, task_type.formats, f"{field}taskType"))
     return tuple(edited), tuple(conditions)
+
+
+def _dependencies(request: TaskRequest, rows: Sequence[NewTask]) -> Iterator[Dependency]:
+    """Yield what the tasks of a request wait for, each once."""
+    for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
+        seen: set[TaskId] = set()
+        for index, name in enumerate(asked.depends_on or ()):
+            where = f"{field}dependsOn.{index}"
+            depends_on = parse_task_id(name)
+            if depends_on is None:
+                message = f"{name!r} is no id of a task."
+                raise InvalidReferenceError(message, [FieldError(where, message)])
+            if depends_on not in seen:
+                seen.add(depends_on)
+                yield Dependency(row.id, depends_on, where)
 
 
 def _walk(request: TaskRequest, field: str) -> Iterator[tuple[TaskRequest, str]]:
@@ -283,6 +316,7 @@ _OF_THE_WHOLE: Final = {
     "on_retry": "onRetry",
     "base_revision": "baseRevision",
     "on_conflict": "onConflict",
+    "depends_on": "dependsOn",
 }
 
 

@@ -18,9 +18,10 @@ from officeplane.domain.outcome import Lapsed
 from officeplane.domain.priority import Tier
 from officeplane.services.failpoints import reach
 from officeplane.services.settlement import Attempt, Fenced, Settlements
-from officeplane.store import chores, claims, settlements
-from officeplane.store.connection import Ledger
+from officeplane.store import chores, claims, edges, settlements, trees
+from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
+from officeplane.store.trees import Moved
 
 RINGS_AT_ONCE: Final = 5_000
 MOVES_AT_ONCE: Final = 1_000
@@ -30,13 +31,14 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class Redelivery:
-    """Sweeping, reaping and promoting."""
+    """Sweeping, reaping, promoting and recounting."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, settling: Settlements, *, heartbeat_seconds: float) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._settling = settling
         self._heartbeat_seconds = heartbeat_seconds
+        self._recounted = 0
         # Locks on lanes with nobody in them: whose they are, and the head that waits.
         self._locks_seen: dict[DocumentId, tuple[str, TaskId]] = {}
 
@@ -77,6 +79,22 @@ class Redelivery:
         await reach("promote_marked")
         await self._doorbell.bells.ring(ready)
         return 0.0
+
+    async def recount(self) -> bool:
+        """Let go on, in a window of tasks, what waits for nothing any more; return whether there is more to look at."""
+
+        async def look(connection: Connection) -> tuple[int | None, list[Moved]]:
+            until, overdue = await edges.overdue(connection, after_seq=self._recounted, limit=MOVES_AT_ONCE)
+            if not overdue:
+                return until, []
+            _log.warning("dependents.overdue", tasks=len(overdue))
+            await trees.lock_roots(connection, await trees.roots_of(connection, overdue))
+            return until, await edges.recount(connection, overdue)
+
+        until, queued = await self._ledger.in_transaction(look)
+        self._recounted = until or 0
+        await self._doorbell.bells.ring((task.task_id, task.tier) for task in queued)
+        return until is not None
 
     async def _cutoffs(self) -> list[datetime | None]:
         """Return, per tier, before when a task must have been rung for its hint to be gone."""

@@ -1,6 +1,6 @@
 """Reopening: an explicit retry gives a final task, and the batch around it, a new generation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.dead_letter import SOMEBODY, Decision, Ruling
@@ -8,8 +8,9 @@ from officeplane.domain.errors import IllegalStateError, TaskNotFoundError, Twin
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, TaskState
 from officeplane.domain.tree import Reopened, Tree, reopening
+from officeplane.services.dependents import lock_around
 from officeplane.services.failpoints import reach
-from officeplane.store import dead_letters, tasks, trees
+from officeplane.store import dead_letters, edges, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
 
@@ -34,14 +35,16 @@ class Reopening:
 
     async def reopen(self, connection: Connection, root_id: TaskId, task_id: TaskId, ruling: Ruling) -> list[Moved]:
         """Do what `retry` does in a transaction of the caller's, who tells of it afterwards."""
-        await trees.lock_roots(connection, [root_id])
+        await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
         tree = await trees.lock_tree(connection, root_id)
         node = tree.nodes.get(task_id)
         if node is None:
             raise TaskNotFoundError(task_id)
         if node.state not in REOPENABLE:
             raise IllegalStateError(task_id, node.state, "retried")
-        reopened = reopening(tree, tree.whole(task_id))
+        unmet = await _dependencies_left(connection, tree)
+        reopened = reopening(tree, tree.whole(task_id), {waiting: len(left) for waiting, left in unmet.items()})
+        _refuse_in_vain(reopened, unmet, tree)
         await _refuse_twins(connection, reopened, tree)
         moved = await trees.reopen(connection, reopened)
         await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
@@ -60,3 +63,29 @@ async def _refuse_twins(connection: Connection, reopened: Iterable[Reopened], tr
     contents = await tasks.contents(connection, [task.id for task in reopened])
     for content, twin_id in (await tasks.unfinished_of(connection, contents)).items() if contents else ():
         raise TwinUnfinishedError(contents[content], tree.nodes[contents[content]].state, twin_id)
+
+
+async def _dependencies_left(connection: Connection, tree: Tree) -> dict[TaskId, dict[TaskId, TaskState | None]]:
+    """Return what each task of a tree still has to wait for; None for the state of what was pruned.
+
+    Locked first: one that ends afterwards finds the task waiting again.
+    """
+    found = await edges.of_tasks(connection, tree.nodes)
+    states = await edges.lock(connection, {edge.depends_on for edge in found}) if found else {}
+    left: dict[TaskId, dict[TaskId, TaskState | None]] = {}
+    for edge in found:
+        state = states.get(edge.depends_on)
+        if state is not TaskState.COMPLETED:
+            left.setdefault(edge.task_id, {})[edge.depends_on] = state
+    return left
+
+
+def _refuse_in_vain(
+    reopened: Iterable[Reopened], unmet: Mapping[TaskId, Mapping[TaskId, TaskState | None]], tree: Tree
+) -> None:
+    """Refuse to reopen what depends on a task that will never complete."""
+    for one in reopened:
+        for dependency, state in unmet.get(one.id, {}).items():
+            if state is None or state is TaskState.CANCELLED:
+                because = f"task {dependency}, which it depends on, is {state or 'gone'}"
+                raise IllegalStateError(one.id, tree.nodes[one.id].state, "retried", because)

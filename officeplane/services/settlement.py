@@ -19,12 +19,13 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId, WorkerId
-from officeplane.domain.lifecycle import FINAL, TaskState
+from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState
 from officeplane.domain.outcome import Edited, Outcome, RetryRules, Verdict, judge, unstorable
 from officeplane.domain.priority import Tier
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.batches import RolledUp, roll_up
+from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, Revisions
 from officeplane.services.heads import KnownHeads
@@ -33,6 +34,7 @@ from officeplane.store.claims import Claimant
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
 from officeplane.store.documents import PIECES_AT_ONCE
 from officeplane.store.settlements import Settled
+from officeplane.store.trees import Ended
 
 ENDED: Final = "ended"
 _NOBODY: Final = Claimant(WorkerId(""), 0.0, (), may_take_suspect=False)
@@ -168,47 +170,71 @@ class Settlements:
         *,
         only_lapsed: bool,
     ) -> dict[TaskId, Settled]:
+        revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
+        is_big = sum(new.pieces_size for new in revisions.values()) >= PIECES_AT_ONCE
+        if is_big or any(_leads_to_more(one.task) for one in judged):
+            return await self._together(judged, news, only_lapsed=only_lapsed)
         verdicts = [one.verdict for one in judged]
+        rows = await self._guarded(self._ledger, verdicts, following, revisions, only_lapsed=only_lapsed)
+        if following is not None:
+            self._heads.learn(following.heads)
+        news.append(News([row.task_id for row in rows if row.state in FINAL], _ready(rows, verdicts, RolledUp())))
+        written = {row.task_id: row for row in rows}
+        if len(rows) < len(judged) and not only_lapsed:
+            # Lost, or others wait for them since they were claimed.
+            missing = [one for one in judged if one.task.id not in written]
+            written |= await self._together(missing, news, only_lapsed=False)
+        return written
+
+    async def _together(
+        self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool
+    ) -> dict[TaskId, Settled]:
+        """End attempts together with what their ends lead to: revisions, batches, dependents."""
         parents = {one.task.id: one.task.parent_id for one in judged if one.task.parent_id is not None}
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         atomic = {one.task.id for one in judged if one.task.task_type == BATCH_TYPE}
-        rolled = RolledUp()
-        if not parents and not atomic and sum(new.pieces_size for new in revisions.values()) < PIECES_AT_ONCE:
-            rows = await self._guarded(self._ledger, verdicts, following, revisions, only_lapsed=only_lapsed)
-            if following is not None:
-                self._heads.learn(following.heads)
-        else:
-            roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
+        awaited = {one.task.id for one in judged if one.task.has_dependents}
+        roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
 
-            async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
-                fitting = await _fitting(executor, revisions)
-                stale = revisions.keys() - fitting.keys()
-                allowed = [_handed_back(v) if v.task_id in stale else v for v in verdicts]
-                if roots:
-                    await trees.lock_roots(executor, roots)
-                settled = await self._guarded(executor, allowed, only_lapsed=only_lapsed)
-                made = [
-                    (row.task_id, fitting[row.task_id])
-                    for row in settled
-                    if row.state is TaskState.COMPLETED and row.task_id in fitting
-                ]
-                if made:
-                    await documents.revise(executor, made)
-                whole = [row.task_id for row in settled if row.task_id in atomic and row.state in FINAL]
-                within = await trees.finish_atomic(executor, whole, counted_by=self._counted_by) if whole else []
-                if not parents:
-                    return settled, allowed, RolledUp(ended=within)
+        async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
+            fitting = await _fitting(executor, revisions)
+            stale = revisions.keys() - fitting.keys()
+            allowed = [_handed_back(one.verdict) if one.task.id in stale else one.verdict for one in judged]
+            if awaited:
+                completing = {v.task_id for v in allowed if v.state is TaskState.COMPLETED} & awaited
+                ending = {v.task_id for v in allowed if v.state in REOPENABLE} & awaited
+                await lock_around(executor, completing=completing, ending=ending, roots=roots)
+            elif roots:
+                await trees.lock_roots(executor, roots)
+            settled = await self._guarded(executor, allowed, only_lapsed=only_lapsed, with_dependents=True)
+            made = [
+                (row.task_id, fitting[row.task_id])
+                for row in settled
+                if row.state is TaskState.COMPLETED and row.task_id in fitting
+            ]
+            if made:
+                await documents.revise(executor, made)
+            rolled = RolledUp()
+            whole = [row.task_id for row in settled if row.task_id in atomic and row.state in FINAL]
+            if whole:
+                rolled.ended += await trees.finish_atomic(executor, whole, counted_by=self._counted_by)
+            if parents:
                 await reach("between_settle_and_roll_up")
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
-                rolled = await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
-                rolled.ended += within
-                await reach("before_commit")
-                return settled, allowed, rolled
+                rolled += await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
+            final = [Ended(row.task_id, row.state, row.has_dependents) for row in settled if row.state in FINAL]
+            if any(task.has_dependents for task in (*final, *rolled.ended)):
+                await reach("between_settle_and_release")
+                rolled += await follow(executor, [*final, *rolled.ended], counted_by=self._counted_by)
+            await reach("before_commit")
+            return settled, allowed, rolled
 
-            rows, verdicts, rolled = await self._ledger.in_transaction(together)
+        rows, verdicts, rolled = await self._ledger.in_transaction(together)
         ended = [row.task_id for row in rows if row.state in FINAL]
-        news.append(News(ended + rolled.ended, _ready(rows, verdicts, rolled)))
-        return {row.task_id: row for row in rows}
+        ended += [task.task_id for task in rolled.ended]
+        news.append(News(ended, _ready(rows, verdicts, rolled)))
+        # What became ready may be in the same lane, which was looked at before that.
+        return {row.task_id: row._replace(lane_waits=True) if row.has_dependents else row for row in rows}
 
     async def _guarded(
         self,
@@ -218,6 +244,7 @@ class Settlements:
         revisions: Revisions | None = None,
         *,
         only_lapsed: bool,
+        with_dependents: bool = False,
     ) -> list[Settled]:
         rows: list[Settled] | None = None
         if following is not None:
@@ -227,7 +254,13 @@ class Settlements:
                 executor, verdicts, revisions, _NOBODY, (), counted_by=self._counted_by
             )
         elif rows is None:
-            rows = await settlements.settle(executor, verdicts, counted_by=self._counted_by, only_lapsed=only_lapsed)
+            rows = await settlements.settle(
+                executor,
+                verdicts,
+                counted_by=self._counted_by,
+                only_lapsed=only_lapsed,
+                with_dependents=with_dependents,
+            )
         if len(rows) == len(verdicts) or only_lapsed:
             return rows
         # A row that moved under the statement's snapshot (a renewed lease) is not lost:
@@ -237,9 +270,19 @@ class Settlements:
         missing = [verdict for verdict in verdicts if verdict.task_id not in seen]
         standing = await settlements.standing(executor, [(v.task_id, v.claim_id) for v in missing])
         rows += [stand.settled for stand in standing.values() if not stand.is_open]
-        again = [v for v in missing if v.task_id in standing and standing[v.task_id].is_open]
+        again = [
+            verdict
+            for verdict in missing
+            if verdict.task_id in standing
+            and standing[verdict.task_id].is_open
+            and (with_dependents or not standing[verdict.task_id].settled.has_dependents)
+        ]
+        if not again:
+            return rows
         made = {v.task_id: revisions[v.task_id] for v in again if revisions and v.task_id in revisions}
-        return rows + (await self._guarded(executor, again, None, made, only_lapsed=False) if again else [])
+        return rows + await self._guarded(
+            executor, again, None, made, only_lapsed=False, with_dependents=with_dependents
+        )
 
 
 async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) -> dict[TaskId, NewRevision]:
@@ -248,6 +291,11 @@ async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) 
         return {}
     heads = await documents.lock(executor, [revision.document_id for revision in revisions.values()])
     return {task_id: new for task_id, new in revisions.items() if heads.get(new.document_id) == new.base}
+
+
+def _leads_to_more(task: ClaimedTask) -> bool:
+    """Tell whether the end of an attempt leads to changes of other tasks."""
+    return task.parent_id is not None or task.has_dependents or task.task_type == BATCH_TYPE
 
 
 def _handed_back(verdict: Verdict) -> Verdict:

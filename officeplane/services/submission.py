@@ -17,6 +17,7 @@ from officeplane.domain.errors import (
     FieldError,
     IdempotencyInProgressError,
     IdempotencyMismatchError,
+    InvalidReferenceError,
     InvalidRequestError,
 )
 from officeplane.domain.failure import storable
@@ -26,15 +27,17 @@ from officeplane.domain.priority import tier_of
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
+from officeplane.services.dependencies import waiting
 from officeplane.services.failpoints import reach
 from officeplane.services.grouping import Group
 from officeplane.services.intake import Intake, take_in
-from officeplane.store import documents, tasks
+from officeplane.store import documents, edges, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
 from officeplane.store.tasks import Inserted, UsedKey
 
 GROUP_LIMIT: Final = 1_000
 PART: Final = 125
+DEPENDENCY_WAIT: Final = "200ms"
 
 
 class Submitted(NamedTuple):
@@ -122,7 +125,7 @@ class Submission:
     async def _flush(self, intakes: Sequence[Intake]) -> Sequence[Submitted | Exception]:
         try:
             return await self._store(intakes)
-        except (*UNSTORABLE, IdempotencyMismatchError, IdempotencyInProgressError) as error:
+        except (*UNSTORABLE, IdempotencyMismatchError, IdempotencyInProgressError, InvalidReferenceError) as error:
             # One of them cannot be stored; halving finds it and lets its neighbours pass.
             if len(intakes) == 1:
                 return [_refusal(error)]
@@ -130,7 +133,9 @@ class Submission:
             return [*await self._flush(intakes[:half]), *await self._flush(intakes[half:])]
 
     async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:
-        if any(intake.key or intake.conditions or intake.content_hash for intake in intakes):
+        if any(intake.dependencies for intake in intakes):
+            stored = await self._ledger.in_transaction(lambda connection: _patiently(connection, intakes))
+        elif any(intake.key or intake.conditions or intake.content_hash for intake in intakes):
             stored = await self._ledger.in_transaction(lambda connection: _keyed(connection, intakes))
         else:
             stored = await _fresh(self._ledger, intakes)
@@ -153,7 +158,7 @@ class Submission:
         part = list(islice(coming, PART))
         earlier: tuple[Sequence[Intake], Sequence[Inserted]] = (), ()
         while part:
-            if any(intake.key or intake.edited or intake.conditions or intake.content_hash for intake in part):
+            if any(_is_looked_up(intake) for intake in part):
                 raise _TogetherError
             writing = asyncio.ensure_future(_inserted(connection, part))
             try:
@@ -178,7 +183,18 @@ class Submission:
 
 
 class _TogetherError(Exception):
-    """One of these has a key, must not wait twice or edits a document: that is looked up for all together."""
+    """For one of these something is looked up, which is done for all together."""
+
+
+async def _patiently(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
+    """Store tasks some of which depend on others; who waits long for a lock may be waited for, and starts again."""
+    await tasks.bound_lock_wait(executor, DEPENDENCY_WAIT)
+    return await _keyed(executor, intakes)
+
+
+def _is_looked_up(intake: Intake) -> bool:
+    """Tell whether a request has a key, must not wait twice, edits a document or depends on a task."""
+    return bool(intake.key or intake.edited or intake.conditions or intake.content_hash or intake.dependencies)
 
 
 async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
@@ -193,10 +209,16 @@ def _submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[
     each = iter(inserted)
     return [
         Submitted(
-            tuple([_task(row, payload, next(each)) for row, payload in zip(intake.rows, intake.payloads, strict=True)]),
+            tuple(
+                [
+                    _task(row, payload, next(each), depends_on.get(row.id, ()))
+                    for row, payload in zip(intake.rows, intake.payloads, strict=True)
+                ]
+            ),
             replayed=False,
         )
         for intake in intakes
+        for depends_on in [intake.depends_on]
     ]
 
 
@@ -219,7 +241,12 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
     fresh = [intake for intake in intakes if intake.key is None or (intake.key in new and first[intake.key] is intake)]
     twins = await _twins(executor, fresh)
     fresh = [intake for intake in fresh if intake.root_id not in twins]
+    dependencies = [(one.task_id, one.depends_on) for intake in fresh for one in intake.dependencies]
+    if dependencies:
+        fresh = await waiting(executor, fresh)
     stored = dict(zip((intake.root_id for intake in fresh), await _fresh(executor, fresh), strict=True))
+    if dependencies:
+        await edges.insert(executor, dependencies)
     conditions = [condition for intake in fresh for condition in intake.conditions]
     if conditions:
         await documents.remember_conditions(executor, conditions)
@@ -269,7 +296,7 @@ def _refusal(error: Exception) -> Exception:
     return InvalidRequestError(message)
 
 
-def _task(row: NewTask, payload: Mapping[str, object], inserted: Inserted) -> Task:
+def _task(row: NewTask, payload: Mapping[str, object], inserted: Inserted, depends_on: tuple[TaskId, ...]) -> Task:
     # In the order of its fields: by name it takes twice as long.
     return Task(
         row.id, inserted.seq, row.task_type, None if row.document_id is None else DocumentId(row.document_id),
@@ -289,5 +316,5 @@ def _task(row: NewTask, payload: Mapping[str, object], inserted: Inserted) -> Ta
         inserted.created_at, inserted.queued_at,
         None,  # started_at
         None,  # finished_at
-        row.dag_id, row.spawned_by, row.deadline, row.boost_per_minute,
+        row.dag_id, row.spawned_by, row.deadline, row.boost_per_minute, depends_on, row.unmet,
     )  # fmt: skip

@@ -158,7 +158,8 @@ async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Itera
 def claimed_task(columns: Iterable[Any]) -> ClaimedTask:
     """Return the attempt that a claim's columns describe."""
     (task_id, claim_id, hold_id, task_type, document_id, payload, attempt, charged, crashes, suspect, max_retries,
-     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, waited_seconds) = columns  # fmt: skip
+     timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at, waited_seconds,
+     has_dependents) = columns  # fmt: skip
     return ClaimedTask(
         TaskId(str(task_id)),
         ClaimId(str(claim_id)),
@@ -178,6 +179,7 @@ def claimed_task(columns: Iterable[Any]) -> ClaimedTask:
         TaskId(str(ancestors[0])) if ancestors else TaskId(str(task_id)),
         created_at,
         waited_seconds,
+        has_dependents,
     )
 
 

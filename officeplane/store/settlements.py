@@ -29,6 +29,7 @@ class Settled(NamedTuple):
     state: TaskState
     tier: Tier
     lane_waits: bool
+    has_dependents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,23 @@ class LapsedClaim:
 
 
 async def settle(
-    executor: Executor, verdicts: Sequence[Verdict], *, counted_by: str, only_lapsed: bool = False
+    executor: Executor,
+    verdicts: Sequence[Verdict],
+    *,
+    counted_by: str,
+    only_lapsed: bool = False,
+    with_dependents: bool = False,
 ) -> list[Settled]:
-    """End attempts whose claim stands; those that were lost are left out."""
+    """End attempts whose claim stands; those that were lost are left out.
+
+    So are, unless asked for `with_dependents`, those that others wait for.
+    """
     rows = await executor.fetch(
         _SQL["settle"],
         *_columns(verdicts),
         only_lapsed,
         counted_by,
+        with_dependents,
     )
     return [_settled(row) for row in rows]
 
@@ -77,6 +87,7 @@ async def settle_and_claim(
             *_columns(verdicts),
             False,
             counted_by,
+            False,
             *map(list, zip(*sorted(wanted), strict=True)),
             who.worker_id,
             who.lease_seconds,
@@ -85,7 +96,7 @@ async def settle_and_claim(
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
-    return [_settled(row) for row in rows], [claimed_task(row[4:]) for row in rows if row[4] is not None]
+    return [_settled(row) for row in rows], [claimed_task(row[5:]) for row in rows if row[5] is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +125,7 @@ async def settle_edits(
             *_columns(verdicts),
             False,
             counted_by,
+            False,
             *(map(list, zip(*sorted(wanted), strict=True)) if wanted else ([], [], [])),
             who.worker_id,
             who.lease_seconds,
@@ -127,7 +139,7 @@ async def settle_edits(
             raise
         raise LaneRaceError from error
     return [_settled(row) for row in rows], [
-        Follower(claimed_task(row[4:-3]), *row[-3:]) for row in rows if row[4] is not None
+        Follower(claimed_task(row[5:-3]), *row[-3:]) for row in rows if row[5] is not None
     ]
 
 
@@ -164,8 +176,8 @@ def _columns(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
 
 
 def _settled(row: Row) -> Settled:
-    task_id, state, tier, lane_waits, *_ = row
-    return Settled(TaskId(str(task_id)), STATES[state], TIERS[tier], lane_waits)
+    task_id, state, tier, lane_waits, has_dependents, *_ = row
+    return Settled(TaskId(str(task_id)), STATES[state], TIERS[tier], lane_waits, has_dependents)
 
 
 def _lapsed(row: Row) -> LapsedClaim:
@@ -188,6 +200,7 @@ def _lapsed(row: Row) -> LapsedClaim:
         root_id=TaskId(str((*row["ancestors"], row["id"])[0])),
         created_at=row["created_at"],
         waited_seconds=0.0,
+        has_dependents=row["has_dependents"],
     )
     return LapsedClaim(
         task, WorkerId(row["worker_id"]), row["handler_seen"], not row["alive"], row["held"], row["suspects"]

@@ -10,6 +10,7 @@ from officeplane.domain.ids import DagId, DocumentId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
+from officeplane.store import edges
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -29,6 +30,7 @@ _NEVER_NULL: Final = frozenset(
         "max_retries",
         "timeout_seconds",
         "path_boost",
+        "unmet",
     }
 )
 
@@ -101,7 +103,7 @@ async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[
     """
     if not keys:
         return set()
-    (patience,) = await executor.fetch(_SQL["bound_lock_wait"], KEY_WAIT)
+    patience = await bound_lock_wait(executor, KEY_WAIT)
     ordered = sorted(keys.items())
     rows = await executor.fetch(
         _SQL["remember_keys"],
@@ -110,8 +112,14 @@ async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[
         [used.task_id for _, used in ordered],
     )
     # The transaction may be a caller's, who has other locks to wait for.
-    await executor.fetch(_SQL["bound_lock_wait"], patience["before"])
+    await bound_lock_wait(executor, patience)
     return {row["key"] for row in rows}
+
+
+async def bound_lock_wait(executor: Executor, wait: str) -> str:
+    """Give up waiting for a lock after so long, until the transaction ends; return what it was before."""
+    (row,) = await executor.fetch(_SQL["bound_lock_wait"], wait)
+    return str(row["before"])
 
 
 async def recall_keys(executor: Executor, keys: Iterable[str]) -> dict[str, UsedKey]:
@@ -176,7 +184,7 @@ async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: in
 
 
 async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails]:
-    """Return the tasks with their failed attempts and their children."""
+    """Return the tasks with their failed attempts, their children and what they still wait for."""
     failed = await failures(executor, [task.id for task in tasks if task.attempt])
     children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
     if children:
@@ -184,11 +192,18 @@ async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails
             children[TaskId(str(row["parent_id"]))].append(
                 ChildSummary(TaskId(str(row["id"])), row["task_type"], TaskState(row["state"]), row["key"])
             )
+    blocked_by: dict[TaskId, list[TaskId]] = {}
+    blocked = [task.id for task in tasks if task.unmet]
+    if blocked:
+        for edge in await edges.of_tasks(executor, blocked):
+            if edge.is_unmet:
+                blocked_by.setdefault(edge.task_id, []).append(edge.depends_on)
     return [
         TaskDetails(
             task,
             tuple(failed.get(task.id, ())),
             tuple(children[task.id]) if task.is_batch else None,
+            tuple(blocked_by.get(task.id, ())),
         )
         for task in tasks
     ]
@@ -276,6 +291,8 @@ def _task(row: Row) -> Task:
         spawned_by=None if row["spawned_by"] is None else TaskId(str(row["spawned_by"])),
         deadline=row["deadline"],
         boost_per_minute=row["boost_per_minute"],
+        depends_on=tuple(TaskId(str(dependency)) for dependency in row["depends_on"]),
+        unmet=row["unmet"],
     )
 
 

@@ -3,15 +3,15 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from officeplane.domain.batch import Siblings
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
 from officeplane.domain.tree import Node, Reopened, Tree
-from officeplane.store.connection import Executor
+from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("trees")
@@ -26,6 +26,14 @@ class Moved:
     state: TaskState
     runnable: bool
     tier: Tier
+
+
+class Ended(NamedTuple):
+    """A task that has ended with another, how, and whether others wait for it."""
+
+    task_id: TaskId
+    state: TaskState
+    has_dependents: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,12 @@ async def root_of(executor: Executor, task_id: TaskId) -> TaskId | None:
     return TaskId(str((*rows[0]["ancestors"], task_id)[0])) if rows else None
 
 
+async def roots_of(executor: Executor, task_ids: Collection[TaskId]) -> set[TaskId]:
+    """Return the roots of the trees that tasks are in."""
+    rows = await executor.fetch(_SQL["ancestors"], list(task_ids))
+    return {TaskId(str((*row["ancestors"], row["id"])[0])) for row in rows}
+
+
 async def lock_tree(executor: Executor, root_id: TaskId) -> Tree:
     """Lock a whole tree and return how it stands."""
     rows = await executor.fetch(_SQL["lock_nodes"], root_id)
@@ -79,6 +93,7 @@ async def lock_tree(executor: Executor, root_id: TaskId) -> Tree:
             row["blockers"],
             row["cancel_requested"],
             row["document_id"],
+            row["unmet"],
         )
         for row in rows
     )
@@ -113,10 +128,13 @@ async def begin(executor: Executor, parent_ids: Collection[TaskId]) -> None:
 
 async def start(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:
     """Give tasks their turn, in a batch to its first leaf, and return what became QUEUED."""
+    return await begun(executor, await executor.fetch(_SQL["start"], list(task_ids), BOOST_PER_MINUTE))
+
+
+async def begun(executor: Executor, rows: Sequence[Row]) -> list[Moved]:
+    """Return which of the tasks that lost a blocker became QUEUED; a batch passes its turn on to its first leaf."""
     queued: list[Moved] = []
-    starting = list(task_ids)
-    while starting:
-        rows = await executor.fetch(_SQL["start"], starting, BOOST_PER_MINUTE)
+    while rows:
         batches: list[TaskId] = []
         for row in rows:
             task_id = TaskId(str(row["id"]))
@@ -126,11 +144,12 @@ async def start(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]
             elif state is TaskState.QUEUED:
                 queued.append(Moved(task_id, row["document_id"], state, row["runnable"], Tier(row["rung_tier"])))
         first = await executor.fetch(_SQL["first_children"], batches) if batches else []
-        starting = [TaskId(str(row["id"])) for row in first]
+        starting = [row["id"] for row in first]
+        rows = await executor.fetch(_SQL["start"], starting, BOOST_PER_MINUTE) if starting else []
     return queued
 
 
-async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: str) -> list[TaskId]:
+async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: str) -> list[Ended]:
     """End batches and what still waits below them; return every task that ended."""
     rows = await executor.fetch(
         _SQL["finish"],
@@ -139,13 +158,13 @@ async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: s
         [ending.error_json for ending in endings],
         counted_by,
     )
-    return [TaskId(str(row["id"])) for row in rows]
+    return list(map(_ended, rows))
 
 
-async def finish_atomic(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> list[TaskId]:
+async def finish_atomic(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> list[Ended]:
     """End the children of atomic batches that have ended, and return them."""
     rows = await executor.fetch(_SQL["finish_atomic"], list(parent_ids), counted_by)
-    return [TaskId(str(row["id"])) for row in rows]
+    return list(map(_ended, rows))
 
 
 async def edits(executor: Executor, parent_id: TaskId) -> list[tuple[str, str, str | None]]:
@@ -156,10 +175,10 @@ async def edits(executor: Executor, parent_id: TaskId) -> list[tuple[str, str, s
 
 async def cancel(
     executor: Executor, ended: Collection[TaskId], asked: Collection[TaskId], reason: str | None, *, counted_by: str
-) -> list[DocumentId]:
-    """End some tasks of a locked tree and ask others to stop; return the lanes that lost a task."""
+) -> tuple[list[Ended], list[DocumentId]]:
+    """End some tasks of locked trees and ask others to stop; return which ended, and the lanes that lost a task."""
     rows = await executor.fetch(_SQL["cancel"], list(ended), list(asked), reason, counted_by)
-    return sorted({DocumentId(row["document_id"]) for row in rows if row["document_id"] is not None})
+    return list(map(_ended, rows)), sorted({row["document_id"] for row in rows if row["document_id"] is not None})
 
 
 async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]:
@@ -170,6 +189,7 @@ async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]
         [str(task.state) for task in tasks],
         [task.blockers for task in tasks],
         BOOST_PER_MINUTE,
+        [task.unmet for task in tasks],
     )
     return [
         Moved(
@@ -181,3 +201,7 @@ async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]
         )
         for row in rows
     ]
+
+
+def _ended(row: Row) -> Ended:
+    return Ended(TaskId(str(row["id"])), STATES[row["state"]], row["has_dependents"])

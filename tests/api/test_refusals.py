@@ -125,9 +125,9 @@ OTHER_REFUSALS: list[tuple[object, str, str]] = [
     ({"children": [{"taskType": "noop"}], "atomic": True}, "invalid_request", "children.0.taskType"),
     *(({"taskType": "noop", name: None}, "not_supported_yet", name) for name in sorted(NOT_SUPPORTED_YET)),
     (
-        {"children": [{"taskType": "noop"}, {"children": [{"taskType": "noop", "dependsOn": []}]}]},
+        {"children": [{"taskType": "noop"}, {"children": [{"taskType": "noop", "maxCostUsd": 1}]}]},
         "not_supported_yet",
-        "children.1.children.0.dependsOn",
+        "children.1.children.0.maxCostUsd",
     ),
 ]
 

@@ -47,6 +47,7 @@ ACCEPTED: dict[str, list[Any]] = {
     "createdBy": ["", "agent:7", "x" * 200, None],
     "baseRevision": [1, 2**53, None],
     "onConflict": ["reject", "rebase", "force", None],
+    "dependsOn": [[], ["research"], ["x" * 200] * 1_000, None],
 }
 REFUSED: dict[str, list[Any]] = {
     "taskType": ["", "x" * 201, 1, ["noop"]],
@@ -73,6 +74,7 @@ REFUSED: dict[str, list[Any]] = {
     "createdBy": ["x" * 201, "a\x00b", 1],
     "baseRevision": [0, -1, 2**53 + 1, 1.5, "1", True],
     "onConflict": ["ignore", "", 1, True],
+    "dependsOn": ["research", [""], ["x" * 201], ["a"] * 1_001, [1], [None], {}],
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from tests.failpoints.site import Site, lapse, leaf
 from tests.support import eventually
 
 DOCUMENT: Final = "contract"
+AFTER: Final = "depends_on"
 SOON: Final = timedelta(seconds=0.3)
 
 
@@ -100,11 +101,13 @@ class _Crash:
             assert with_answer is None
             assert await server.ended() == CRASH_STATUS, server.words
             _, url = await self.site.serve(self.case.kind)
+            known: list[str] = []
             for path, body in requests:
-                answer = await _asked(client, url + path, body)
+                answer = await _asked(client, url + path, {**body, "dependsOn": known} if "dependsOn" in body else body)
                 # A cancel or a retry that was heard the first time is refused the second time.
                 assert answer is not None
                 assert answer.status_code in ((200, 201) if not path.endswith(("cancel", "retry")) else (200, 202, 409))
+                known.append(answer.json().get("id"))
         if self.case.point == "after_reopen":
             self.site.marks.open_all_gates()
         if not (self.case.point == "after_cancel" and self.case.kind is Kind.CANCELLED):
@@ -186,7 +189,8 @@ class _Crash:
     async def _submit(self, **options: Any) -> None:
         bench = self.site.bench(self.case.kind)
         for body in self._bodies(fails=0):
-            self.tasks += await bench.submit({**body, **options})
+            dependency = {AFTER: [self.tasks[0].id]} if AFTER in body else {}
+            self.tasks += await bench.submit({**body, **options, **dependency})
             options = {}
 
     def _requests(self) -> list[tuple[str, Mapping[str, Any]]]:
@@ -213,6 +217,8 @@ class _Crash:
             # Who waits behind it might be swept, and come by the points that it does not come by itself.
             self.expected = {"it": ended}
             return [{**one, "document_id": DOCUMENT}]
+        if kind is Kind.AWAITED:
+            return [{**one, "document_id": DOCUMENT}, {**other, "document_id": DOCUMENT, AFTER: []}]
         return [{**one, "document_id": DOCUMENT}, {**other, "document_id": DOCUMENT}]
 
     def _work(self, name: str, *, fails: int = 0, gated: bool = False) -> dict[str, Any]:
@@ -230,7 +236,7 @@ class _Crash:
         if self.case.kind is Kind.CANCELLED:
             await self._begun(await self.site.worker(self.case.kind))
         ended = {"it": "CANCELLED"}
-        if self.case.kind is Kind.CHILD:
+        if self.case.kind in (Kind.CHILD, Kind.AWAITED):
             ended = dict.fromkeys(self.expected, "CANCELLED")
         self.expected |= ended
         return f"/api/tasks/{self.tasks[0].id}/cancel"
@@ -262,7 +268,7 @@ async def _asked(client: httpx.AsyncClient, url: str, body: Mapping[str, Any]) -
 
 def _named(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a body with the names of the HTTP API."""
-    names = {"task_type": "taskType", "document_id": "documentId"}
+    names = {"task_type": "taskType", "document_id": "documentId", AFTER: "dependsOn"}
     named = {names.get(name, name): value for name, value in body.items()}
     if "children" in named:
         named["children"] = [_named(child) for child in body["children"]]

@@ -75,7 +75,7 @@ def hot(noun: str, name: str, values: str, *indexes: str) -> Hot:
 
 SETTLED: Final = (
     f"{IDS}, {IDS}, {STATES}, {JSONS}, {JSONS}, {NUMBERS}, {BOOLEANS}, {BOOLEANS}, {BOOLEANS}, "
-    "'{}', '{}', false, 'w'"
+    "'{}', '{}', false, 'w', false"
 )
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [

@@ -165,6 +165,8 @@ async def _details(runtime: Runtime, submitted: Submitted) -> TaskDetails:
     task = submitted.task
     if submitted.replayed:
         return await runtime.reading.task(task.id)
+    if task.unmet:
+        return await runtime.reading.task(task.id)
     if not task.is_batch:
         return TaskDetails(task, (), None)
     children = [one for one in submitted.tasks if one.parent_id == task.id]

@@ -102,9 +102,10 @@ SELECT extract(epoch FROM min(run_at) - clock_timestamp())::float8 AS seconds FR
 -- name: prune
 -- Removes whole trees that ended long ago from a window of the oldest tasks, and what
 -- was decided to go, and tells where the window ends. A tree with an unresolved dead
--- letter stays. Null: there is nothing after the position.
+-- letter stays, and so does one that others wait for or may wait for again. What belongs
+-- to a DAG goes when the DAG ended long ago. Null: there is nothing after the position.
 WITH RECURSIVE window_ AS MATERIALIZED (
-    SELECT id, seq, state, parent_id, finished_at, created_at FROM tasks
+    SELECT id, seq, state, parent_id, finished_at, created_at, dag_id FROM tasks
      WHERE seq > $1::bigint AND created_at < clock_timestamp() - make_interval(secs => least($2::float8, $3::float8))
      ORDER BY seq LIMIT $4::integer
 ), old AS (
@@ -113,6 +114,11 @@ WITH RECURSIVE window_ AS MATERIALIZED (
        AND (state IN ('COMPLETED', 'CANCELLED') AND finished_at < clock_timestamp() - make_interval(secs => $2::float8)
             OR state IN ('FAILED', 'TIMEOUT') AND finished_at < clock_timestamp() - make_interval(secs => $3::float8))
        AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = w.id)
+       AND NOT EXISTS (
+           SELECT FROM dags g
+            WHERE g.id = w.dag_id
+              AND (g.status = 'running' OR g.is_stuck OR g.finished_at > clock_timestamp()
+                   - make_interval(secs => CASE g.status WHEN 'failed' THEN $3::float8 ELSE $2::float8 END)))
     UNION
     (SELECT t.id FROM dead_letters d,
             LATERAL (SELECT id, parent_id, generation, state FROM tasks WHERE id = d.task_id OFFSET 0) t
@@ -126,8 +132,17 @@ WITH RECURSIVE window_ AS MATERIALIZED (
 ), kept AS (
     SELECT tree.root FROM tree,
            LATERAL (SELECT FROM dead_letters l WHERE l.task_id = tree.id AND l.resolved_at IS NULL OFFSET 0) unresolved
+    UNION ALL
+    SELECT tree.root
+      FROM tree, LATERAL (SELECT task_id FROM task_edges WHERE depends_on = tree.id OFFSET 0) e,
+           LATERAL (SELECT state FROM tasks WHERE id = e.task_id) d
+     WHERE d.state NOT IN ('COMPLETED', 'CANCELLED')
+), going AS MATERIALIZED (
+    SELECT id FROM tree WHERE root NOT IN (SELECT root FROM kept)
+), edges AS (
+    DELETE FROM task_edges WHERE task_id = ANY(ARRAY(SELECT id FROM going))
 ), removed AS (
-    DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree WHERE root NOT IN (SELECT root FROM kept))) RETURNING id
+    DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM going)) RETURNING id
 ), gone AS (
     UPDATE dead_letters SET discarded = false WHERE discarded AND task_id IN (SELECT id FROM removed)
 )

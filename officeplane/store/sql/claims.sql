@@ -24,7 +24,7 @@
 )
 SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
        timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
-       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds
+       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
   FROM claimed
 
 -- name: resolve
@@ -77,7 +77,7 @@ WITH wanted AS MATERIALIZED (
 -- What a worker holds under claims whose answer it never heard. No row: they were not made.
 SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
        timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
-       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds
+       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
   FROM tasks
  WHERE worker_id = $1 AND runnable AND state IN {active} AND claim_id = ANY($2::uuid[])
 

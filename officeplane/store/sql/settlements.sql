@@ -10,10 +10,10 @@ unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[
 -- Ends what stands of the outcomes `o`, records failures, dead letters and counters.
 held AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
-           CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
+           t.has_dependents, CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
       FROM o,
            LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
-                           started_at, attempt, cancel_requested_at
+                           started_at, attempt, cancel_requested_at, has_dependents
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
 ), settled AS (
     UPDATE tasks SET
@@ -35,8 +35,10 @@ held AS MATERIALIZED (
       FROM held
      WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
        AND (NOT $12::boolean OR held.lease_until <= clock_timestamp())
+       -- Its dependents come with it, in a transaction that looks for them.
+       AND (NOT held.has_dependents OR $14::boolean)
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
-              tasks.poison_pill,
+              tasks.poison_pill, tasks.has_dependents,
               -- As of this statement's snapshot: what a batch makes QUEUED later in the transaction is not in it.
               tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
                   SELECT FROM tasks n
@@ -74,7 +76,8 @@ held AS MATERIALIZED (
 -- name: settle
 -- Ends attempts whose claim still stands, records failures, events and counters.
 -- No row: the claim was lost (fenced), or the row moved under the statement's
--- snapshot; `standing` tells which. A cancel request wins over any outcome.
+-- snapshot, or others wait for the task, which $14 allows; `standing` tells which. A
+-- cancel request wins over any outcome.
 WITH o AS (SELECT * FROM {outcomes}), {ended}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
@@ -82,7 +85,7 @@ WITH o AS (SELECT * FROM {outcomes}), {ended}
     UNION ALL
     SELECT 'task.dead_lettered', array_agg(task_id), array_agg(document_id) FROM letters HAVING count(*) > 0
 )
-SELECT id, state, rung_tier, lane_waits FROM settled
+SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
 
 -- part: followed
 -- Claims the next heads of lanes whose task has ended for good. A head is looked up once
@@ -91,7 +94,7 @@ SELECT id, state, rung_tier, lane_waits FROM settled
 ), wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM settled
-      JOIN unnest($14::text[], $15::uuid[], $16::uuid[]) AS w(document_id, claim_id, hold_id)
+      JOIN unnest($15::text[], $16::uuid[], $17::uuid[]) AS w(document_id, claim_id, hold_id)
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable} AND {may_head}
@@ -104,11 +107,11 @@ SELECT id, state, rung_tier, lane_waits FROM settled
                           AND o.id <> settled.id OFFSET 0)
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($19::text[]) AND NOT {held}
-       AND (NOT suspect OR ($20::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($20::text[]) AND NOT {held}
+       AND (NOT suspect OR ($21::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
-           worker_id = $17::text, lease_until = clock_timestamp() + make_interval(secs => $18::float8),
+           worker_id = $18::text, lease_until = clock_timestamp() + make_interval(secs => $19::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM fit WHERE tasks.ctid = fit.tid
     RETURNING tasks.*
@@ -135,10 +138,10 @@ WITH o AS (SELECT * FROM {outcomes}), {ended}
             UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
      GROUP BY n, kind ORDER BY n
 )
-SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.task_type, c.document_id, c.payload,
-       c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds, c.retry_policy,
-       c.checkpoint, c.parent_id, c.ancestors, c.created_at,
-       date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds
+SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim_id, c.hold_id, c.task_type,
+       c.document_id, c.payload, c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds,
+       c.retry_policy, c.checkpoint, c.parent_id, c.ancestors, c.created_at,
+       date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds, c.has_dependents
   FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id
 
 -- name: settle_edits
@@ -148,8 +151,8 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.
 -- is under. No row: as there. Documents are locked before tasks, by all who lock both.
 WITH revised AS MATERIALIZED (
     SELECT e.*, coalesce(d.head = e.base, false) AS fits
-      FROM unnest($21::uuid[], $22::text[], $23::bigint[], $24::text[], $25::text[], $26::text[], $27::text[],
-                  $28::bigint[], $29::bytea[])
+      FROM unnest($22::uuid[], $23::text[], $24::bigint[], $25::text[], $26::text[], $27::text[], $28::text[],
+                  $29::bigint[], $30::bytea[])
                AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe)
       LEFT JOIN LATERAL (SELECT head FROM documents
                           WHERE id = e.document_id AND deleted_at IS NULL FOR NO KEY UPDATE) d ON true
@@ -169,7 +172,7 @@ WITH revised AS MATERIALIZED (
       FROM added WHERE d.id = added.document_id
 ), kept AS (
     INSERT INTO pieces (document_id, key, bytes)
-    SELECT p.document_id, p.key, p.bytes FROM unnest($30::text[], $31::bytea[], $32::bytea[]) AS p(document_id, key, bytes)
+    SELECT p.document_id, p.key, p.bytes FROM unnest($31::text[], $32::bytea[], $33::bytea[]) AS p(document_id, key, bytes)
       JOIN added ON added.document_id = p.document_id
     ON CONFLICT DO NOTHING
 {followed}
@@ -183,9 +186,11 @@ WITH revised AS MATERIALIZED (
             UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
      GROUP BY n, kind ORDER BY n
 )
-SELECT s.id, s.state, s.rung_tier, s.lane_waits, c.id, c.claim_id, c.hold_id, c.task_type, c.document_id, c.payload,
-       c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds, c.retry_policy,
-       c.checkpoint, c.parent_id, c.ancestors, c.created_at, c.queued_at, c.created_by, e.base_revision, e.on_conflict
+SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim_id, c.hold_id, c.task_type,
+       c.document_id, c.payload, c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds,
+       c.retry_policy, c.checkpoint, c.parent_id, c.ancestors, c.created_at,
+       date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds, c.has_dependents,
+       c.created_by, e.base_revision, e.on_conflict
   FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id LEFT JOIN edit_conditions e ON e.task_id = c.id
 
 -- name: count_fenced
@@ -198,7 +203,7 @@ ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.cou
 -- How claims stand after a settlement that gave no row for them. No row: pruned.
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a
 -- claim that stands in an ended attempt was settled by its owner.
-SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.state IN {settleable} AS open
+SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.has_dependents, t.state IN {settleable} AS open
   FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id), tasks t
  WHERE t.id = c.id AND t.claim_id = c.claim_id
 
@@ -208,7 +213,7 @@ SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.state IN {settleable} A
 -- heartbeat more is waited. No row: nobody is late.
 SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.attempt, t.attempts_charged, t.crashes,
        t.suspect, t.max_retries, t.timeout_seconds, t.retry_policy, t.parent_id, t.ancestors, t.handler_seen,
-       t.created_at, w.alive, w.held, w.suspects
+       t.created_at, t.has_dependents, w.alive, w.held, w.suspects
   FROM (SELECT worker_id, count(*) AS held, count(*) FILTER (WHERE suspect) AS suspects,
                bool_or(lease_until > clock_timestamp()) AS alive, min(lease_until) AS first
           FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w

@@ -19,7 +19,7 @@ WITH RECURSIVE tree AS (
     UNION ALL
     SELECT t.id FROM tree, tasks t WHERE t.parent_id = tree.id
 )
-SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers,
+SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers, unmet,
        cancel_requested_at IS NOT NULL AS cancel_requested, document_id
   FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) ORDER BY id FOR NO KEY UPDATE NOWAIT
 
@@ -28,9 +28,9 @@ SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS 
 SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_requested, p.blockers = 0 AS has_turn,
        p.parent_id, p.state IN {not_begun} AS not_begun, c.busy, c.gave_up, c.next_pending, c.culprit
   FROM tasks p,
-       LATERAL (SELECT count(*) FILTER (WHERE state IN {unfinished} AND blockers = 0) AS busy,
+       LATERAL (SELECT count(*) FILTER (WHERE state IN {unfinished} AND blockers = unmet) AS busy,
                        count(*) FILTER (WHERE state IN {reopenable}) AS gave_up,
-                       (array_agg(id ORDER BY position) FILTER (WHERE state = 'PENDING' AND blockers > 0))[1]
+                       (array_agg(id ORDER BY position) FILTER (WHERE state = 'PENDING' AND blockers > unmet))[1]
                            AS next_pending,
                        (array_agg(id ORDER BY position) FILTER (WHERE state IN {reopenable}))[1] AS culprit
                   FROM tasks WHERE parent_id = p.id) c
@@ -49,7 +49,7 @@ WITH begun AS (
 SELECT id FROM begun
 
 -- name: start
--- Takes one blocker from PENDING tasks; those with none left and due become QUEUED. A
+-- Gives PENDING tasks their turn, one blocker less; those with none left and due become QUEUED. A
 -- child is due no earlier than its batch, whose first child may have been cancelled
 -- before that. No row: not PENDING.
 WITH turn AS (
@@ -63,7 +63,7 @@ WITH turn AS (
            queued_at = CASE WHEN blockers = 1 AND turn.run_at <= clock_timestamp() THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
-      FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > 0
+      FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > unmet
     RETURNING tasks.id, document_id, state, runnable, blockers, rung_tier
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
@@ -74,7 +74,7 @@ SELECT id, document_id, state, runnable, blockers, rung_tier FROM started
 -- name: first_children
 -- The first waiting child of each batch. No row: it has none.
 SELECT DISTINCT ON (parent_id) id, parent_id FROM tasks
- WHERE parent_id = ANY($1::uuid[]) AND state = 'PENDING' AND blockers > 0
+ WHERE parent_id = ANY($1::uuid[]) AND state = 'PENDING' AND blockers > unmet
  ORDER BY parent_id, position
 
 -- name: finish
@@ -88,15 +88,15 @@ WITH RECURSIVE ending AS (
     UNION ALL
     SELECT t.id FROM below, LATERAL (SELECT id FROM tasks WHERE parent_id = below.id OFFSET 0) t
 ), ended AS (
-    UPDATE tasks SET state = ending.target, blockers = 0, error = coalesce(ending.error, tasks.error),
+    UPDATE tasks SET state = ending.target, blockers = 0, unmet = 0, error = coalesce(ending.error, tasks.error),
            finished_at = clock_timestamp()
       FROM ending WHERE tasks.id = ending.id AND tasks.state IN {unfinished}
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.has_dependents
 ), dropped AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_reason = coalesce(cancel_reason, 'its batch ended before its turn'),
            finished_at = clock_timestamp()
      WHERE id = ANY(ARRAY(SELECT id FROM below)) AND state IN {waiting}
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.has_dependents
 ), all_of_them AS (
     SELECT * FROM ended UNION ALL SELECT * FROM dropped
 ), told AS (
@@ -107,7 +107,7 @@ WITH RECURSIVE ending AS (
     SELECT $4::text, task_type, lower(state), '', count(*) FROM all_of_them GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
-SELECT id, state FROM all_of_them
+SELECT id, state, has_dependents FROM all_of_them
 
 -- name: finish_atomic
 -- Ends the children of atomic batches that have ended: with their share of the batch's
@@ -126,7 +126,7 @@ WITH ended AS (
       FROM (SELECT id, state, result, error FROM tasks WHERE id = ANY($1::uuid[]) AND state IN {final}) p,
            LATERAL (SELECT id FROM tasks WHERE parent_id = p.id AND state IN {waiting} OFFSET 0) waiting
      WHERE c.id = waiting.id
-    RETURNING c.id, c.state, c.document_id, c.task_type
+    RETURNING c.id, c.state, c.document_id, c.task_type, c.has_dependents
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM ended GROUP BY state
@@ -135,7 +135,7 @@ WITH ended AS (
     SELECT $2::text, task_type, lower(state), '', count(*) FROM ended GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
-SELECT id FROM ended
+SELECT id, state, has_dependents FROM ended
 
 -- name: edits
 -- What the children of an atomic batch ask for, in order. No row: it has none.
@@ -152,7 +152,7 @@ WITH asked AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
            cancel_reason = coalesce(cancel_reason, $3::text), finished_at = clock_timestamp()
      WHERE id = ANY($1::uuid[]) AND (state IN {waiting} OR state IN {active} AND NOT runnable)
-    RETURNING id, document_id, task_type
+    RETURNING id, document_id, task_type, state, has_dependents
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.cancelled', array_agg(id), array_agg(document_id) FROM ended HAVING count(*) > 0
@@ -161,17 +161,19 @@ WITH asked AS (
     SELECT $4::text, task_type, 'cancelled', '', count(*) FROM ended GROUP BY 2 ORDER BY 2
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
-SELECT id, document_id FROM ended
+SELECT id, document_id, state, has_dependents FROM ended
 
 -- name: reopen
 -- Gives final tasks a new generation in the states decided for them. No row: not final, or COMPLETED.
 WITH wanted AS (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::integer[]) AS w(id, target, blockers)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::integer[], $5::integer[]) AS w(id, target, blockers, unmet)
 ), reopened AS (
-    UPDATE tasks SET state = w.target, blockers = w.blockers, generation = generation + 1, attempts_charged = 0,
+    UPDATE tasks SET state = w.target, blockers = w.blockers, unmet = w.unmet, generation = generation + 1, attempts_charged = 0,
            crashes = 0, suspect = false, poison_pill = false, claim_id = NULL, hold_id = NULL,
            cancel_requested_at = NULL, cancel_reason = NULL, result = NULL, progress = NULL, finished_at = NULL,
            error = CASE WHEN runnable THEN error END,
+           -- An edge to a final task does not mark it.
+           has_dependents = has_dependents OR EXISTS (SELECT FROM task_edges e WHERE e.depends_on = tasks.id),
            run_at = CASE WHEN w.target = 'PENDING' AND attempt = 0 THEN run_at ELSE least(run_at, clock_timestamp()) END,
            queued_at = CASE WHEN w.target = 'QUEUED' THEN clock_timestamp() END,
            rung_at = clock_timestamp(),

@@ -1,0 +1,47 @@
+"""Dependencies: what a new task waits for is locked and looked at before the task is inserted."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from officeplane.domain.errors import FieldError, InvalidReferenceError
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.task import NewTask
+from officeplane.services.intake import Dependency, Intake
+from officeplane.store import edges
+from officeplane.store.connection import Executor
+
+
+async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]:
+    """Return the intakes with the blockers of what has not completed; refuse what never will.
+
+    The dependencies stay locked until the transaction ends: none of them ends
+    before the edges that lead to it are there for its settlement to see.
+    """
+    wanted = [dependency for intake in intakes for dependency in intake.dependencies]
+    states = await edges.lock(executor, {dependency.depends_on for dependency in wanted})
+    unmet: Counter[TaskId] = Counter()
+    for dependency in wanted:
+        unmet[dependency.task_id] += _blocks(dependency, states.get(dependency.depends_on))
+    return [intake._replace(rows=tuple(_blocked(intake.rows, unmet))) for intake in intakes]
+
+
+def _blocks(dependency: Dependency, state: TaskState | None) -> bool:
+    if state is None or state is TaskState.CANCELLED:
+        what = "There is no task" if state is None else "Cancelled is task"
+        message = f"{what} {dependency.depends_on}: nothing can depend on it."
+        raise InvalidReferenceError(message, [FieldError(dependency.field, message)])
+    return state is not TaskState.COMPLETED
+
+
+def _blocked(rows: Sequence[NewTask], unmet: Counter[TaskId]) -> list[NewTask]:
+    """Return rows with the blockers of their dependencies; the first leaf of a batch that waits has to wait for it."""
+    waits: set[TaskId] = set()
+    blocked: list[NewTask] = []
+    for row in rows:
+        own = unmet[row.id]
+        blockers = row.blockers + own + (row.blockers == 0 and row.parent_id in waits)
+        if blockers:
+            waits.add(row.id)
+        blocked.append(row._replace(blockers=blockers, unmet=own))
+    return blocked

@@ -1,0 +1,104 @@
+"""Edges in the ledger: which task waits for the end of which other."""
+
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
+
+from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.priority import BOOST_PER_MINUTE
+from officeplane.store import trees
+from officeplane.store.connection import Executor
+from officeplane.store.queries import load
+from officeplane.store.trees import Moved
+
+_SQL: Final = load("edges")
+
+
+class Edge(NamedTuple):
+    """A task that waits for another, and how that one stands; no state when it was pruned."""
+
+    task_id: TaskId
+    depends_on: TaskId
+    state: TaskState | None
+
+    @property
+    def is_unmet(self) -> bool:
+        """Whether the task still has to wait for the other."""
+        return self.state is not TaskState.COMPLETED
+
+
+class Around(NamedTuple):
+    """What has to be locked before tasks end: the DAGs, and the roots of the trees outside of these."""
+
+    dag_ids: set[DagId]
+    root_ids: set[TaskId]
+
+
+class Doomed(NamedTuple):
+    """A task that waits for one that is cancelled."""
+
+    task_id: TaskId
+    parent_id: TaskId | None
+    root_id: TaskId
+
+
+async def lock(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
+    """Lock dependencies until the transaction ends, mark them as waited for, and return their states."""
+    rows = await executor.fetch(_SQL["lock"], sorted(set(task_ids)))
+    return {TaskId(str(row["id"])): STATES[row["state"]] for row in rows}
+
+
+async def insert(executor: Executor, edges: Collection[tuple[TaskId, TaskId]]) -> None:
+    """Store edges, each from a task to what it depends on."""
+    await executor.fetch(_SQL["insert"], *map(list, zip(*edges, strict=True)))
+
+
+async def of_tasks(executor: Executor, task_ids: Iterable[TaskId]) -> list[Edge]:
+    """Return what tasks depend on."""
+    rows = await executor.fetch(_SQL["of_tasks"], list(task_ids))
+    return [
+        Edge(
+            TaskId(str(row["task_id"])),
+            TaskId(str(row["depends_on"])),
+            None if row["state"] is None else STATES[row["state"]],
+        )
+        for row in rows
+    ]
+
+
+async def around(executor: Executor, task_ids: Collection[TaskId], *, completed: bool) -> Around:
+    """Return what the ends of tasks may touch: of completed ones the next, of others whatever waits for them."""
+    rows = await executor.fetch(_SQL["near"] if completed else _SQL["far"], list(task_ids))
+    return Around(
+        {DagId(str(row["dag_id"])) for row in rows if row["dag_id"] is not None},
+        {TaskId(str(row["root_id"])) for row in rows if row["root_id"] is not None},
+    )
+
+
+async def release(executor: Executor, completed: Collection[TaskId]) -> list[Moved]:
+    """Take a blocker from what depends on completed tasks, and return what became QUEUED."""
+    return await trees.begun(executor, await executor.fetch(_SQL["release"], list(completed), BOOST_PER_MINUTE))
+
+
+async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doomed]:
+    """Return what waits, however indirectly, for tasks that are cancelled."""
+    rows = await executor.fetch(_SQL["doomed"], list(cancelled))
+    return [
+        Doomed(
+            TaskId(str(row["id"])),
+            None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
+            TaskId(str(row["root_id"])),
+        )
+        for row in rows
+    ]
+
+
+async def overdue(executor: Executor, *, after_seq: int, limit: int) -> tuple[int | None, list[TaskId]]:
+    """Return where a window of waiting tasks ends, and which of them wait for nothing."""
+    (row,) = await executor.fetch(_SQL["overdue"], after_seq, limit)
+    return row["until"], [TaskId(str(task_id)) for task_id in row["ids"]]
+
+
+async def recount(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:
+    """Take from tasks the blockers of dependencies of which none is left, and return what became QUEUED."""
+    return await trees.begun(executor, await executor.fetch(_SQL["recount"], list(task_ids), BOOST_PER_MINUTE))

@@ -1,0 +1,125 @@
+-- Edges: which task waits for the end of which other. An edge and the end of the task
+-- it leads to meet at that task's row: whoever inserts one locks the row and marks it,
+-- whoever ends a marked task looks for edges in a statement of its own, after that.
+
+-- name: lock
+-- Locks dependencies in the order of their ids, marks the unfinished as waited for, and
+-- tells how all of them stand. No row for an id: no such task.
+WITH locked AS MATERIALIZED (
+    SELECT id, state, has_dependents FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+), marked AS (
+    UPDATE tasks SET has_dependents = true
+      FROM locked
+     WHERE tasks.id = locked.id AND NOT locked.has_dependents AND locked.state IN {unfinished}
+)
+SELECT id, state FROM locked
+
+-- name: insert
+-- Stores edges. No row: always.
+INSERT INTO task_edges (task_id, depends_on) SELECT * FROM unnest($1::uuid[], $2::uuid[])
+
+-- name: of_tasks
+-- The edges that begin at these tasks, and how the tasks at their ends stand. No row: they
+-- depend on nothing. No state: the dependency was pruned.
+SELECT e.task_id, e.depends_on, d.state
+  FROM task_edges e LEFT JOIN tasks d ON d.id = e.depends_on
+ WHERE e.task_id = ANY($1::uuid[]) ORDER BY e.task_id, e.depends_on
+
+-- name: near
+-- The DAGs and, outside of these, the roots of the trees that completed tasks and what is
+-- around them lead to. No row: nothing waits for them.
+SELECT DISTINCT t.dag_id, CASE WHEN t.dag_id IS NULL THEN coalesce(t.ancestors[1], t.id) END AS root_id
+  FROM (SELECT dag_id, ancestors, id FROM tasks WHERE id = ANY($1::uuid[]) AND dag_id IS NOT NULL
+        UNION ALL
+        SELECT d.dag_id, d.ancestors, d.id
+          FROM (SELECT id FROM unnest($1::uuid[]) AS id
+                UNION SELECT unnest(ancestors) FROM tasks WHERE id = ANY($1::uuid[])) o,
+               LATERAL (SELECT task_id FROM task_edges WHERE depends_on = o.id OFFSET 0) e,
+               LATERAL (SELECT dag_id, ancestors, id FROM tasks WHERE id = e.task_id) d) t
+
+-- name: far
+-- The same for tasks that others will be cancelled or stuck with: as far as edges and trees
+-- lead. No row: nothing waits for them.
+WITH RECURSIVE reached AS (
+    SELECT id, dag_id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
+    UNION
+    SELECT n.id, n.dag_id, n.ancestors
+      FROM reached r,
+           LATERAL (SELECT task_id AS id FROM task_edges WHERE depends_on = r.id
+                    UNION SELECT id FROM tasks WHERE parent_id = r.id
+                    UNION SELECT unnest(r.ancestors)) next,
+           LATERAL (SELECT id, dag_id, ancestors FROM tasks WHERE id = next.id) n
+)
+SELECT DISTINCT dag_id, CASE WHEN dag_id IS NULL THEN coalesce(ancestors[1], id) END AS root_id FROM reached
+
+-- name: release
+-- Takes from what depends on completed tasks a blocker for each of them; what has none left
+-- and is due becomes QUEUED. No row: nothing depends on them, or it does not wait any more.
+WITH freed AS (
+    SELECT e.task_id AS id, count(*)::integer AS met
+      FROM unnest($1::uuid[]) AS d(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = d.id OFFSET 0) e
+     GROUP BY 1
+), released AS (
+    UPDATE tasks SET
+           blockers = blockers - freed.met,
+           unmet = unmet - freed.met,
+           state = CASE WHEN blockers = freed.met AND run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
+           queued_at = CASE WHEN blockers = freed.met AND run_at <= clock_timestamp() THEN clock_timestamp() END,
+           rung_at = clock_timestamp(),
+           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+      FROM freed WHERE tasks.id = freed.id AND tasks.state = 'PENDING' AND tasks.unmet >= freed.met
+    RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM released WHERE state = 'QUEUED' HAVING count(*) > 0
+)
+SELECT id, document_id, state, runnable, blockers, rung_tier FROM released
+
+-- name: doomed
+-- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
+WITH RECURSIVE doomed AS (
+    SELECT t.id, t.parent_id, t.ancestors
+      FROM unnest($1::uuid[]) AS c(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = c.id OFFSET 0) e,
+           LATERAL (SELECT id, parent_id, ancestors, state FROM tasks WHERE id = e.task_id) t
+     WHERE t.state IN {unfinished}
+    UNION
+    SELECT t.id, t.parent_id, t.ancestors
+      FROM doomed d,
+           LATERAL (SELECT task_id AS id FROM task_edges WHERE depends_on = d.id
+                    UNION SELECT id FROM tasks WHERE parent_id = d.id) next,
+           LATERAL (SELECT id, parent_id, ancestors, state FROM tasks WHERE id = next.id) t
+     WHERE t.state IN {unfinished}
+)
+SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id FROM doomed
+
+-- part: met
+unmet > 0 AND state = 'PENDING'
+       AND NOT EXISTS (SELECT FROM task_edges e, tasks d
+                        WHERE e.task_id = tasks.id AND d.id = e.depends_on AND d.state <> 'COMPLETED')
+
+-- name: overdue
+-- Tasks of a window that wait for dependencies of which none is left, and where the window
+-- ends. Null: there is nothing after the position.
+WITH window_ AS MATERIALIZED (
+    SELECT id, seq FROM tasks WHERE unmet > 0 AND state = 'PENDING' AND seq > $1::bigint ORDER BY seq LIMIT $2::integer
+)
+SELECT (SELECT max(seq) FROM window_) AS until,
+       ARRAY(SELECT id FROM tasks WHERE id IN (SELECT id FROM window_) AND {met}) AS ids
+
+-- name: recount
+-- Takes from tasks the blockers of dependencies of which none is left. No row: some are.
+WITH released AS (
+    UPDATE tasks SET
+           blockers = blockers - unmet,
+           unmet = 0,
+           state = CASE WHEN blockers = unmet AND run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
+           queued_at = CASE WHEN blockers = unmet AND run_at <= clock_timestamp() THEN clock_timestamp() END,
+           rung_at = clock_timestamp(),
+           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+     WHERE id = ANY($1::uuid[]) AND {met}
+    RETURNING id, document_id, state, runnable, blockers, rung_tier
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM released WHERE state = 'QUEUED' HAVING count(*) > 0
+)
+SELECT id, document_id, state, runnable, blockers, rung_tier FROM released

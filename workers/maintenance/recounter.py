@@ -1,0 +1,17 @@
+"""The recounter: lets tasks go on whose dependencies have all completed, should anything have missed it."""
+
+from typing import Final
+
+from officeplane.config import Settings
+from officeplane.runtime import WorkerServices
+from workers.maintenance.chore import Chore
+
+MORE_SECONDS: Final = 0.5
+ROUND_SECONDS: Final = 30.0
+
+
+async def _round(services: WorkerServices, _settings: Settings) -> float:
+    return MORE_SECONDS if await services.redelivery.recount() else ROUND_SECONDS
+
+
+RECOUNTER: Final = Chore("recounter", needs_redis=False, round=_round)
