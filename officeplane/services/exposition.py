@@ -15,6 +15,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.observation import BOUNDS_SECONDS, Measure, Observed
 from officeplane.domain.priority import Tier
+from officeplane.domain.valve import BreakerState, Valve
 from officeplane.store.statistics import Count, Counter
 from officeplane.store.workers import WorkerInfo
 
@@ -32,6 +33,8 @@ class Snapshot:
     oldest_wait_seconds: float | None
     counters: list[Counter]
     observed: list[Observed]
+    unresolved_letters: int
+    valves: list[Valve]
     workers: list[WorkerInfo]
     redis_available: bool
 
@@ -50,6 +53,12 @@ class Snapshot:
             "officeplane_task_run_seconds", "From the start of an attempt to its end, however it ended.", Measure.RUN
         )
         yield from self._ended()
+        yield GaugeMetricFamily(
+            "officeplane_dead_letters_unresolved",
+            "Dead letters that wait for a decision.",
+            value=self.unresolved_letters,
+        )
+        yield from self._valves()
         yield CounterMetricFamily(
             "officeplane_wasted_pops",
             "Hints that were taken from Redis and led to no claim.",
@@ -84,6 +93,23 @@ class Snapshot:
             seen = list(buckets)
             histogram.add_metric([task_type], _cumulated(seen), sum(bucket.seconds for bucket in seen))
         return histogram
+
+    def _valves(self) -> Iterator[Metric]:
+        """Yield what keeps types from being claimed; a type without a valve is closed and goes on."""
+        known = {valve.task_type: valve for valve in self.valves}
+        breakers = GaugeMetricFamily(
+            "officeplane_circuit_breaker_state",
+            "1 for the state that a type's breaker is in.",
+            labels=["type", "state"],
+        )
+        paused = GaugeMetricFamily("officeplane_task_type_paused", "1 while a type is paused.", labels=["type"])
+        for task_type in sorted({*self.task_types, *known}):
+            valve = known.get(task_type)
+            now = valve.breaker.state if valve else BreakerState.CLOSED
+            for state in BreakerState:
+                breakers.add_metric([task_type, state], float(state is now))
+            paused.add_metric([task_type], float(valve is not None and valve.is_paused))
+        yield from (breakers, paused)
 
     def _ended(self) -> Iterator[Metric]:
         yield self._counter(

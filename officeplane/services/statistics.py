@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.exposition import Snapshot, exposed
-from officeplane.store import observations, statistics, workers
+from officeplane.store import observations, statistics, valves, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.statistics import Count
 from officeplane.store.workers import WorkerInfo
@@ -46,6 +46,8 @@ class Statistics:
                 await statistics.oldest_wait_seconds(self._ledger),
                 await statistics.counters(self._ledger),
                 await observations.totals(self._ledger),
+                await statistics.unresolved_letters(self._ledger),
+                await valves.every(self._ledger),
                 await workers.alive(self._ledger, self._lease_seconds),
                 self._doorbell.availability.available,
             )

@@ -48,6 +48,12 @@ async def oldest_wait_seconds(executor: Executor) -> float | None:
     return None if row["seconds"] is None else float(row["seconds"])
 
 
+async def unresolved_letters(executor: Executor) -> int:
+    """Return how many dead letters wait for a decision."""
+    (row,) = await executor.fetch(_SQL["unresolved_letters"])
+    return int(row["count"])
+
+
 async def counters(executor: Executor) -> list[Counter]:
     """Return what has ended so far."""
     rows = await executor.fetch(_SQL["counters"])

@@ -190,6 +190,34 @@ async def test_a_type_that_has_not_ended_yet_counts_from_zero(bench: Workbench) 
     assert [metrics[sample(f"{family}_total", type="sleep")] for family in families] == [0] * len(families)
 
 
+async def test_dead_letters_are_shown_until_somebody_decides(bench: Workbench) -> None:
+    await bench.exhaust(await bench.a_task())
+    assert (await scrape(bench))[sample("dead_letters_unresolved")] == 1
+
+    await bench.execute("UPDATE dead_letters SET resolution = 'delete', resolved_by = 'me', resolved_at = now()")
+
+    assert (await scrape(bench))[sample("dead_letters_unresolved")] == 0
+
+
+async def test_the_metrics_say_which_types_are_held(bench: Workbench) -> None:
+    await bench.execute(
+        "INSERT INTO valves (task_type, breaker, opened_at, retry_at) VALUES ('noop', 'open', now(), now())"
+    )
+    await bench.execute("INSERT INTO valves (task_type, paused) VALUES ('sleep', true), ('acme.of_old', true)")
+
+    metrics = await scrape(bench)
+
+    def breaker(task_type: str) -> list[float]:
+        return [
+            metrics[sample("circuit_breaker_state", type=task_type, state=state)]
+            for state in ("closed", "open", "half_open")
+        ]
+
+    assert [breaker(task_type) for task_type in ("noop", "sleep", "batch_edit")] == [[0, 1, 0], [1, 0, 0], [1, 0, 0]]
+    paused = [metrics[sample("task_type_paused", type=name)] for name in ("noop", "sleep", "acme.of_old")]
+    assert paused == [0, 1, 1]
+
+
 async def test_no_sample_is_told_twice(bench: Workbench) -> None:
     """Prometheus drops a scrape's repeated samples, and with them the sense of its sums."""
     await bench.crash(await bench.a_running_task(max_retries=0))

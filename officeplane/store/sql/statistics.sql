@@ -14,6 +14,10 @@ SELECT state, rung_tier AS tier, count(*) AS count FROM tasks
 SELECT extract(epoch FROM clock_timestamp() - min(queued_at))::float8 AS seconds FROM tasks
  WHERE runnable AND state IN {claimable} AND run_at <= clock_timestamp()
 
+-- name: unresolved_letters
+-- How many dead letters wait for a decision. Always one row.
+SELECT count(*) AS count FROM dead_letters WHERE resolved_at IS NULL
+
 -- name: counters
 -- What has ended so far, by type, outcome and reason. No row: nothing has.
 SELECT task_type, outcome, reason, sum(count)::bigint AS count FROM task_counters GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
