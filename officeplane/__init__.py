@@ -6,16 +6,26 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from officeplane.domain.retry import RetryPolicy
     from officeplane.handlers.context import BlockingContext, Context
-    from officeplane.handlers.contract import PermanentFailure, handler
+    from officeplane.handlers.contract import PermanentFailure, RateLimited, handler
     from officeplane.plane import Plane, open_plane
 
-__all__ = ["BlockingContext", "Context", "PermanentFailure", "Plane", "RetryPolicy", "handler", "open_plane"]
+__all__ = [
+    "BlockingContext",
+    "Context",
+    "PermanentFailure",
+    "Plane",
+    "RateLimited",
+    "RetryPolicy",
+    "handler",
+    "open_plane",
+]
 
 _HOMES: Final = {
     "BlockingContext": "officeplane.handlers.context",
     "Context": "officeplane.handlers.context",
     "PermanentFailure": "officeplane.handlers.contract",
     "Plane": "officeplane.plane",
+    "RateLimited": "officeplane.handlers.contract",
     "RetryPolicy": "officeplane.domain.retry",
     "handler": "officeplane.handlers.contract",
     "open_plane": "officeplane.plane",

@@ -30,6 +30,8 @@ class Settings(BaseSettings):
     retry_multiplier: Annotated[float, Field(ge=1)] = 5
     drain_seconds: Annotated[float, Field(ge=0)] = 25
     poison_crashes: Annotated[int, Field(ge=1)] = 2
+    breaker_failure_threshold: Annotated[int, Field(ge=1)] = 5
+    breaker_half_open_after: Seconds = 60
     retention_completed_days: Seconds = 7
     retention_failed_days: Seconds = 90
     alert_url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+\S*)?$")] = ""

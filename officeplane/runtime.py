@@ -42,6 +42,7 @@ from officeplane.services.review import Review
 from officeplane.services.settlement import Settlements
 from officeplane.services.statistics import Statistics
 from officeplane.services.submission import Submission
+from officeplane.services.tending import Tending
 from officeplane.services.waiting import Waiting
 from officeplane.store.connection import Ledger, open_ledger
 
@@ -91,6 +92,7 @@ class WorkerServices:
     ranking: Ranking
     retention: Retention
     alerting: Alerting
+    tending: Tending
 
 
 @asynccontextmanager
@@ -129,7 +131,7 @@ async def open_runtime(
             review=Review(ledger, reopening, catalogue, alerts=bool(settings.alert_url)),
             patching=Patching(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
-            regulation=Regulation(ledger, doorbell, catalogue),
+            regulation=Regulation(ledger, doorbell, catalogue, settings.breaker_half_open_after),
             feed=Feed(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
@@ -149,6 +151,8 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         RetryPolicy(initial_seconds=settings.retry_initial_seconds, multiplier=settings.retry_multiplier),
         settings.poison_crashes,
         alerts=bool(settings.alert_url),
+        failure_threshold=settings.breaker_failure_threshold,
+        half_open_after_seconds=settings.breaker_half_open_after,
     )
     heads = KnownHeads()
     settling = Settlements(ledger, doorbell, rules, heads, counted_by=worker_id)
@@ -166,6 +170,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
         alerting=Alerting(ledger, settings.alert_url),
+        tending=Tending(ledger, doorbell, settings.lease_seconds),
     )
 
 

@@ -24,7 +24,7 @@ from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
-from officeplane.handlers.contract import PermanentFailure
+from officeplane.handlers.contract import failure_of
 from workers.frames import Message, packed, receive
 from workers.results import EditsWanted, outcome_of
 
@@ -107,17 +107,15 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
         outcome = outcome_of(task_type.run(payload, context))
     except ValidationError as error:
         outcome = Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
-    except PermanentFailure as error:
-        outcome = Failed(Failure(FailureKind.PERMANENT, describe(error)))
     except BaseException as error:  # noqa: BLE001 - a handler may raise anything; only what kills is a crash
-        outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
+        outcome = Failed(failure_of(error, datetime.now(UTC)))
     match outcome:
         case Succeeded(result_json):
             return {"result": result_json}
         case EditsWanted(edits):
             return {"edits": edits}
         case Failed(failure):
-            return {"failed": [failure.kind, failure.message]}
+            return {"failed": [failure.kind, failure.message, failure.retry_after]}
 
 
 def _task(order: Message) -> ClaimedTask:

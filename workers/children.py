@@ -150,8 +150,8 @@ class Children:
             match await read(child.reader):
                 case {"result": None | str() as result_json}:
                     return Succeeded(result_json)
-                case {"failed": [str(kind), str(message)]}:
-                    return Failed(Failure(FailureKind(kind), message))
+                case {"failed": [str(kind), str(message), None | int() | float() as retry_after]}:
+                    return Failed(Failure(FailureKind(kind), message, retry_after=retry_after))
                 case {"edits": [*edits]}:
                     return EditsWanted(tuple((str(task_type), str(payload)) for task_type, payload in edits))
                 case {"read": str(what)}:

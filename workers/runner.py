@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 
 import structlog
 from pydantic import BaseModel, ValidationError
@@ -14,7 +15,7 @@ from officeplane.domain.reference import MissingResultError
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
-from officeplane.handlers.contract import PermanentFailure, TaskType
+from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.services.editing import DocumentReader, Editing
 from officeplane.services.failpoints import reach
 from officeplane.services.keeping import Keeping
@@ -72,13 +73,13 @@ class Runner:
         assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
         try:
             result: object = await task_type.run(payload, context)
-        except PermanentFailure as error:
-            return Failed(Failure(FailureKind.PERMANENT, describe(error)))
         except DatabaseUnavailableError:
             return HandedBack()
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything, and none of it ends the worker
-            _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)
-            return Failed(Failure(FailureKind.ERROR, describe(error)))
+            failure = failure_of(error, datetime.now(UTC))
+            if failure.kind is FailureKind.ERROR:
+                _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)
+            return Failed(failure)
         return outcome_of(result)

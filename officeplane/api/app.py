@@ -12,6 +12,7 @@ from officeplane.api.openapi import DESCRIPTION, TITLE, document
 from officeplane.api.plane import Plane
 from officeplane.api.problems import install_problems
 from officeplane.api.routes import (
+    circuit_breakers,
     dead_letters,
     documents,
     events,
@@ -36,7 +37,18 @@ def build_app(lifespan: Lifespan) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.plane = Plane()
-    for noun in (tasks, dead_letters, documents, task_types, pauses, events, health, statistics, metrics):
+    for noun in (
+        tasks,
+        dead_letters,
+        documents,
+        task_types,
+        pauses,
+        circuit_breakers,
+        events,
+        health,
+        statistics,
+        metrics,
+    ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.
         app.router.routes.extend(noun.router.routes)
     app.add_api_route("/", _to_the_documentation, include_in_schema=False)

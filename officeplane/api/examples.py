@@ -67,3 +67,10 @@ RESOLVE_ALIKE: Final[_Examples] = {
         "value": {"fingerprint": "2f1d8c53a9e07b64", "resolution": "retry", "resolvedBy": "alice"},
     }
 }
+BREAKER: Final[_Examples] = {
+    "soon": {
+        "summary": "After three failures in a row, for half a minute",
+        "value": {"failureThreshold": 3, "halfOpenAfterSeconds": 30},
+    },
+    "as everywhere": {"summary": "As the installation is set up", "value": {}},
+}

@@ -21,6 +21,7 @@ TAGS: Final = (
     {"name": "tasks", "description": "Submit tasks and batches, and follow them to their end."},
     {"name": "documents", "description": "Real files, their revisions, and what is in them."},
     {"name": "dead letters", "description": "What gave up, and what people decide about it."},
+    {"name": "flow control", "description": "What holds whole types of tasks back."},
     {"name": "task types", "description": "What this installation knows how to run."},
     {"name": "events", "description": "What happens, as it happens."},
     {"name": "operation", "description": "How the installation is."},

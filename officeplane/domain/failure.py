@@ -40,6 +40,8 @@ class Failure:
     message: str
     child: int | None = None
     """Of an atomic batch, the position of the child that it was about."""
+    retry_after: float | None = None
+    """Of a rate limit, for how many seconds it asked, if it did."""
 
     @property
     def is_charged(self) -> bool:

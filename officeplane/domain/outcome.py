@@ -69,11 +69,14 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:
-    """What the installation says about failures: of retries, where a task does not, and whether to alert at the end."""
+    """What the installation says about failures, where a task or its type does not: retries, alerts, breakers."""
 
     default: RetryPolicy
     poison_crashes: int
     alerts: bool = False
+    failure_threshold: int = 5
+    """After how many failed attempts in a row the breaker of a type opens."""
+    half_open_after_seconds: float = 60.0
 
 
 def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
@@ -100,6 +103,7 @@ def _after_failure(
         crashes_max=rules.poison_crashes,
         # A lapse that cleared nobody leaves a suspect; one that convicted it leaves a count.
         has_crashed_before=task.suspect or task.crashes > 0,
+        attempts_uncharged=task.attempt - task.attempts_charged,
     )
     policy = rules.default if task.retry_json is None else RetryPolicy.model_validate_json(task.retry_json)
     poisoned = crashed and standing.is_poisoned

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.failure import HOPELESS, Failure, FailureKind
+from officeplane.domain.rate_limit import wait_seconds
 
 DEFAULT_JITTER: Final = 0.05
 HOUR_SECONDS: Final = 3600.0
@@ -46,7 +47,8 @@ class RetryPolicy(BaseModel):
         """Tell whether a failure of this kind may be followed by a retry."""
         if kind in HOPELESS or kind in self.no_retry_on:
             return False
-        return self.retry_on is None or kind in self.retry_on
+        # A rate limit is no verdict on the task; `retryOn` names the failures that are.
+        return self.retry_on is None or kind in self.retry_on or kind is FailureKind.RATE_LIMITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Standing:
     crashes: int
     crashes_max: int
     has_crashed_before: bool
+    attempts_uncharged: int = 0
 
     @property
     def is_poisoned(self) -> bool:
@@ -81,6 +84,8 @@ def next_step(failure: Failure, standing: Standing, policy: RetryPolicy, chance:
     """Return what follows a failed attempt."""
     if standing.is_poisoned or not policy.allows(failure.kind) or standing.attempts_charged > standing.retries_max:
         return GiveUp()
+    if failure.kind is FailureKind.RATE_LIMITED:
+        return Retry(wait_seconds(failure.retry_after, max(standing.attempts_uncharged, 1), chance))
     if failure.kind is FailureKind.CRASH and not standing.has_crashed_before:
         return Retry(0.0)
     return Retry(policy.delay_seconds(max(standing.attempts_charged, 1), chance))

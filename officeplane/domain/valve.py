@@ -3,6 +3,19 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
+
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import ACTIVE, CLAIMABLE, TaskState
+
+_K = FailureKind
+
+OF_ITS_OWN: Final = frozenset({
+    _K.INVALID_EDIT, _K.EDIT_CONFLICT, _K.PERMANENT, _K.CANCELLED, _K.RATE_LIMITED, _K.BUDGET_EXCEEDED,
+    _K.INFRASTRUCTURE,
+})  # fmt: skip
+"""Failures that are about one task and not about its type: a user's mistake closes a type to nobody else."""
 
 
 class BreakerState(StrEnum):
@@ -22,24 +35,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class BreakerSettings:
-    """After how many failed attempts in a row a breaker opens, and for how long."""
-
-    failure_threshold: int
-    half_open_after_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Breaker:
     """The breaker of a type as it stands."""
 
-    state: BreakerState
-    failures: int
-    opened_at: datetime | None
-    retry_at: datetime | None
-    failure_threshold: int | None
+    state: BreakerState = BreakerState.CLOSED
+    failures: int = 0
+    opened_at: datetime | None = None
+    retry_at: datetime | None = None
+    failure_threshold: int | None = None
     """The type's own; None is the installation's. So is the next."""
-    half_open_after_seconds: float | None
+    half_open_after_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,43 @@ class Valve:
     """Everything that may keep the tasks of one type."""
 
     task_type: str
-    is_paused: bool
-    slow_until: datetime | None
-    breaker: Breaker
-    limits: Limits
+    is_paused: bool = False
+    slow_until: datetime | None = None
+    breaker: Breaker = Breaker()
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The one task of a half-open type that is let through, and how it stands."""
+
+    task_type: str
+    task_id: TaskId | None
+    state: TaskState | None
+    may_be_claimed: bool
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it has shown that the type works again."""
+        return self.state is TaskState.COMPLETED
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether no other may be let through: it runs, or may still be claimed."""
+        return self.state in ACTIVE or (self.state in CLAIMABLE and self.may_be_claimed)
+
+
+@dataclass(frozen=True, slots=True)
+class Strain:
+    """What one failed attempt means for everything of its type."""
+
+    task_type: str
+    slow_seconds: float | None
+    """For how long the type slows down; None: it is counted as a failure."""
+
+
+def strain_of(task_type: str, failure: Failure, wait_seconds: float) -> Strain | None:
+    """Return what a failure means for its type, if anything; its task is tried again after the wait."""
+    if failure.kind is FailureKind.RATE_LIMITED:
+        return Strain(task_type, slow_seconds=wait_seconds / 2)
+    return None if failure.kind in OF_ITS_OWN else Strain(task_type, slow_seconds=None)

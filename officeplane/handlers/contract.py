@@ -3,11 +3,14 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from officeplane.domain.document import Format
+from officeplane.domain.failure import Failure, FailureKind, describe
+from officeplane.domain.rate_limit import bounded, rate_limit_of
 from officeplane.domain.retry import RetryPolicy
 
 MARK: Final = "__officeplane_task_type__"
@@ -80,3 +83,28 @@ def handler(
 
 class PermanentFailure(Exception):  # noqa: N818 - the public name says what it is for
     """Raised by a handler when no retry can help."""
+
+
+class RateLimited(Exception):  # noqa: N818 - likewise
+    """Raised by a handler that was told to slow down: the task waits, and uses no attempt.
+
+    Other tasks of its type wait for half of that time. Without a number of
+    seconds the wait grows from one time to the next.
+    """
+
+    def __init__(self, retry_after: float | None = None, message: str = "") -> None:
+        self.retry_after = None if retry_after is None else float(retry_after)
+        super().__init__(message or ("" if self.retry_after is None else f"retry after {self.retry_after:g} s"))
+
+
+def failure_of(error: BaseException, now: datetime) -> Failure:
+    """Return the failure that an error of a handler stands for."""
+    if isinstance(error, PermanentFailure):
+        return Failure(FailureKind.PERMANENT, describe(error))
+    if isinstance(error, RateLimited):
+        wait = None if error.retry_after is None else bounded(error.retry_after)
+        return Failure(FailureKind.RATE_LIMITED, describe(error), retry_after=wait)
+    limit = rate_limit_of(error, now)
+    if limit is not None:
+        return Failure(FailureKind.RATE_LIMITED, describe(error), retry_after=limit.retry_after)
+    return Failure(FailureKind.ERROR, describe(error))

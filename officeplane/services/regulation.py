@@ -9,6 +9,7 @@ from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.valve import Valve
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.store import claims, valves
 from officeplane.store.connection import Ledger
@@ -19,21 +20,22 @@ RINGS_AT_ONCE: Final = 1_000
 class Regulation:
     """What people hold back, and let go on."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue) -> None:
+    def __init__(
+        self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue, half_open_after_seconds: float
+    ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._catalogue = catalogue
+        self._half_open_after_seconds = half_open_after_seconds
 
     async def pause_type(self, task_type: str) -> None:
         """Keep tasks of a type from being claimed; what runs goes on."""
-        self._catalogue.find(task_type)
+        await self._known(task_type)
         await valves.set_paused(self._ledger, task_type, paused=True)
 
     async def resume_type(self, task_type: str) -> None:
         """Let tasks of a type be claimed again, and ring for the most urgent; the sweeper rings for the rest."""
-        if await valves.fetch(self._ledger, task_type) is None:
-            self._catalogue.find(task_type)
-            return
+        await self._known(task_type)
         await valves.set_paused(self._ledger, task_type, paused=False)
         await self._ring(task_type)
 
@@ -45,6 +47,43 @@ class Regulation:
         """Let a document's lane go on, and ring for its head."""
         await valves.resume_document(self._ledger, document_id)
         await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, [document_id]))
+
+    async def breakers(self) -> list[Valve]:
+        """Return the breakers of every type that can be run, and of those that once could."""
+        touched = {valve.task_type: valve for valve in await valves.every(self._ledger)}
+        types = sorted({*self._catalogue.runnable, *touched})
+        return [touched.get(task_type) or Valve(task_type) for task_type in types]
+
+    async def set_breaker(
+        self, task_type: str, failure_threshold: int | None, half_open_after_seconds: float | None
+    ) -> Valve:
+        """Give a type's breaker a threshold and a time of its own; None is the installation's."""
+        await self._known(task_type)
+        await valves.set_breaker(
+            self._ledger, task_type, failure_threshold, half_open_after_seconds, self._half_open_after_seconds
+        )
+        return await self._valve(task_type)
+
+    async def open_breaker(self, task_type: str) -> Valve:
+        """Hold a type back as its failures would."""
+        await self._known(task_type)
+        await valves.open_by_hand(self._ledger, task_type, self._half_open_after_seconds)
+        return await self._valve(task_type)
+
+    async def reset_breaker(self, task_type: str) -> Valve:
+        """Close a type's breaker, forget its failures, and ring for what waited."""
+        await self._known(task_type)
+        await valves.close_by_hand(self._ledger, task_type)
+        await self._ring(task_type)
+        return await self._valve(task_type)
+
+    async def _valve(self, task_type: str) -> Valve:
+        return await valves.fetch(self._ledger, task_type) or Valve(task_type)
+
+    async def _known(self, task_type: str) -> None:
+        """Raise for a type that nobody knows; one that was known once may still have a valve to be opened."""
+        if task_type not in self._catalogue.types and await valves.fetch(self._ledger, task_type) is None:
+            self._catalogue.find(task_type)
 
     async def _ring(self, task_type: str) -> None:
         await self._doorbell.bells.ring(await valves.ring(self._ledger, {task_type: RINGS_AT_ONCE}))

@@ -20,15 +20,17 @@ from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState
-from officeplane.domain.outcome import Edited, Outcome, RetryRules, Verdict, judge, unstorable
+from officeplane.domain.outcome import Edited, Failed, Outcome, RetryRules, Verdict, judge, unstorable
 from officeplane.domain.priority import Tier
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
+from officeplane.domain.valve import Strain, strain_of
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, Revisions
 from officeplane.services.heads import KnownHeads
+from officeplane.services.straining import strain
 from officeplane.store import documents, settlements, trees
 from officeplane.store.claims import Claimant
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
@@ -59,11 +61,12 @@ class Attempt(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """One attempt, what becomes of its task, and the revision it made."""
+    """One attempt, what becomes of its task, the revision it made, and what it means for its type."""
 
     task: ClaimedTask
     verdict: Verdict
     revision: NewRevision | None = None
+    strain: Strain | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +110,7 @@ class Settlements:
         if not attempts:
             return [], []
         await reach("before_settle")
-        judged = [
-            Judged(
-                a.task,
-                judge(a.task, a.outcome, self._rules, random.random()),
-                a.outcome.revision if isinstance(a.outcome, Edited) else None,
-            )
-            for a in attempts
-        ]
+        judged = [self._judged(attempt) for attempt in attempts]
         news: list[News] = []
         settled = await self._settled(judged, news, following, only_lapsed=only_lapsed)
         # A reaper that comes too late has lost nothing: the attempt has ended, or was found alive.
@@ -130,6 +126,17 @@ class Settlements:
         await self._doorbell.announcements.announce(ENDED, [task_id for told in news for task_id in told.ended])
         await self._doorbell.bells.ring([hint for told in news for hint in told.ready])
         await reach("after_ready_rung")
+
+    def _judged(self, attempt: Attempt) -> Judged:
+        task, outcome = attempt
+        verdict = judge(task, outcome, self._rules, random.random())
+        match outcome:
+            case Edited(revision=revision):
+                return Judged(task, verdict, revision)
+            case Failed(failure):
+                return Judged(task, verdict, strain=strain_of(task.task_type, failure, verdict.delay_seconds))
+            case _:
+                return Judged(task, verdict)
 
     async def _note_fenced(self, tasks: Sequence[ClaimedTask]) -> None:
         if not tasks:
@@ -158,7 +165,7 @@ class Settlements:
                 half = len(judged) // 2
                 first = await self._settled(judged[:half], news, only_lapsed=only_lapsed)
                 return first | await self._settled(judged[half:], news, only_lapsed=only_lapsed)
-        ((task, _, _),) = judged
+        task = judged[0].task
         _log.warning("task.unstorable", task_id=task.id)
         return await self._written([Judged(task, unstorable(task, self._rules))], news, only_lapsed=only_lapsed)
 
@@ -172,7 +179,7 @@ class Settlements:
     ) -> dict[TaskId, Settled]:
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         is_big = sum(new.pieces_size for new in revisions.values()) >= PIECES_AT_ONCE
-        if is_big or any(_leads_to_more(one.task) for one in judged):
+        if is_big or any(one.strain is not None or _leads_to_more(one.task) for one in judged):
             return await self._together(judged, news, only_lapsed=only_lapsed)
         verdicts = [one.verdict for one in judged]
         rows = await self._guarded(self._ledger, verdicts, following, revisions, only_lapsed=only_lapsed)
@@ -195,6 +202,7 @@ class Settlements:
         atomic = {one.task.id for one in judged if one.task.task_type == BATCH_TYPE}
         awaited = {one.task.id for one in judged if one.task.has_dependents}
         roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
+        strains = {one.task.id: one.strain for one in judged if one.strain is not None}
 
         async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
             fitting = await _fitting(executor, revisions)
@@ -226,6 +234,9 @@ class Settlements:
             if any(task.has_dependents for task in (*final, *rolled.ended)):
                 await reach("between_settle_and_release")
                 rolled += await follow(executor, [*final, *rolled.ended], counted_by=self._counted_by)
+            if strains:
+                well = {one.task.task_type for one in judged if one.verdict.state is TaskState.COMPLETED}
+                await strain(executor, strains, settled, well, self._rules)
             await reach("before_commit")
             return settled, allowed, rolled
 

@@ -1,11 +1,12 @@
 """Valves in the ledger: a row per type of which something was ever held."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.lifecycle import STATES
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
-from officeplane.domain.valve import Breaker, BreakerState, Limits, Valve
+from officeplane.domain.valve import Breaker, BreakerState, Limits, Probe, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -48,6 +49,106 @@ async def ring(executor: Executor, wanted: Mapping[str, int]) -> list[tuple[Task
     """Mark as rung, and return, the most urgent tasks of types, so many of each."""
     rows = await executor.fetch(_SQL["ring"], list(wanted), list(wanted.values()), BOOST_PER_MINUTE)
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
+
+
+async def slow_down(executor: Executor, seconds: Sequence[tuple[str, float]]) -> None:
+    """Slow types down for at least so many seconds from now."""
+    await executor.fetch(_SQL["slow_down"], [task_type for task_type, _ in seconds], [wait for _, wait in seconds])
+
+
+async def count_failures(
+    executor: Executor,
+    failed: Sequence[tuple[str, TaskId]],
+    *,
+    failure_threshold: int,
+    half_open_after_seconds: float,
+) -> list[str]:
+    """Count failed attempts in a row; return the types whose breaker opens with them."""
+    types = [task_type for task_type, _ in failed]
+    await executor.fetch(_SQL["count_failures"], types)
+    rows = await executor.fetch(
+        _SQL["open_strained"], types, half_open_after_seconds, failure_threshold, [task_id for _, task_id in failed]
+    )
+    return [row["task_type"] for row in rows]
+
+
+async def open_by_hand(executor: Executor, task_type: str, half_open_after_seconds: float) -> None:
+    """Open a type's breaker, for as long as it says itself, or else for so many seconds."""
+    await executor.fetch(_SQL["open_by_hand"], task_type, half_open_after_seconds)
+
+
+async def close_by_hand(executor: Executor, task_type: str) -> None:
+    """Close a type's breaker and forget its failures."""
+    await executor.fetch(_SQL["close_by_hand"], task_type)
+
+
+async def set_breaker(
+    executor: Executor,
+    task_type: str,
+    failure_threshold: int | None,
+    half_open_after_seconds: float | None,
+    default_seconds: float,
+) -> None:
+    """Give a type's breaker a threshold and a time of its own; None is the installation's."""
+    await executor.fetch(_SQL["set_breaker"], task_type, failure_threshold, half_open_after_seconds, default_seconds)
+
+
+class Survey(NamedTuple):
+    """Whether valves have to be looked after, and when."""
+
+    next_seconds: float | None
+    is_probing: bool
+    is_limited: bool
+
+
+async def survey(executor: Executor) -> Survey:
+    """Return what there is to look after."""
+    (row,) = await executor.fetch(_SQL["survey"])
+    return Survey(row["next_seconds"], row["probing"], row["limited"])
+
+
+async def end_slowdowns(executor: Executor) -> list[str]:
+    """End slowdowns whose time is over; return their types."""
+    return [row["task_type"] for row in await executor.fetch(_SQL["end_slowdowns"])]
+
+
+async def half_open(executor: Executor) -> list[str]:
+    """Let types be tried again whose breaker was open for long enough; return them."""
+    return [row["task_type"] for row in await executor.fetch(_SQL["half_open"])]
+
+
+async def probes(executor: Executor) -> list[Probe]:
+    """Return the half-open breakers that may be tried now, with the probes let through, as they stand for now."""
+    found = await executor.fetch(_SQL["probes"])
+    locked = await executor.fetch(_SQL["lock_probes"], [row["probe_task_id"] for row in found if row["probe_task_id"]])
+    states = {row["id"]: row for row in locked}
+    return [_probe(row, states.get(row["probe_task_id"])) for row in found]
+
+
+async def close_after(executor: Executor, task_ids: Sequence[TaskId]) -> list[str]:
+    """Close the breakers whose probes these are; return their types."""
+    return [row["task_type"] for row in await executor.fetch(_SQL["close_after"], task_ids)]
+
+
+async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds: float) -> list[tuple[TaskId, Tier]]:
+    """Let one task of each type through instead of the last, to be claimed within so many seconds."""
+    rows = await executor.fetch(
+        _SQL["choose_probes"],
+        [probe.task_type for probe in instead_of],
+        [probe.task_id for probe in instead_of],
+        seconds,
+        BOOST_PER_MINUTE,
+    )
+    return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
+
+
+def _probe(row: Row, task: Row | None) -> Probe:
+    return Probe(
+        row["task_type"],
+        None if row["probe_task_id"] is None else TaskId(str(row["probe_task_id"])),
+        None if task is None else STATES[task["state"]],
+        may_be_claimed=row["may_be_claimed"] and task is not None and task["is_due"],
+    )
 
 
 def _valve(row: Row) -> Valve:

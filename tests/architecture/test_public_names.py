@@ -7,6 +7,7 @@ PUBLIC = {
     "Context": "officeplane.handlers.context",
     "PermanentFailure": "officeplane.handlers.contract",
     "Plane": "officeplane.plane",
+    "RateLimited": "officeplane.handlers.contract",
     "RetryPolicy": "officeplane.domain.retry",
     "handler": "officeplane.handlers.contract",
     "open_plane": "officeplane.plane",

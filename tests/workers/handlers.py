@@ -12,7 +12,7 @@ from typing import Never
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from officeplane import BlockingContext, Context, PermanentFailure, edits, handler
+from officeplane import BlockingContext, Context, PermanentFailure, RateLimited, edits, handler
 from tests.workers.marks import Marks
 
 _PAUSE_SECONDS = 0.01
@@ -155,6 +155,16 @@ class BrokenError(Exception):
         raise TypeError
 
 
+class TooManyError(Exception):
+    """The answer of a server, as clients raise it."""
+
+    status = 429
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        super().__init__("the server refuses")
+        self.headers = headers
+
+
 def _raise(error: BaseException) -> Never:
     raise error
 
@@ -181,6 +191,9 @@ _RESULTS: Mapping[str, Callable[[], object]] = {
 _ERRORS: Mapping[str, Callable[[], BaseException]] = {
     "error": lambda: RuntimeError("it goes wrong"),
     "permanent": lambda: PermanentFailure("it never will"),
+    "rate_limited": lambda: RateLimited(1.5),
+    "too_many": lambda: TooManyError({"Retry-After": "30"}),
+    "quota": lambda: RuntimeError("Quota exceeded for this key"),
     "broken": BrokenError,
     "huge": lambda: RuntimeError("x" * 1_000_000),
     "nul": lambda: RuntimeError("a\x00b\ud800c"),

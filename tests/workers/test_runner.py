@@ -129,6 +129,17 @@ async def test_a_huge_complaint_is_cut(bench: Workbench, runner: Runner, task_ty
 
 
 @pytest.mark.parametrize("task_type", ["test.raise", "test.raise_def"])
+@pytest.mark.parametrize(("what", "retry_after"), [("rate_limited", 1.5), ("too_many", 30), ("quota", None)])
+async def test_a_rate_limit_is_known_as_one_in_the_loop_and_in_a_child(
+    bench: Workbench, runner: Runner, task_type: str, what: str, retry_after: float | None
+) -> None:
+    outcome = await runner.run(await bench.a_running_task(task_type, payload={"what": what}))
+
+    failure = failure_of(outcome)
+    assert (failure.kind, failure.retry_after) == (FailureKind.RATE_LIMITED, retry_after)
+
+
+@pytest.mark.parametrize("task_type", ["test.raise", "test.raise_def"])
 async def test_a_permanent_failure_is_not_tried_again(bench: Workbench, runner: Runner, task_type: str) -> None:
     task = await bench.a_running_task(task_type, payload={"what": "permanent"})
 

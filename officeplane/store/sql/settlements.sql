@@ -72,6 +72,11 @@ held AS MATERIALIZED (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
     SELECT $13::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+), forgiven AS (
+    -- A success begins the count of a type's failures in a row anew. Nearly always there is no such row.
+    UPDATE valves SET failures = 0
+     WHERE failures > 0 AND breaker = 'closed'
+       AND task_type IN (SELECT settled.task_type FROM settled WHERE settled.state = 'COMPLETED')
 
 -- name: settle
 -- Ends attempts whose claim still stands, records failures, events and counters.

@@ -75,3 +75,98 @@ WITH chosen AS MATERIALIZED (
     RETURNING id, rung_tier, rank, seq
 )
 SELECT id, rung_tier FROM rung ORDER BY rank, seq
+
+-- name: slow_down
+-- Slows types down for at least so many seconds from now. No row: never.
+INSERT INTO valves AS v (task_type, slow_until)
+SELECT s.task_type, clock_timestamp() + make_interval(secs => max(s.seconds))
+  FROM unnest($1::text[], $2::float8[]) AS s(task_type, seconds) GROUP BY s.task_type ORDER BY s.task_type
+ON CONFLICT (task_type) DO UPDATE SET slow_until = greatest(v.slow_until, excluded.slow_until)
+RETURNING task_type
+
+-- name: count_failures
+-- Counts failed attempts in a row, one for each time a type is named. No row: never.
+INSERT INTO valves AS v (task_type, failures)
+SELECT task_type, count(*) FROM unnest($1::text[]) AS task_type GROUP BY task_type ORDER BY task_type
+ON CONFLICT (task_type) DO UPDATE SET failures = v.failures + excluded.failures
+RETURNING task_type
+
+-- part: opening
+breaker = 'open', opened_at = clock_timestamp(), probe_task_id = NULL, probe_until = NULL,
+retry_at = clock_timestamp() + make_interval(secs => coalesce(valves.half_open_after_seconds, $2::float8))
+
+-- part: closing
+breaker = 'closed', failures = 0, opened_at = NULL, retry_at = NULL, probe_task_id = NULL, probe_until = NULL
+
+-- name: open_strained
+-- Opens the breakers of types that failed too often in a row, or whose probe failed. No row: none did.
+UPDATE valves SET {opening}
+ WHERE task_type = ANY($1::text[])
+   AND (breaker = 'closed' AND failures >= coalesce(failure_threshold, $3::integer)
+        OR breaker = 'half_open' AND probe_task_id = ANY($4::uuid[]))
+RETURNING task_type
+
+-- name: open_by_hand
+-- Opens a type's breaker, whatever it was. Always one row.
+INSERT INTO valves (task_type, breaker, opened_at, retry_at)
+VALUES ($1::text, 'open', clock_timestamp(), clock_timestamp() + make_interval(secs => $2::float8))
+ON CONFLICT (task_type) DO UPDATE SET {opening}
+RETURNING task_type
+
+-- name: close_by_hand
+-- Closes a type's breaker and forgets its failures. No row: there was nothing to forget.
+UPDATE valves SET {closing} WHERE task_type = $1::text RETURNING task_type
+
+-- name: set_breaker
+-- Gives a type's breaker a threshold and a time of its own, or the installation's again. Always one row.
+INSERT INTO valves AS v (task_type, failure_threshold, half_open_after_seconds)
+VALUES ($1::text, $2::integer, $3::float8)
+ON CONFLICT (task_type) DO UPDATE
+   SET failure_threshold = excluded.failure_threshold, half_open_after_seconds = excluded.half_open_after_seconds,
+       retry_at = v.opened_at + make_interval(secs => coalesce(excluded.half_open_after_seconds, $4::float8))
+RETURNING task_type
+
+-- name: survey
+-- Seconds until a valve has to be looked after, and which kinds of valves there are. Always one row; null: never.
+SELECT extract(epoch FROM min(least(slow_until, CASE WHEN breaker = 'open' THEN retry_at END))
+                          - clock_timestamp())::float8 AS next_seconds,
+       coalesce(bool_or(breaker = 'half_open'), false) AS probing, coalesce(bool_or(limited), false) AS limited
+  FROM valves
+
+-- name: end_slowdowns
+-- Ends slowdowns whose time is over. No row: none is.
+UPDATE valves SET slow_until = NULL WHERE slow_until <= clock_timestamp() RETURNING task_type
+
+-- name: half_open
+-- Lets types be tried again whose breaker was open for long enough. No row: none was.
+UPDATE valves SET breaker = 'half_open' WHERE breaker = 'open' AND retry_at <= clock_timestamp() RETURNING task_type
+
+-- name: probes
+-- Half-open breakers that may be tried now, each with the task that was let through, if one was. No row: none may.
+SELECT task_type, probe_task_id, coalesce(probe_until > clock_timestamp(), false) AS may_be_claimed FROM valves
+ WHERE breaker = 'half_open' AND NOT paused AND (slow_until IS NULL OR slow_until <= clock_timestamp())
+
+-- name: lock_probes
+-- How these tasks stand, until the transaction ends. No row: it is gone.
+SELECT id, state, run_at <= clock_timestamp() AS is_due FROM tasks
+ WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: close_after
+-- Closes the breakers whose probes these are. No row: none is any more.
+UPDATE valves SET {closing} WHERE breaker = 'half_open' AND probe_task_id = ANY($1::uuid[]) RETURNING task_type
+
+-- name: choose_probes
+-- Lets one task of each half-open type through instead of the last, to be claimed within
+-- so many seconds. No row: none waits, or another was chosen meanwhile.
+WITH chosen AS (
+    SELECT v.task_type, v.last, t.id, t.tier
+      FROM unnest($1::text[], $2::uuid[]) AS v(task_type, last),
+           LATERAL (SELECT t.id, tier_of(t.rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60) AS tier
+                      FROM tasks t WHERE {ready}
+                     ORDER BY t.id IS NOT DISTINCT FROM v.last, t.suspect, t.rank, t.seq LIMIT 1) t
+)
+UPDATE valves SET probe_task_id = chosen.id, probe_until = clock_timestamp() + make_interval(secs => $3::float8)
+  FROM chosen
+ WHERE valves.task_type = chosen.task_type AND valves.breaker = 'half_open'
+   AND valves.probe_task_id IS NOT DISTINCT FROM chosen.last
+RETURNING valves.task_type, chosen.id, chosen.tier

@@ -1,0 +1,90 @@
+"""Pauses, circuit breakers and limits over HTTP."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from officeplane.runtime import Runtime
+from tests.api.plane import Api, json_of
+
+
+@pytest.fixture(autouse=True)
+async def nothing_held(api: Api) -> AsyncIterator[None]:
+    """Every test lets go what it held back."""
+    yield
+    runtime: Runtime = api.app.state.plane.runtime
+    await runtime.ledger.fetch("DELETE FROM valves")
+    await runtime.ledger.fetch("DELETE FROM paused_documents")
+
+
+async def breaker(api: Api, task_type: str = "noop") -> dict[str, Any]:
+    found = (await api.get("/api/circuit-breakers")).json()
+    return next(one for one in found if one["taskType"] == task_type)
+
+
+@pytest.mark.parametrize("path", ["/api/task-types/noop", "/api/documents/any.lane:1"])
+async def test_pause_and_resume_say_how_it_is_now(api: Api, path: str) -> None:
+    for deed, paused in (("pause", True), ("pause", True), ("resume", False), ("resume", False)):
+        response = await api.post(f"{path}/{deed}")
+
+        assert (response.status_code, response.json()) == (200, {"paused": paused})
+
+
+async def test_a_paused_task_says_so(api: Api) -> None:
+    task = await api.submit(documentId="held")
+    await api.post("/api/documents/held/pause")
+
+    explained = json_of(await api.get(f"/api/tasks/{task['id']}/explain"))
+
+    assert not explained["runnable"]
+    assert explained["reasons"][0]["code"] == "paused"
+
+
+async def test_an_id_that_cannot_be_one_is_refused(api: Api) -> None:
+    response = await api.post("/api/documents/-no/pause")
+
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_parameter")
+
+
+@pytest.mark.parametrize("path", [
+    "/api/task-types/no.such/pause", "/api/task-types/no.such/resume",
+    "/api/circuit-breakers/no.such/reset", "/api/circuit-breakers/no.such/open",
+])  # fmt: skip
+async def test_a_type_that_nobody_knows_is_refused(api: Api, path: str) -> None:
+    response = await api.post(path)
+
+    assert (response.status_code, response.json()["code"]) == (422, "unknown_task_type")
+
+
+async def test_a_breaker_is_closed_at_first_and_as_the_installation_has_it(api: Api) -> None:
+    assert await breaker(api) == {
+        "taskType": "noop", "state": "closed", "failures": 0, "openedAt": None, "retryAt": None,
+        "failureThreshold": 5, "halfOpenAfterSeconds": 60,
+    }  # fmt: skip
+
+
+async def test_a_breaker_is_set_opened_and_reset(api: Api) -> None:
+    response = await api.client.put("/api/circuit-breakers/noop", json={"failureThreshold": 2})
+    assert (response.status_code, response.json()["failureThreshold"]) == (200, 2)
+
+    opened = json_of(await api.post("/api/circuit-breakers/noop/open"))
+    assert opened["state"] == "open"
+    assert opened["openedAt"] < opened["retryAt"]
+    assert await breaker(api) == opened
+
+    reset = json_of(await api.post("/api/circuit-breakers/noop/reset"))
+    assert (reset["state"], reset["failures"], reset["openedAt"], reset["failureThreshold"]) == ("closed", 0, None, 2)
+    back = await api.client.put("/api/circuit-breakers/noop", json={})
+    assert back.json()["failureThreshold"] == 5
+
+
+@pytest.mark.parametrize("body", [
+    {"failureThreshold": 0}, {"failureThreshold": "3"}, {"halfOpenAfterSeconds": 0}, {"half_open_after_seconds": 3},
+    {"threshold": 3}, [],
+])  # fmt: skip
+async def test_a_breaker_that_makes_no_sense_is_refused(api: Api, body: object) -> None:
+    response = await api.client.put("/api/circuit-breakers/noop", json=body)
+
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+    assert (await breaker(api))["failureThreshold"] == 5

@@ -1,0 +1,133 @@
+"""Rate limits: the task waits without using an attempt, and its whole type slows down for half of that time."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.outcome import Failed
+from officeplane.domain.task import ClaimedTask
+from tests.services.conftest import AnotherBench
+from tests.workbench import Workbench
+
+
+async def limit(bench: Workbench, task: ClaimedTask, retry_after: float | None) -> None:
+    """End an attempt with a rate limit."""
+    await bench.settle(task, Failed(Failure(FailureKind.RATE_LIMITED, "429", retry_after=retry_after)))
+
+
+async def slow_until(bench: Workbench, task_type: str = "noop") -> datetime | None:
+    (row,) = await bench.execute("SELECT slow_until FROM valves WHERE task_type = $1", task_type)
+    found: datetime | None = row["slow_until"]
+    return found
+
+
+async def let_the_slowdown_pass(bench: Workbench) -> None:
+    await bench.execute("UPDATE valves SET slow_until = now() WHERE slow_until IS NOT NULL")
+
+
+async def test_a_rate_limited_task_waits_without_using_an_attempt_and_keeps_its_checkpoint(bench: Workbench) -> None:
+    task = await bench.a_task(max_retries=0)
+    for times in range(1, 4):
+        claimed = await bench.claim_next(task)
+        assert (claimed.attempt, claimed.attempts_charged) == (times, 0)
+        await bench.worker.keeping.save_checkpoint(claimed, json.dumps({"times": times}))
+        await limit(bench, claimed, 30)
+        waiting = (await bench.details(task.id)).task
+        assert waiting.state == "RETRYING"
+        assert timedelta(seconds=28) < waiting.run_at - datetime.now(UTC) < timedelta(seconds=31)
+        await bench.make_due()
+        await let_the_slowdown_pass(bench)
+
+    claimed = await bench.claim_next(task)
+    assert json.loads(claimed.checkpoint_json or "") == {"times": 3}
+    assert [failure.kind for failure in (await bench.details(task.id)).failures] == ["rate_limited"] * 3
+
+
+async def test_the_type_slows_down_for_half_of_the_wait(bench: Workbench) -> None:
+    limited, other = await bench.a_running_task(), await bench.a_task()
+    unrelated = await bench.a_task("sleep", payload={"seconds": 0})
+
+    await limit(bench, limited, 30)
+
+    until = await slow_until(bench)
+    assert until is not None
+    assert timedelta(seconds=13) < until - datetime.now(UTC) < timedelta(seconds=16)
+    assert [task.id for task in await bench.claim(other, unrelated)] == [unrelated.id]
+    await let_the_slowdown_pass(bench)
+    assert (await bench.claim_next(other)).id == other.id
+
+
+async def test_a_shorter_slowdown_does_not_cut_a_longer_one_short(bench: Workbench) -> None:
+    first, second = await bench.a_running_task(), await bench.a_running_task()
+    await limit(bench, first, 60)
+    until = await slow_until(bench)
+
+    await limit(bench, second, 2)
+
+    assert await slow_until(bench) == until
+
+
+async def test_every_worker_slows_down_also_one_without_redis(bench: Workbench, another_bench: AnotherBench) -> None:
+    limited, waiting = await bench.a_running_task(), await bench.a_task()
+    async with another_bench(redis_url="") as polling:
+        await limit(polling, limited, 30)
+
+        assert await polling.worker.claiming.claim_from_ledger(5) == []
+        assert await bench.another_worker().claim(waiting) == []
+        await let_the_slowdown_pass(bench)
+        assert [task.id for task in await polling.worker.claiming.claim_from_ledger(5)] == [waiting.id]
+
+
+async def test_without_a_time_the_task_waits_longer_each_time(bench: Workbench) -> None:
+    task = await bench.a_task()
+    waits: list[float] = []
+    for _ in range(3):
+        await limit(bench, await bench.claim_next(task), None)
+        waits.append(((await bench.details(task.id)).task.run_at - datetime.now(UTC)).total_seconds())
+        await bench.make_due()
+        await let_the_slowdown_pass(bench)
+
+    assert [(low < wait < 1.15 * low) for low, wait in zip((58, 118, 238), waits, strict=True)] == [True] * 3
+
+
+async def test_when_a_slowdown_has_passed_the_leader_rings(bench: Workbench) -> None:
+    limited, waiting = await bench.a_running_task(), await bench.a_task()
+    await limit(bench, limited, 30)
+    await bench.hush()
+    assert await bench.worker.tending.tend() <= 1
+    assert await bench.rung() == []
+
+    await let_the_slowdown_pass(bench)
+    await bench.worker.tending.tend()
+
+    assert await bench.rung() == [waiting.id]
+    assert await slow_until(bench) is None
+
+
+async def test_a_cancelled_task_does_not_slow_its_type_down(bench: Workbench) -> None:
+    limited = await bench.a_running_task()
+    await bench.runtime.cancellation.cancel(limited.id, None)
+
+    await limit(bench, limited, 30)
+
+    assert await bench.state(limited) == "CANCELLED"
+    assert await bench.execute("SELECT FROM valves") == []
+
+
+async def test_a_task_says_that_its_type_is_slowed_down_and_until_when(bench: Workbench) -> None:
+    limited, waiting = await bench.a_running_task(), await bench.a_task()
+    await limit(bench, limited, 30)
+
+    (reason, *_) = (await bench.runtime.explanation.explain(waiting.id)).reasons
+
+    assert reason.code == "rate_limited"
+    assert set(reason.facts) == {"taskType", "until"}
+
+
+async def test_a_lane_whose_head_was_rate_limited_waits_with_it(bench: Workbench) -> None:
+    head = await bench.a_running_task(document_id="d")
+    behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
+
+    await limit(bench, head, 30)
+
+    assert await bench.claim(behind) == []
