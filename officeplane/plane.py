@@ -3,42 +3,17 @@
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from types import ModuleType
-from typing import Any, TypedDict, Unpack
-
-from pydantic import ValidationError
+from typing import Any, Unpack
 
 from officeplane.config import Settings
-from officeplane.domain.errors import FieldError, InvalidRequestError, TaskNotFoundError
+from officeplane.domain.errors import InvalidRequestError, TaskNotFoundError
 from officeplane.domain.ids import TaskId, parse_task_id
-from officeplane.domain.request import TaskRequest
+from officeplane.domain.request import TaskOptions, TaskRequest, request_of
 from officeplane.domain.task import Task
 from officeplane.runtime import Runtime, open_runtime
 from officeplane.store.connection import Executor
 
 DEFAULT_WAIT_SECONDS = 60.0
-
-
-class TaskOptions(TypedDict, total=False):
-    """What a task may be given besides its type; the names of the HTTP API in snake_case."""
-
-    document_id: str
-    title: str
-    payload: Mapping[str, Any]
-    priority: str | int
-    max_retries: int
-    timeout_seconds: float
-    run_at: object
-    deadline: object
-    boost_per_minute: float
-    retry: object
-    on_retry: str
-    idempotency_key: str
-    dedupe: str
-    children: list[Mapping[str, Any]]
-    on_child_failure: str
-    depends_on: list[str]
-    tags: list[str]
-    created_by: str
 
 
 class Plane:
@@ -55,7 +30,7 @@ class Plane:
         With `connection`, an asyncpg connection in a transaction of yours, the
         task exists when you commit; call `ring` then, or let the sweeper find it.
         """
-        request = _request({"task_type": task_type, **options})
+        request = request_of({"task_type": task_type, **options})
         if connection is None:
             return (await self._runtime.submission.submit(request)).task
         return (await self._runtime.submission.submit_within(connection, request)).task
@@ -115,22 +90,10 @@ class _Requests:
     def __iter__(self) -> Iterator[TaskRequest]:
         for index, options in enumerate(self._tasks):
             try:
-                request = _request(options)
+                request = request_of(options)
             except InvalidRequestError as error:
                 raise error.within(str(index)) from None
             yield request
-
-
-def _request(options: Mapping[str, Any]) -> TaskRequest:
-    try:
-        return TaskRequest.from_python(options)
-    except ValidationError as error:
-        wrong = [
-            FieldError(".".join(map(str, found["loc"])), found["msg"])
-            for found in error.errors(include_url=False, include_context=False, include_input=False)
-        ]
-        message = f"{wrong[0].field}: {wrong[0].message}"
-        raise InvalidRequestError(message, wrong) from None
 
 
 def _id(task_id: str) -> TaskId:

@@ -40,6 +40,7 @@ from officeplane.services.reopening import Reopening
 from officeplane.services.retention import Retention
 from officeplane.services.review import Review
 from officeplane.services.settlement import Settlements
+from officeplane.services.spawning import Spawning
 from officeplane.services.statistics import Statistics
 from officeplane.services.submission import Submission
 from officeplane.services.tending import Tending
@@ -88,6 +89,7 @@ class WorkerServices:
 
     keeping: Keeping
     editing: Editing
+    spawning: Spawning
     redelivery: Redelivery
     ranking: Ranking
     retention: Retention
@@ -166,6 +168,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         settling_beside=Settlements(ledger, doorbell, rules, heads, counted_by=f"{worker_id}/2"),
         keeping=Keeping(ledger),
         editing=Editing(ledger, runtime.sandbox, heads),
+        spawning=Spawning(ledger, runtime.submission),
         redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
         ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),

@@ -21,10 +21,12 @@ from officeplane.domain.document import Node
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.outcome import Failed, Succeeded
+from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
-from officeplane.handlers.contract import failure_of
+from officeplane.handlers.contract import PermanentFailure, failure_of
+from officeplane.handlers.spawning import Spawned
 from workers.frames import Message, packed, receive
 from workers.results import EditsWanted, outcome_of
 
@@ -76,6 +78,15 @@ class _Line:
             raise ValueError(answer["refused"])
         return answer["read"]
 
+    def spawn(self, request: TaskRequest, key: str) -> Spawned:
+        """Ask the worker for a task."""
+        self.send({"spawn": request.model_dump_json(by_alias=True, exclude_unset=True), "key": key})
+        answer = self.next()
+        if "refused" in answer:
+            raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])
+        task_id, is_completed, result = answer["spawned"]
+        return Spawned(TaskId(task_id), is_completed, result)
+
     def checkpoint(self, value: object) -> None:
         """Send a checkpoint to the worker and wait until it is stored."""
         self.send({"checkpoint": value})
@@ -101,7 +112,7 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
     task = _task(order)
     task_type = catalogue.find(task.task_type)
     assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
-    context = BlockingContext(task, order["checkpoint"], line, line)
+    context = BlockingContext(task, order["checkpoint"], line, line, line)
     try:
         payload = task_type.payload.model_validate_json(task.payload_json)
         outcome = outcome_of(task_type.run(payload, context))

@@ -20,8 +20,11 @@ import structlog
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.context import Reader, Reports
+from officeplane.handlers.contract import PermanentFailure
+from officeplane.handlers.spawning import Spawns
 from workers.frames import Message, packed, read
 from workers.results import EditsWanted
 
@@ -73,7 +76,7 @@ class Children:
         self._starting: list[asyncio.Task[_Child]] = []
 
     async def run(
-        self, task: ClaimedTask, payload_json: str, reports: Reports, reader: Reader
+        self, task: ClaimedTask, payload_json: str, reports: Reports, reader: Reader, spawns: Spawns
     ) -> Outcome | EditsWanted:
         """Run a task in a child; when cancelled, the child is killed first."""
         child = await self._ready()
@@ -81,12 +84,12 @@ class Children:
         try:
             await child.send(_order(task, payload_json))
             has_begun = bool(await read(child.reader))
-            outcome = await self._converse(child, task, reports, reader)
+            outcome = await self._converse(child, task, reports, reader, spawns)
         except (asyncio.IncompleteReadError, ConnectionError):
             status = await child.end()
             if not has_begun:
                 # It died while it was idle, which is no fault of this task.
-                return await self.run(task, payload_json, reports, reader)
+                return await self.run(task, payload_json, reports, reader, spawns)
             _log.warning("child.died", task_id=task.id, task_type=task.task_type, status=status)
             return Failed(Failure(FailureKind.CRASH, _epitaph(status)), killed_its_child=True)
         except BaseException:
@@ -145,7 +148,9 @@ class Children:
         return child
 
     @staticmethod
-    async def _converse(child: _Child, task: ClaimedTask, reports: Reports, reader: Reader) -> Outcome | EditsWanted:
+    async def _converse(
+        child: _Child, task: ClaimedTask, reports: Reports, reader: Reader, spawns: Spawns
+    ) -> Outcome | EditsWanted:
         while True:
             match await read(child.reader):
                 case {"result": None | str() as result_json}:
@@ -156,6 +161,8 @@ class Children:
                     return EditsWanted(tuple((str(task_type), str(payload)) for task_type, payload in edits))
                 case {"read": str(what)}:
                     await child.send(await _read(reader, what))
+                case {"spawn": str(request_json), "key": str(key)}:
+                    await child.send(await _spawned(spawns, task, request_json, key))
                 case {"progress": [int() | float() as fraction, None | str() as message]}:
                     reports.progress(task, fraction, message)
                 case {"checkpoint": value}:
@@ -178,6 +185,19 @@ async def _read(reader: Reader, what: str) -> Message:
         raise
     except Exception as error:  # noqa: BLE001 - then it is its handler's error
         return {"refused": describe(error)}
+
+
+async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: str) -> Message:
+    """Spawn a task for a handler and return what it learns of it, or why that cannot be."""
+    try:
+        request = TaskRequest.model_validate_json(request_json)
+        return {"spawned": [*await spawns.spawn(task, request, key)]}
+    except DatabaseUnavailableError:
+        raise
+    except PermanentFailure as error:
+        return {"refused": str(error), "permanent": True}
+    except Exception as error:  # noqa: BLE001 - then it is its handler's error
+        return {"refused": describe(error), "permanent": False}
 
 
 async def _refusal(reports: Reports, task: ClaimedTask, value: object) -> str | None:

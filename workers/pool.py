@@ -67,7 +67,14 @@ class Pool:
         self._deadlines = Deadlines()
         self._reports = LedgerReports(services.keeping)
         self._children = Children(settings.handlers)
-        self._runner = Runner(runtime.catalogue, services.keeping, services.editing, self._reports, self._children)
+        self._runner = Runner(
+            runtime.catalogue,
+            services.keeping,
+            services.editing,
+            services.spawning,
+            self._reports,
+            self._children,
+        )
         self._lease = LeaseKeeper(
             LeaseTerms(settings.database_url, settings.lease_seconds, settings.heartbeat_seconds),
             LeaseNews(

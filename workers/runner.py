@@ -19,6 +19,7 @@ from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.services.editing import DocumentReader, Editing
 from officeplane.services.failpoints import reach
 from officeplane.services.keeping import Keeping
+from officeplane.services.spawning import Spawning
 from workers.children import Children
 from workers.results import EditsWanted, outcome_of
 
@@ -29,11 +30,18 @@ class Runner:
     """Runs handlers: `async def` in this loop, plain `def` in a child process, edits in the sandbox."""
 
     def __init__(
-        self, catalogue: Catalogue, keeping: Keeping, editing: Editing, reports: Reports, children: Children
+        self,
+        catalogue: Catalogue,
+        keeping: Keeping,
+        editing: Editing,
+        spawning: Spawning,
+        reports: Reports,
+        children: Children,
     ) -> None:
         self._catalogue = catalogue
         self._keeping = keeping
         self._editing = editing
+        self._spawning = spawning
         self._reports = reports
         self._children = children
 
@@ -53,7 +61,7 @@ class Runner:
                 return await self._editing.run(task, payload_json)
             reader = self._editing.reader(task)
             if not task_type.is_async:
-                ended = await self._children.run(task, payload_json, self._reports, reader)
+                ended = await self._children.run(task, payload_json, self._reports, reader, self._spawning)
             else:
                 payload = task_type.payload.model_validate_json(payload_json)
                 ended = await self._run_here(task, task_type, payload, reader)
@@ -69,7 +77,7 @@ class Runner:
         self, task: ClaimedTask, task_type: TaskType, payload: BaseModel, reader: DocumentReader
     ) -> Outcome | EditsWanted:
         checkpoint: object = None if task.checkpoint_json is None else json.loads(task.checkpoint_json)
-        context = Context(task, checkpoint, self._reports, reader)
+        context = Context(task, checkpoint, self._reports, reader, self._spawning)
         assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
         try:
             result: object = await task_type.run(payload, context)

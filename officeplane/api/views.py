@@ -94,6 +94,7 @@ class TaskView(View):
     parent_id: str | None
     position: int | None
     key: str | None
+    spawned_by: str | None
     tags: tuple[str, ...]
     worker_id: str | None
     created_by: str | None
@@ -140,6 +141,7 @@ def task_view(details: TaskDetails) -> TaskView:
         parent_id=task.parent_id,
         position=task.position,
         key=task.key,
+        spawned_by=task.spawned_by,
         tags=task.tags,
         worker_id=task.worker_id,
         created_by=task.created_by,

@@ -64,6 +64,7 @@ class Task(Reading):
     max_retries: int | None = None
     timeout_seconds: float | None = None
     parent_id: str | None = None
+    spawned_by: str | None = None
     key: str | None = None
     tags: tuple[str, ...] = ()
     worker_id: str | None = None

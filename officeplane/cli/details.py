@@ -55,6 +55,7 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "error", "" if task.error is None else printable(f"{task.error.kind}: {task.error.message}")
     yield "children", counts(task.child_counts or {})
     yield "parent", task.parent_id or ""
+    yield "spawned by", task.spawned_by or ""
     yield "key", printable(task.key or "")
     yield "tags", printable(", ".join(task.tags))
     yield "worker", task.worker_id or ""

@@ -7,12 +7,22 @@ The same model serves HTTP bodies (camelCase names) and the Python API
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, Self, TypedDict, cast
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.batch import CHILDREN_MAX, OnChildFailure
+from officeplane.domain.errors import FieldError, InvalidRequestError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
 from officeplane.domain.retry import RetryPolicy
@@ -140,6 +150,47 @@ class TaskRequest(BaseModel):
     def priority_value(self) -> int | None:
         """The 0-100 value of the priority, where one was given."""
         return None if self.priority is None else priority_value(self.priority)
+
+
+class SpawnOptions(TypedDict, total=False):
+    """What a task may be given besides its type and payload; the names of the HTTP API in snake_case."""
+
+    document_id: str
+    title: str
+    priority: str | int
+    max_retries: int
+    timeout_seconds: float
+    run_at: object
+    deadline: object
+    boost_per_minute: float
+    retry: object
+    on_retry: str
+    children: list[Mapping[str, Any]]
+    on_child_failure: str
+    depends_on: list[str]
+    tags: list[str]
+    created_by: str
+
+
+class TaskOptions(SpawnOptions, total=False):
+    """What a task may be given besides its type when it is submitted."""
+
+    payload: Mapping[str, Any]
+    idempotency_key: str
+    dedupe: str
+
+
+def request_of(options: Mapping[str, Any]) -> TaskRequest:
+    """Return the request that options with Python's names make; raise the refusal when they make none."""
+    try:
+        return TaskRequest.from_python(options)
+    except ValidationError as error:
+        wrong = [
+            FieldError(".".join(map(str, found["loc"])), found["msg"])
+            for found in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        message = f"{wrong[0].field}: {wrong[0].message}"
+        raise InvalidRequestError(message, wrong) from None
 
 
 NOT_SUPPORTED_YET: Final = frozenset(

@@ -5,11 +5,14 @@ An `async def` handler gets a `Context`, whose methods are awaited. A plain
 names, called directly.
 """
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, Unpack
 
 from officeplane.domain.document import Node
-from officeplane.domain.ids import DocumentId
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.request import SpawnOptions
 from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.spawning import BlockingSpawns, Keys, Spawns, spawn_request
 
 
 class Reports(Protocol):
@@ -73,6 +76,7 @@ class _Facts:
 
     def __init__(self, task: ClaimedTask, saved_checkpoint: object) -> None:
         self.task = task
+        self._keys = Keys()
         self.saved_checkpoint = saved_checkpoint
         """The value of the last `checkpoint`, of this attempt or an earlier one; None at first."""
 
@@ -90,10 +94,13 @@ class _Facts:
 class Context(_Facts):
     """One attempt, as an `async def` handler sees it."""
 
-    def __init__(self, task: ClaimedTask, saved_checkpoint: object, reports: Reports, reader: Reader) -> None:
+    def __init__(
+        self, task: ClaimedTask, saved_checkpoint: object, reports: Reports, reader: Reader, spawns: Spawns
+    ) -> None:
         super().__init__(task, saved_checkpoint)
         self._reports = reports
         self._reader = reader
+        self._spawns = spawns
 
     async def text(self) -> str:
         """Return what the document says, as of the revision that the task's edits will follow."""
@@ -116,16 +123,34 @@ class Context(_Facts):
         await self._reports.checkpoint(self.task, value)
         self.saved_checkpoint = value
 
+    async def spawn(
+        self,
+        task_type: str,
+        *,
+        payload: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        **options: Unpack[SpawnOptions],
+    ) -> TaskId:
+        """Store a new task and return its id; one that was spawned under the key before is not stored again."""
+        request = spawn_request(task_type, payload, options)
+        return (await self._spawns.spawn(self.task, request, self._keys.key_of(task_type, key))).task_id
+
 
 class BlockingContext(_Facts):
     """One attempt, as a plain `def` handler in a child process sees it."""
 
     def __init__(
-        self, task: ClaimedTask, saved_checkpoint: object, reports: BlockingReports, reader: BlockingReader
+        self,
+        task: ClaimedTask,
+        saved_checkpoint: object,
+        reports: BlockingReports,
+        reader: BlockingReader,
+        spawns: BlockingSpawns,
     ) -> None:
         super().__init__(task, saved_checkpoint)
         self._reports = reports
         self._reader = reader
+        self._spawns = spawns
 
     def text(self) -> str:
         """Return what the document says, as of the revision that the task's edits will follow."""
@@ -147,3 +172,15 @@ class BlockingContext(_Facts):
         """Store a JSON value that the next attempt finds as `saved_checkpoint`."""
         self._reports.checkpoint(value)
         self.saved_checkpoint = value
+
+    def spawn(
+        self,
+        task_type: str,
+        *,
+        payload: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        **options: Unpack[SpawnOptions],
+    ) -> TaskId:
+        """Store a new task and return its id; one that was spawned under the key before is not stored again."""
+        request = spawn_request(task_type, payload, options)
+        return self._spawns.spawn(request, self._keys.key_of(task_type, key)).task_id

@@ -90,6 +90,13 @@ class Submission:
         try:
             intake = take_in(request, self.catalogue)
             await self.check_documents([intake])
+        except UNSTORABLE as error:
+            raise _refusal(error) from error
+        return await self.store_within(executor, intake)
+
+    async def store_within(self, executor: Executor, intake: Intake) -> Submitted:
+        """Do the same for what was taken in, and checked, by the caller."""
+        try:
             (stored,) = await _keyed(executor, [intake])
         except UNSTORABLE as error:
             raise _refusal(error) from error

@@ -89,7 +89,7 @@ async def _emptied(plane: Installation) -> None:
         await connection.execute(
             "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
             "documents, revisions, pieces, uploads, edit_conditions, dead_letters, dead_letter_decisions, alerts, "
-            "valves, paused_documents, observations"
+            "valves, paused_documents, observations, task_edges, dags, spawns"
         )
     finally:
         await connection.close()

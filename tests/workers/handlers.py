@@ -58,6 +58,16 @@ class Said(BaseModel):
     said: JsonValue = None
 
 
+class Spawned(BaseModel):
+    """What to spawn, once for each key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task_type: str = "noop"
+    payload: dict[str, JsonValue] = {}
+    keys: tuple[str | None, ...] = (None,)
+
+
 @handler("test.mark", payload=Marked)
 async def mark(payload: Marked, context: Context) -> dict[str, object]:
     """Mark its beginning and its end."""
@@ -314,3 +324,17 @@ def edit_def(payload: BaseModel, context: BlockingContext) -> list[edits.Edit]:
 async def bad_edit(payload: BaseModel, context: Context) -> list[edits.Edit]:
     """Ask for one edit that works and one that cannot."""
     return [edits.AddChapter(title="One"), edits.DeletePage(page_id="no-such")]
+
+
+@handler("test.spawn", payload=Spawned)
+async def spawn(payload: Spawned, context: Context) -> dict[str, object]:
+    """Spawn tasks and return their ids."""
+    ids = [await context.spawn(payload.task_type, payload=payload.payload, key=key) for key in payload.keys]
+    return {"spawned": ids}
+
+
+@handler("test.spawn_def", payload=Spawned)
+def spawn_def(payload: Spawned, context: BlockingContext) -> dict[str, object]:
+    """Do the same in a process of its own."""
+    ids = [context.spawn(payload.task_type, payload=payload.payload, key=key) for key in payload.keys]
+    return {"spawned": ids}

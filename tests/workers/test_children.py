@@ -39,7 +39,7 @@ class Host:
     async def run_claimed(self, task: ClaimedTask) -> Outcome:
         """Run an attempt to its end."""
         reader = self.bench.worker.editing.reader(task)
-        outcome = await self.children.run(task, task.payload_json, self.reports, reader)
+        outcome = await self.children.run(task, task.payload_json, self.reports, reader, self.bench.worker.spawning)
         assert not isinstance(outcome, EditsWanted)
         return outcome
 
@@ -271,7 +271,8 @@ async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Wor
 
     async def work() -> Outcome:
         reader = bench.worker.editing.reader(task)
-        outcome = await children.run(task, "{}", LedgerReports(bench.worker.keeping), reader)
+        reports = LedgerReports(bench.worker.keeping)
+        outcome = await children.run(task, "{}", reports, reader, bench.worker.spawning)
         assert not isinstance(outcome, EditsWanted)
         return outcome
 

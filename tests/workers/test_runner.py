@@ -23,7 +23,14 @@ from workers.runner import Runner
 def a_runner(bench: Workbench, children: Children, keeping: Keeping | None = None) -> Runner:
     """Return a runner that knows the tests' handlers."""
     keeping = keeping or bench.worker.keeping
-    return Runner(load_catalogue([HANDLERS]), keeping, bench.worker.editing, LedgerReports(keeping), children)
+    return Runner(
+        load_catalogue([HANDLERS]),
+        keeping,
+        bench.worker.editing,
+        bench.worker.spawning,
+        LedgerReports(keeping),
+        children,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -102,10 +102,11 @@ SELECT extract(epoch FROM min(run_at) - clock_timestamp())::float8 AS seconds FR
 -- name: prune
 -- Removes whole trees that ended long ago from a window of the oldest tasks, and what
 -- was decided to go, and tells where the window ends. A tree with an unresolved dead
--- letter stays, and so does one that others wait for or may wait for again. What belongs
--- to a DAG goes when the DAG ended long ago. Null: there is nothing after the position.
+-- letter stays, and so does one that others wait for or may wait for again, and what an
+-- unfinished task has spawned. What belongs to a DAG goes when the DAG ended long ago.
+-- Null: there is nothing after the position.
 WITH RECURSIVE window_ AS MATERIALIZED (
-    SELECT id, seq, state, parent_id, finished_at, created_at, dag_id FROM tasks
+    SELECT id, seq, state, parent_id, finished_at, created_at, dag_id, spawned_by FROM tasks
      WHERE seq > $1::bigint AND created_at < clock_timestamp() - make_interval(secs => least($2::float8, $3::float8))
      ORDER BY seq LIMIT $4::integer
 ), old AS (
@@ -119,6 +120,7 @@ WITH RECURSIVE window_ AS MATERIALIZED (
             WHERE g.id = w.dag_id
               AND (g.status = 'running' OR g.is_stuck OR g.finished_at > clock_timestamp()
                    - make_interval(secs => CASE g.status WHEN 'failed' THEN $3::float8 ELSE $2::float8 END)))
+       AND NOT EXISTS (SELECT FROM tasks p WHERE p.id = w.spawned_by AND p.state IN {unfinished})
     UNION
     (SELECT t.id FROM dead_letters d,
             LATERAL (SELECT id, parent_id, generation, state FROM tasks WHERE id = d.task_id OFFSET 0) t
@@ -143,6 +145,8 @@ WITH RECURSIVE window_ AS MATERIALIZED (
     DELETE FROM task_edges WHERE task_id = ANY(ARRAY(SELECT id FROM going))
 ), removed AS (
     DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM going)) RETURNING id
+), forgotten AS (
+    DELETE FROM spawns WHERE spawned_by = ANY(ARRAY(SELECT id FROM going))
 ), gone AS (
     UPDATE dead_letters SET discarded = false WHERE discarded AND task_id IN (SELECT id FROM removed)
 )

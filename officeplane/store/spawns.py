@@ -1,0 +1,86 @@
+"""Spawns in the ledger: which task a handler has spawned under which key."""
+
+import json
+from typing import Final, NamedTuple
+
+from officeplane.domain.ids import ClaimId, DagId, TaskId
+from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.task import ClaimedTask
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("spawns")
+
+
+class Found(NamedTuple):
+    """What was spawned under a key, and how it stands; no state when it was pruned."""
+
+    task_id: TaskId
+    generation: int
+    request_hash: bytes
+    state: TaskState | None
+    result: object
+
+
+class Spawner(NamedTuple):
+    """A task that spawns: what it hands on, whether its attempt stands, and what the key led to."""
+
+    generation: int
+    priority: int
+    tags: tuple[str, ...]
+    created_by: str | None
+    dag_id: DagId | None
+    stands: bool
+    found: Found | None
+
+
+class Extent(NamedTuple):
+    """How many tasks a task has spawned, and in how deep a line of spawned tasks it stands."""
+
+    spawned: int
+    depth: int
+
+
+async def look(executor: Executor, task_id: TaskId, claim_id: ClaimId, key: str) -> Spawner | None:
+    """Return a task that spawns, with what its key led to; None when there is no such task."""
+    rows = await executor.fetch(_SQL["look"], task_id, claim_id, key)
+    return _spawner(rows[0]) if rows else None
+
+
+async def lock(executor: Executor, task_id: TaskId) -> None:
+    """Keep a task's attempt from ending until the transaction does."""
+    await executor.fetch(_SQL["lock"], task_id)
+
+
+async def extent(executor: Executor, task_id: TaskId, *, depth_max: int) -> Extent:
+    """Return how much a task has spawned, and how deep it stands itself."""
+    (row,) = await executor.fetch(_SQL["extent"], task_id, depth_max)
+    return Extent(row["spawned"], row["depth"])
+
+
+async def remember(
+    executor: Executor, task: ClaimedTask, key: str, spawned: TaskId, generation: int, request_hash: bytes
+) -> None:
+    """Keep what was spawned under a key."""
+    await executor.fetch(_SQL["remember"], task.id, key, spawned, generation, request_hash)
+
+
+def _spawner(row: Row) -> Spawner:
+    found: Found | None = None
+    if row["task_id"] is not None:
+        found = Found(
+            TaskId(str(row["task_id"])),
+            row["spawned_in"],
+            row["request_hash"],
+            None if row["state"] is None else STATES[row["state"]],
+            None if row["result"] is None else json.loads(row["result"]),
+        )
+    return Spawner(
+        row["generation"],
+        row["priority"],
+        tuple(row["tags"]),
+        row["created_by"],
+        None if row["dag_id"] is None else DagId(str(row["dag_id"])),
+        row["stands"],
+        found,
+    )
