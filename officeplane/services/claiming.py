@@ -68,9 +68,7 @@ class Claiming:
         await reach("after_pop")
         found = await self._recovered()
         with in_hand(found):
-            resolved = await claims.resolve(self._ledger, [TaskId(hint) for hint in hints])
-            await reach("after_resolve")
-            claimed = await self._claim(resolved)
+            claimed = await self._claim([TaskId(hint) for hint in hints])
             self._meter.popped_in_vain(len(hints) - len(claimed))
             found += claimed
         return found
@@ -88,7 +86,7 @@ class Claiming:
                 may_take_suspect=self._suspect is None,
             )
             self._next_lane = polled.next_lane
-            found += await self._claim(polled.hints)
+            found += await self._claim(polled.task_ids)
         return found
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
@@ -149,28 +147,37 @@ class Claiming:
                 self._lanes.rejoin(task.document_id, task.hold_id)
         return found
 
-    async def _claim(self, hints: Sequence[Hint]) -> list[ClaimedTask]:
-        free = [hint.task_id for hint in hints if hint.document_id is None]
-        claimed = await self._claim_tasks(free) if free else []
+    async def _claim(self, task_ids: Sequence[TaskId]) -> list[ClaimedTask]:
+        if not task_ids:
+            return []
+        wanted = [(task_id, ClaimId(str(uuid7()))) for task_id in dict.fromkeys(task_ids)]
+        lanes: list[Hint] = []
+
+        async def claim(who: Claimant) -> list[ClaimedTask]:
+            found, claimed = await claims.claim_hinted(self._ledger, who, wanted)
+            lanes.extend(found)
+            return claimed
+
+        claimed = await self._take([claim_id for _, claim_id in wanted], claim)
+        heads: list[ClaimedTask] = []
+        with in_hand(claimed):
+            await reach("after_resolve")
+            heads = await self._claim_heads(lanes)
+        return claimed + heads
+
+    async def _claim_heads(self, hints: Sequence[Hint]) -> list[ClaimedTask]:
         entered = await self._lanes.enter(hints)
         heads: list[ClaimedTask] = []
         try:
-            with in_hand(claimed):
-                await reach("after_lock")
-                heads = await self._claim_lanes(entered)
-                with in_hand(heads):
-                    await reach("after_claim")
+            await reach("after_lock")
+            heads = await self._claim_lanes(entered)
+            with in_hand(heads):
+                await reach("after_claim")
         finally:
             occupied = {task.document_id for task in heads}
             self._lanes.keep(lane for lane in entered if lane.document_id in occupied)
             await self._lanes.leave([lane for lane in entered if lane.document_id not in occupied])
-        return claimed + heads
-
-    async def _claim_tasks(self, task_ids: Sequence[TaskId]) -> list[ClaimedTask]:
-        wanted = [(task_id, ClaimId(str(uuid7()))) for task_id in task_ids]
-        return await self._take(
-            [claim_id for _, claim_id in wanted], lambda who: claims.claim_tasks(self._ledger, who, wanted)
-        )
+        return heads
 
     async def _claim_lanes(self, lanes: Sequence[HeldLane]) -> list[ClaimedTask]:
         if not lanes:

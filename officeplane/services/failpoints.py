@@ -18,7 +18,7 @@ POINTS: Final = {
     "after_insert": "a submission is committed and not yet rung",
     "after_ring": "a submission is rung and not yet answered",
     "after_pop": "hints are off the lists and lead nowhere yet",
-    "after_resolve": "hints are resolved and no lock is taken",
+    "after_resolve": "hints are resolved, tasks without documents claimed, and no lock is taken",
     "after_lock": "locks are held and nothing is claimed",
     "after_claim": "attempts are claimed and no handler has started",
     "handler_start": "a handler is about to be called",

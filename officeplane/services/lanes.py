@@ -73,10 +73,9 @@ class Lanes:
         """Lock the lanes that hints lead to; the hints of those that others hold are parked."""
         urgent: dict[DocumentId, Hint] = {}
         for hint in hints:
-            if hint.document_id is not None:
-                known = urgent.setdefault(hint.document_id, hint)
-                if hint.tier < known.tier:
-                    urgent[hint.document_id] = hint
+            known = urgent.setdefault(hint.document_id, hint)
+            if hint.tier < known.tier:
+                urgent[hint.document_id] = hint
         requests = [
             LockRequest(Hold(document_id, self._worker_id, str(uuid7())), hint.task_id, hint.tier)
             for document_id, hint in sorted(urgent.items())

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.priority import BOOST_PER_MINUTE, TIERS, Tier
 from officeplane.domain.task import ClaimedTask
-from officeplane.store.connection import Executor, Row
+from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
 _SQL: Final = load("claims")
@@ -22,10 +22,10 @@ class LaneRaceError(Exception):
 
 
 class Hint(NamedTuple):
-    """A task id that leads to a document's lane, or to the task itself."""
+    """A task id that leads to a document's lane."""
 
     task_id: TaskId
-    document_id: DocumentId | None
+    document_id: DocumentId
     tier: Tier
 
 
@@ -43,32 +43,27 @@ class Claimant:
 class Polled:
     """Hints read from the ledger, and where the next look at the lanes begins."""
 
-    hints: list[Hint]
+    task_ids: list[TaskId]
     next_lane: str
-
-
-async def resolve(executor: Executor, task_ids: Collection[TaskId]) -> list[Hint]:
-    """Return where hints lead, in no order; unknown ids are left out."""
-    return [_hint(row) for row in await executor.fetch(_SQL["resolve"], list(task_ids))]
 
 
 async def poll(
     executor: Executor, *, limit: int, after_lane: str, lanes: int, task_types: Sequence[str], may_take_suspect: bool
 ) -> Polled:
     """Return hints straight from the ledger, most urgent first."""
-    rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, BOOST_PER_MINUTE, task_types, may_take_suspect)
-    return Polled([_hint(row) for row in rows if row["id"] is not None], rows[0]["last_lane"] or "")
+    rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, task_types, may_take_suspect)
+    return Polled([TaskId(str(row["id"])) for row in rows if row["id"] is not None], rows[0]["last_lane"] or "")
 
 
-async def claim_tasks(
+async def claim_hinted(
     executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]], admitted: Collection[TaskId] = ()
-) -> list[ClaimedTask]:
-    """Claim tasks without a document; those that cannot be had are left out.
+) -> tuple[list[Hint], list[ClaimedTask]]:
+    """Return the lanes to which hints lead, and the claims on those tasks that have no document.
 
     Tasks of a type with declared limits can be had only if they are among the admitted.
     """
     rows = await executor.fetch(
-        _SQL["claim_tasks"],
+        _SQL["claim_hinted"],
         [task_id for task_id, _ in wanted],
         [claim_id for _, claim_id in wanted],
         who.worker_id,
@@ -77,7 +72,11 @@ async def claim_tasks(
         who.may_take_suspect,
         list(admitted),
     )
-    return [claimed_task(row) for row in rows]
+    return [
+        Hint(TaskId(str(row["hint"])), DocumentId(row["lane"]), TIERS[row["tier"]])
+        for row in rows
+        if row["lane"] is not None
+    ], [claimed_task(row[3:]) for row in rows if row["id"] is not None]
 
 
 async def claim_lanes(
@@ -86,7 +85,7 @@ async def claim_lanes(
     wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
     admitted: Collection[TaskId] = (),
 ) -> list[ClaimedTask]:
-    """Claim the heads of lanes; documents must be given in order, and limits hold as for `claim_tasks`."""
+    """Claim the heads of lanes; documents must be given in order, and limits hold as for `claim_hinted`."""
     try:
         rows = await executor.fetch(
             _SQL["claim_lanes"],
@@ -180,11 +179,4 @@ def claimed_task(columns: Iterable[Any]) -> ClaimedTask:
         created_at,
         waited_seconds,
         has_dependents,
-    )
-
-
-def _hint(row: Row) -> Hint:
-    document_id = row["document_id"]
-    return Hint(
-        TaskId(str(row["id"])), None if document_id is None else DocumentId(document_id), TIERS[row["rung_tier"]]
     )

@@ -36,7 +36,7 @@ UNREACHABLE: Final = {
     **{
         (point, Kind.POLLED): _NO_REDIS
         for point in (
-            "after_pop", "after_resolve", "before_release", "after_release", "sweep_marked", "orphan_released",
+            "after_pop", "before_release", "after_release", "sweep_marked", "orphan_released",
         )
     },
     **{

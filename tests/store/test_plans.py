@@ -79,8 +79,7 @@ SETTLED: Final = (
 )
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
-    hot("claims", "resolve", IDS, "pkey"),
-    hot("claims", "claim_tasks", f"{IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}", "pkey"),
+    hot("claims", "claim_hinted", f"{IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}", "pkey"),
     hot(
         "claims",
         "claim_lanes",
@@ -91,7 +90,7 @@ HOT: Final = [
     ),
     hot("claims", "occupied", DOCUMENTS, "occupant"),
     hot("claims", "lane_heads", f"{DOCUMENTS}, 0.1", "lane"),
-    hot("claims", "poll", "32, '', 1000, 0.1, '{noop}', true", "lane", "by_urgency", "by_ring", "occupant", "active"),
+    hot("claims", "poll", "32, '', 1000, '{noop}', true", "lane", "by_urgency", "by_ring", "occupant", "active"),
     hot("claims", "renew", f"{IDS}, {IDS}, 30", "pkey"),
     hot("claims", "cancelled", f"{IDS}, {IDS}", "pkey"),
     hot("claims", "report_progress", f"{IDS}, {IDS}, {JSONS}", "pkey"),

@@ -3,6 +3,12 @@
 -- condition of the updated table, a planner that has learnt that almost nothing
 -- is RUNNING walks a partial index of dead entries for every id.
 
+-- part: attempt
+-- What a worker is given of a task that it has claimed.
+id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
+timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
+date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
+
 -- part: take
 -- The common end of both claims: takes what fits, lets its batches begin, tells of it.
 ), claimed AS (
@@ -22,30 +28,30 @@
     SELECT 'task.running', array_agg(id), array_agg(document_id)
       FROM (SELECT id, document_id FROM begun UNION ALL SELECT id, document_id FROM claimed) c HAVING count(*) > 0
 )
-SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
-       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
-       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
-  FROM claimed
 
--- name: resolve
--- Where each hint leads. No row: the task was pruned, or the hint was never an id of ours.
-SELECT id, document_id, rung_tier FROM tasks WHERE id = ANY($1::uuid[])
-
--- name: claim_tasks
--- Claims tasks that have no document, by id. No row: taken, final, not due, held, of
--- a type this worker does not know, or a suspect that would not be alone. $7: of those
--- whose type has limits, the ones that they admit.
-WITH wanted AS MATERIALIZED (
-    SELECT c.claim_id, t.*
+-- name: claim_hinted
+-- Tells where hints lead, and claims the tasks among them that have no document.
+-- No row: the task was pruned, or the hint was never an id of ours. No claim in a row:
+-- the task has a document, is taken, final, not due, held, of a type this worker does
+-- not know, or a suspect that would not be alone. $7: of those whose type has limits,
+-- the ones that they admit.
+WITH hinted AS MATERIALIZED (
+    SELECT c.id AS hint, c.claim_id AS claim, t.document_id AS lane, t.rung_tier AS tier
       FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id),
-           LATERAL (SELECT ctid AS tid, id, state, run_at, runnable, document_id, task_type, suspect
-                      FROM tasks WHERE tasks.id = c.id FOR NO KEY UPDATE SKIP LOCKED) t
+           LATERAL (SELECT document_id, rung_tier FROM tasks WHERE tasks.id = c.id) t
+), wanted AS MATERIALIZED (
+    SELECT hinted.claim AS claim_id, t.*
+      FROM hinted,
+           LATERAL (SELECT ctid AS tid, id, state, run_at, runnable, task_type, suspect
+                      FROM tasks WHERE tasks.id = hinted.hint FOR NO KEY UPDATE SKIP LOCKED) t
+     WHERE hinted.lane IS NULL
 ), fit AS (
     SELECT tid, claim_id, NULL::uuid AS hold_id FROM wanted
-     WHERE state IN {claimable} AND runnable AND document_id IS NULL AND run_at <= clock_timestamp()
+     WHERE state IN {claimable} AND runnable AND run_at <= clock_timestamp()
        AND task_type = ANY($5::text[]) AND (NOT {held} OR id = ANY($7::uuid[]))
        AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 {take}
+SELECT hint, lane, tier, {attempt} FROM hinted LEFT JOIN claimed ON claimed.id = hinted.hint
 
 -- name: claim_lanes
 -- Claims the head of each document's lane. No row: the lane is empty, occupied or
@@ -72,12 +78,11 @@ WITH wanted AS MATERIALIZED (
        AND (NOT {held} OR id = ANY($8::uuid[]))
        AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 {take}
+SELECT {attempt} FROM claimed
 
 -- name: recover
 -- What a worker holds under claims whose answer it never heard. No row: they were not made.
-SELECT id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
-       timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
-       date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
+SELECT {attempt}
   FROM tasks
  WHERE worker_id = $1 AND runnable AND state IN {active} AND claim_id = ANY($2::uuid[])
 
@@ -120,7 +125,7 @@ WITH RECURSIVE lanes AS (
 ), free AS (
     SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
      WHERE document_id IS NULL AND runnable AND state IN {claimable} AND run_at <= clock_timestamp()
-       AND task_type = ANY($5::text[]) AND NOT {held} AND (NOT suspect OR $6::boolean)
+       AND task_type = ANY($4::text[]) AND NOT {held} AND (NOT suspect OR $5::boolean)
      ORDER BY rung_at LIMIT $3::integer
 ), heads AS (
     SELECT DISTINCT ON (coalesce(document_id, id::text)) *
@@ -129,15 +134,14 @@ WITH RECURSIVE lanes AS (
      WHERE {may_head}
      ORDER BY coalesce(document_id, id::text), rank, seq
 ), fit AS (
-    SELECT id, document_id, rank, seq FROM heads
-     WHERE run_at <= clock_timestamp() AND task_type = ANY($5::text[]) AND NOT {held} AND (NOT suspect OR $6::boolean)
+    SELECT id, rank, seq FROM heads
+     WHERE run_at <= clock_timestamp() AND task_type = ANY($4::text[]) AND NOT {held} AND (NOT suspect OR $5::boolean)
        AND (document_id IS NULL OR document_id NOT IN {paused}
             AND NOT EXISTS (SELECT FROM tasks o
                             WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
      ORDER BY rank, seq LIMIT $1::integer
 )
-SELECT fit.id, fit.document_id, tier_of(fit.rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60) AS rung_tier,
-       seen.last_lane
+SELECT fit.id, seen.last_lane
   FROM (SELECT CASE WHEN count(*) = $3::integer THEN max(document_id) END AS last_lane FROM lanes) seen
   LEFT JOIN fit ON true
  ORDER BY fit.rank, fit.seq

@@ -7,9 +7,9 @@ def claim_without_guard() -> None:
     """A task without a document is claimed whatever unfinished state it is in."""
     change(
         "claims",
-        "claim_tasks",
-        "state IN ('QUEUED', 'RETRYING') AND runnable AND document_id IS NULL",
-        "state IN ('QUEUED', 'RETRYING', 'RUNNING') AND runnable AND document_id IS NULL",
+        "claim_hinted",
+        "state IN ('QUEUED', 'RETRYING') AND runnable AND run_at",
+        "state IN ('QUEUED', 'RETRYING', 'RUNNING') AND runnable AND run_at",
     )
 
 
