@@ -7,8 +7,9 @@ of the current time. What ages at a rate of its own, or has a deadline, does
 change its place; it is given a new rank again and again.
 """
 
+from datetime import datetime
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 BOOST_PER_MINUTE: Final = 0.1
 DEFAULT_PRIORITY: Final = 50
@@ -76,3 +77,30 @@ def priority_now(
 ) -> float:
     """Return how urgent a task of that age is by itself, the lower the more."""
     return priority - age_minutes * boost_per_minute - deadline_urgency(remaining_seconds) - path_boost
+
+
+class Urgency(NamedTuple):
+    """What makes a task urgent, whenever that is asked."""
+
+    priority: int
+    deadline: datetime | None = None
+    boost_per_minute: float | None = None
+
+    def may_exceed(self, other: "Urgency") -> bool:
+        """Tell whether there may be a time at which it is more urgent than the other of the same age."""
+        is_due_first = self.deadline is not None and (other.deadline is None or self.deadline < other.deadline)
+        return self.priority < other.priority or is_due_first or self.boost > other.boost
+
+    def at_least(self, other: "Urgency") -> "Urgency":
+        """Return what either of them is at least."""
+        deadlines = [one.deadline for one in (self, other) if one.deadline is not None]
+        return Urgency(
+            max(self.priority, other.priority),
+            max(deadlines) if len(deadlines) == 2 else None,
+            min(self.boost, other.boost),
+        )
+
+    @property
+    def boost(self) -> float:
+        """How fast it ages."""
+        return BOOST_PER_MINUTE if self.boost_per_minute is None else self.boost_per_minute

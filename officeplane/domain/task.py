@@ -165,3 +165,4 @@ class NewTask(NamedTuple):
     path_boost: float = 0.0
     content_hash: bytes | None = None
     unmet: int = 0
+    lifts: bool = False

@@ -1,14 +1,15 @@
 """Dependencies: what a new task waits for is locked and looked at before the task is inserted."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from officeplane.domain.errors import FieldError, InvalidReferenceError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.priority import Urgency
 from officeplane.domain.task import NewTask
 from officeplane.services.intake import Dependency, Intake
-from officeplane.store import edges
+from officeplane.store import edges, ranks
 from officeplane.store.connection import Executor
 
 
@@ -23,7 +24,11 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
     unmet: Counter[TaskId] = Counter()
     for dependency in wanted:
         unmet[dependency.task_id] += _blocks(dependency, states.get(dependency.depends_on))
-    return [intake._replace(rows=tuple(_blocked(intake.rows, unmet))) for intake in intakes]
+    urgencies = await ranks.urgencies(executor, states)
+    return [
+        intake._replace(rows=tuple(_lifting(_blocked(intake.rows, unmet), intake.depends_on, urgencies)))
+        for intake in intakes
+    ]
 
 
 def _blocks(dependency: Dependency, state: TaskState | None) -> bool:
@@ -45,3 +50,13 @@ def _blocked(rows: Sequence[NewTask], unmet: Counter[TaskId]) -> list[NewTask]:
             waits.add(row.id)
         blocked.append(row._replace(blockers=blockers, unmet=own))
     return blocked
+
+
+def _lifting(
+    rows: Iterable[NewTask], depends_on: Mapping[TaskId, Iterable[TaskId]], urgencies: Mapping[TaskId, Urgency]
+) -> Iterator[NewTask]:
+    """Yield rows; what is more urgent than something that it or its batch depends on lifts that."""
+    for row in rows:
+        own = Urgency(row.priority, row.deadline, row.boost_per_minute)
+        ahead = (urgencies[task_id] for behind in (row.id, *row.ancestors) for task_id in depends_on.get(behind, ()))
+        yield row._replace(lifts=True) if row.runnable and any(own.may_exceed(one) for one in ahead) else row

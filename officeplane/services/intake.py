@@ -19,7 +19,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
 )
 from officeplane.domain.ids import TaskId, parse_task_id
-from officeplane.domain.priority import DEFAULT_PRIORITY
+from officeplane.domain.priority import DEFAULT_PRIORITY, Urgency
 from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
 from officeplane.domain.revision import Condition
@@ -120,6 +120,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
         raise InvalidRequestError(message, [FieldError("children", message)])
     rows, payloads = zip(*found, strict=True)
+    rows = tuple(_lifting(rows))
     request_hash = b"" if key is None else _hash(request)
     edits = ((), ())
     if any(catalogue.types[row.task_type].edits_document for row in rows):
@@ -181,6 +182,18 @@ def _walk(request: TaskRequest, field: str) -> Iterator[tuple[TaskRequest, str]]
 def _hash(request: TaskRequest) -> bytes:
     body = request.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"idempotency_key"})
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode("utf-8", "surrogatepass")).digest()
+
+
+def _lifting(rows: Sequence[NewTask]) -> Iterator[NewTask]:
+    """Yield the rows of a batch; what is more urgent than something that runs before it lifts that."""
+    before: Urgency | None = None
+    for row in rows:
+        if not row.runnable:
+            yield row
+            continue
+        own = Urgency(row.priority, row.deadline, row.boost_per_minute)
+        yield row._replace(lifts=True) if before is not None and own.may_exceed(before) else row
+        before = own if before is None else before.at_least(own)
 
 
 def _content_hash(rows: Sequence[NewTask], conditions: Sequence[Condition]) -> bytes:

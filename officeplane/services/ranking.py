@@ -1,11 +1,16 @@
 """Ranking: what has a deadline or an ageing of its own is given its place again and again.
 
-Everything else keeps the rank it was inserted with: it ages at one rate.
+So is what urgent work waits for. Everything else keeps the rank it was inserted
+with: it ages at one rate.
 """
 
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.ids import TaskId
+from officeplane.services.lifting import inherited_ranks
 from officeplane.store import ranks
 from officeplane.store.connection import Ledger
 
@@ -32,4 +37,27 @@ class Ranking:
             moved += ranked
             if ranked < RANKED_AT_ONCE:
                 break
+        return moved + await self._lift()
+
+    async def _lift(self) -> int:
+        """Move what urgent work waits for to that work's place, and back what it no longer waits for."""
+        lifted = await inherited_ranks(self._ledger)
+        moved = 0
+        for part in _parts(lifted):
+            ranked, risen = await ranks.inherit(
+                self._ledger, part, keeping=lifted, at_least=WORTH_WRITING, limit=RANKED_AT_ONCE
+            )
+            await self._doorbell.bells.ring(risen)
+            moved += ranked
         return moved
+
+
+def _parts(lifted: Mapping[TaskId, float]) -> Iterator[dict[TaskId, float]]:
+    """Yield what is lifted part by part; an empty part, if nothing is, for what was."""
+    each = iter(lifted.items())
+    part = dict(islice(each, RANKED_AT_ONCE))
+    while True:
+        yield part
+        part = dict(islice(each, RANKED_AT_ONCE))
+        if not part:
+            return

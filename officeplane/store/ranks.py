@@ -1,10 +1,11 @@
 """Ranks in the ledger: the places of tasks whose urgency changes while they wait."""
 
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from officeplane.domain.ids import TaskId
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
-from officeplane.store.connection import Executor
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier, Urgency
+from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("ranks")
@@ -13,4 +14,54 @@ _SQL: Final = load("ranks")
 async def rank_anew(executor: Executor, *, at_least: float, limit: int) -> tuple[int, list[tuple[TaskId, Tier]]]:
     """Rank tasks anew that have moved by so much; return how many, and those that rose to another tier."""
     rows = await executor.fetch(_SQL["rank_anew"], BOOST_PER_MINUTE, at_least, limit)
+    return _ranked(rows)
+
+
+async def urgencies(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Urgency]:
+    """Return what makes tasks urgent."""
+    rows = await executor.fetch(_SQL["urgencies"], list(task_ids))
+    return {TaskId(str(row["id"])): Urgency(row["priority"], row["deadline"], row["boost_per_minute"]) for row in rows}
+
+
+class Place(NamedTuple):
+    """A task on the way to what others wait for: all of it has to end, or only what comes before it."""
+
+    task_id: TaskId
+    is_whole: bool
+
+
+async def lifting(executor: Executor, *, limit: int) -> dict[TaskId, float]:
+    """Return the ranks of tasks that wait behind less urgent work, the most urgent first."""
+    rows = await executor.fetch(_SQL["lifting"], BOOST_PER_MINUTE, limit)
+    return {TaskId(str(row["id"])): row["rank"] for row in rows}
+
+
+async def ahead(executor: Executor, places: Collection[Place]) -> list[tuple[Place, Place]]:
+    """Return the next step of what places wait for: each with the place that waits for it."""
+    rows = await executor.fetch(
+        _SQL["ahead"], [place.task_id for place in places], [place.is_whole for place in places]
+    )
+    return [
+        (
+            Place(TaskId(str(row["behind"])), is_whole=row["was_whole"]),
+            Place(TaskId(str(row["id"])), is_whole=row["is_whole"]),
+        )
+        for row in rows
+    ]
+
+
+async def inherit(
+    executor: Executor, lifted: Mapping[TaskId, float], *, keeping: Collection[TaskId], at_least: float, limit: int
+) -> tuple[int, list[tuple[TaskId, Tier]]]:
+    """Lift tasks to these ranks, and let so many sink that were lifted and are not to be kept there.
+
+    Return how many moved by as much as asked for, and those that rose to another tier.
+    """
+    rows = await executor.fetch(
+        _SQL["inherit"], BOOST_PER_MINUTE, list(lifted), list(lifted.values()), list(keeping), at_least, limit
+    )
+    return _ranked(rows)
+
+
+def _ranked(rows: Sequence[Row]) -> tuple[int, list[tuple[TaskId, Tier]]]:
     return len(rows), [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows if row["rises"]]

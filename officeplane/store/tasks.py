@@ -30,6 +30,7 @@ _NEVER_NULL: Final = frozenset(
         "max_retries",
         "timeout_seconds",
         "path_boost",
+        "lifts",
         "unmet",
     }
 )

@@ -27,6 +27,7 @@ WITH moment AS MATERIALIZED (
 ), changed AS (
     UPDATE tasks SET title = p.title, tags = p.tags, priority = p.priority, deadline = p.deadline, run_at = p.run_at,
            rank = p.rank, state = p.state,
+           lifts = lifts OR blockers > 0 AND p.rank < tasks.rank,
            queued_at = CASE WHEN p.state = p.was THEN queued_at WHEN p.state = 'QUEUED' THEN moment.now END,
            rung_at = CASE WHEN p.is_to_ring THEN moment.now ELSE rung_at END,
            rung_tier = CASE WHEN p.is_to_ring THEN p.tier ELSE rung_tier END

@@ -1,5 +1,11 @@
 -- Ranks: the places in their lanes of tasks whose urgency changes while they wait.
 
+-- part: own_rank
+rank_at(moment.now, $1::float8, priority, path_boost, boost_per_minute, deadline, created_at)
+
+-- part: is_ranked_anew
+(deadline IS NOT NULL OR boost_per_minute IS NOT NULL OR lifts OR inherited_rank IS NOT NULL) AND state IN {waiting}
+
 -- name: rank_anew
 -- Gives tasks with a deadline or an ageing of their own the place that is theirs by now,
 -- those that have moved furthest first; what has risen to a more urgent tier counts as
@@ -10,10 +16,8 @@ WITH moment AS MATERIALIZED (
 ), moved AS MATERIALIZED (
     SELECT t.id
       FROM moment, tasks t,
-           LATERAL (SELECT least(t.inherited_rank, rank_at(moment.now, $1::float8, t.priority, t.path_boost,
-                                                           t.boost_per_minute, t.deadline, t.created_at)) AS rank) due
-     WHERE (t.deadline IS NOT NULL OR t.boost_per_minute IS NOT NULL OR t.lifts OR t.inherited_rank IS NOT NULL)
-       AND t.state IN {waiting} AND abs(due.rank - t.rank) >= $2::float8
+           LATERAL (SELECT least(inherited_rank, {own_rank}) AS rank) due
+     WHERE {is_ranked_anew} AND abs(due.rank - t.rank) >= $2::float8
      ORDER BY abs(due.rank - t.rank) DESC LIMIT $3::integer
 ), locked AS MATERIALIZED (
     SELECT l.tid, l.rank,
@@ -21,8 +25,7 @@ WITH moment AS MATERIALIZED (
       FROM moment, moved,
            LATERAL (SELECT ctid AS tid, state, rung_tier,
                            runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready,
-                           least(inherited_rank, rank_at(moment.now, $1::float8, priority, path_boost, boost_per_minute,
-                                                         deadline, created_at)) AS rank
+                           least(inherited_rank, {own_rank}) AS rank
                       FROM tasks WHERE tasks.id = moved.id FOR NO KEY UPDATE SKIP LOCKED) l
      WHERE l.state IN {waiting}
 ), ranked AS (
@@ -31,5 +34,71 @@ WITH moment AS MATERIALIZED (
            rung_at = CASE WHEN locked.rises THEN moment.now ELSE tasks.rung_at END
       FROM moment, locked WHERE tasks.ctid = locked.tid
     RETURNING tasks.id, tasks.rung_tier, locked.rises
+)
+SELECT id, rung_tier, rises FROM ranked
+
+-- name: urgencies
+-- What makes tasks urgent. No row: no such task.
+SELECT id, priority, deadline, boost_per_minute FROM tasks WHERE id = ANY($1::uuid[])
+
+-- name: lifting
+-- Tasks that wait behind less urgent work, the most urgent first, with the ranks that are
+-- theirs without what they may have inherited themselves. No row: none does.
+WITH moment AS MATERIALIZED (
+    SELECT clock_timestamp() AS now
+)
+SELECT id, {own_rank} AS rank FROM moment, tasks
+ WHERE {is_ranked_anew} AND lifts AND blockers > 0 ORDER BY rank, seq LIMIT $2::integer
+
+-- name: ahead
+-- What has to end before tasks can begin, a step of the way: what they depend on; of those
+-- that have to end as a whole, what is below them; of the others, their earlier siblings and
+-- what their batch waits for. No row: nothing is left ahead of them.
+SELECT asked.id AS behind, asked.is_whole AS was_whole, next.id, next.is_whole
+  FROM unnest($1::uuid[], $2::boolean[]) AS asked(id, is_whole),
+       LATERAL (SELECT id, parent_id, position FROM tasks WHERE tasks.id = asked.id OFFSET 0) t,
+       LATERAL (SELECT d.id, way.is_whole
+                  FROM task_edges e, LATERAL (SELECT id, state FROM tasks WHERE tasks.id = e.depends_on OFFSET 0) d,
+                       (VALUES (true), (false)) AS way(is_whole)
+                 WHERE e.task_id = t.id AND d.state IN {unfinished}
+                UNION ALL
+                SELECT id, true FROM tasks WHERE asked.is_whole AND parent_id = t.id AND state IN {unfinished}
+                UNION ALL
+                SELECT id, true FROM tasks
+                 WHERE NOT asked.is_whole AND parent_id = t.parent_id AND position < t.position AND state IN {unfinished}
+                UNION ALL
+                SELECT t.parent_id, false WHERE NOT asked.is_whole AND t.parent_id IS NOT NULL) next
+
+-- name: inherit
+-- Gives tasks the ranks of the most urgent that wait for them, where these come before
+-- their own, and what was lifted and is none of $4 its own place again. No row: all are
+-- where they belong.
+WITH moment AS MATERIALIZED (
+    SELECT clock_timestamp() AS now, $1::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
+), wanted AS MATERIALIZED (
+    SELECT id, rank FROM unnest($2::uuid[], $3::float8[]) AS w(id, rank)
+    UNION ALL
+    (SELECT id, NULL FROM tasks
+      WHERE {is_ranked_anew} AND inherited_rank IS NOT NULL
+        AND NOT EXISTS (SELECT FROM unnest($4::uuid[]) AS kept(id) WHERE kept.id = tasks.id)
+      LIMIT $6::integer)
+), locked AS MATERIALIZED (
+    SELECT l.*, CASE WHEN wanted.rank < l.own_rank - $5::float8 THEN wanted.rank END AS inherited
+      FROM moment, wanted,
+           LATERAL (SELECT ctid AS tid, state, rank, inherited_rank, rung_tier, {own_rank} AS own_rank,
+                           runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready
+                      FROM tasks WHERE tasks.id = wanted.id FOR NO KEY UPDATE SKIP LOCKED) l
+     WHERE l.state IN {waiting}
+), placed AS (
+    SELECT locked.tid, inherited, least(inherited, own_rank) AS rank, tier_of(least(inherited, own_rank) - boost) AS tier,
+           is_ready AND tier_of(least(inherited, own_rank) - boost) < rung_tier AS rises
+      FROM locked, moment
+     WHERE (inherited IS NULL) <> (inherited_rank IS NULL) OR abs(inherited - inherited_rank) >= $5::float8
+), ranked AS (
+    UPDATE tasks SET inherited_rank = placed.inherited, rank = placed.rank,
+           rung_tier = CASE WHEN placed.rises THEN placed.tier ELSE tasks.rung_tier END,
+           rung_at = CASE WHEN placed.rises THEN moment.now ELSE tasks.rung_at END
+      FROM moment, placed WHERE tasks.ctid = placed.tid
+    RETURNING tasks.id, tasks.rung_tier, placed.rises
 )
 SELECT id, rung_tier, rises FROM ranked

@@ -27,18 +27,18 @@ WITH moment AS MATERIALIZED (
            g.document_id, g.title, g.run_at, g.retry_policy::jsonb, g.parent_id, g.ancestors, g.position, g.key,
            g.on_child_failure, g.tags, g.created_by, g.dag_id, g.spawned_by, g.spawn_key, g.deadline,
            g.boost_per_minute, coalesce(g.path_boost, ($27::float8[])[1]) AS path_boost, g.content_hash,
-           coalesce(g.unmet, ($29::integer[])[1]) AS unmet
+           coalesce(g.unmet, ($29::integer[])[1]) AS unmet, coalesce(g.lifts, ($30::boolean[])[1]) AS lifts
       FROM moment,
            unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::boolean[],
                   $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::text[],
                   $15::uuid[], $16::text[], $17::integer[], $18::text[], $19::text[], $20::text[], $21::text[],
                   $22::uuid[], $23::uuid[], $24::text[], $25::timestamptz[], $26::float8[], $27::float8[], $28::bytea[],
-                  $29::integer[])
+                  $29::integer[], $30::boolean[])
                WITH ORDINALITY
                AS g(id, task_type, document_id, title, payload, priority, runnable, yields, blockers, run_at,
                     max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
                     on_child_failure, tags, created_by, dag_id, spawned_by, spawn_key, deadline, boost_per_minute,
-                    path_boost, content_hash, unmet, n)
+                    path_boost, content_hash, unmet, lifts, n)
      ORDER BY g.n
 ), placed AS (
     SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state,
@@ -48,14 +48,15 @@ WITH moment AS MATERIALIZED (
     INSERT INTO tasks (id, task_type, document_id, title, payload, state, priority, rank, runnable, yields, blockers,
                        run_at, max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
                        on_child_failure, tags, created_by, created_at, queued_at, rung_at, rung_tier, dag_id,
-                       spawned_by, spawn_key, deadline, boost_per_minute, path_boost, content_hash, unmet, has_dependents)
+                       spawned_by, spawn_key, deadline, boost_per_minute, path_boost, content_hash, unmet, lifts,
+                       has_dependents)
     SELECT id, task_type, document_id, title, payload, state, priority,
            effective + $1::float8 * extract(epoch FROM now) / 60, runnable, yields, blockers,
            coalesce(run_at, now), max_retries, timeout_seconds, retry_policy, parent_id,
            coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
            CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END, created_by,
            now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(effective), dag_id, spawned_by, spawn_key,
-           deadline, boost_per_minute, path_boost, content_hash, unmet,
+           deadline, boost_per_minute, path_boost, content_hash, unmet, lifts,
            -- A DAG waits for the end of each of its tasks.
            dag_id IS NOT NULL
       FROM placed
