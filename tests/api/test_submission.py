@@ -63,6 +63,9 @@ async def test_what_is_not_given_has_the_defaults_of_the_contract(api: Api) -> N
         "failures": [],
         "children": None,
         "childCounts": None,
+        "dagId": None,
+        "dependsOn": [],
+        "blockedBy": [],
     }
 
 
