@@ -1,6 +1,6 @@
 """One task in full: its facts, its children as a tree, its failed attempts; pure like `views`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from rich.table import Table
@@ -13,14 +13,24 @@ from officeplane.cli.views import counts, progress, state_text
 
 
 def task_details(task: Task, now: datetime) -> Table:
-    """Lay out what is known of a task, a fact a line; what is not known is left out."""
+    """Lay out what is known of a task."""
+    return fact_table(_facts(task, now))
+
+
+def fact_table(facts: Iterable[tuple[str, str | Text]]) -> Table:
+    """Lay out a fact a line; what is not known is left out."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _facts(task, now):
+    for name, value in facts:
         if value:
             table.add_row(name, value)
     return table
+
+
+def moment(then: datetime | None, now: datetime) -> str:
+    """Say when something was, and how long ago; nothing for a time that is not known."""
+    return "" if then is None else f"{rfc3339(then)}  ({age(then, now)})"
 
 
 def children_tree(task: Task, families: Mapping[str, Sequence[Child]]) -> Tree:
@@ -60,12 +70,12 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "tags", printable(", ".join(task.tags))
     yield "worker", task.worker_id or ""
     yield "created by", printable(task.created_by or "")
-    yield "created", _moment(task.created_at, now)
-    yield "runs at", _moment(task.run_at, now) if task.run_at != task.created_at else ""
-    yield "queued", _moment(task.queued_at, now)
-    yield "started", _moment(task.started_at, now)
-    yield "finished", _moment(task.finished_at, now)
-    yield "cancel requested", _moment(task.cancel_requested_at, now)
+    yield "created", moment(task.created_at, now)
+    yield "runs at", moment(task.run_at, now) if task.run_at != task.created_at else ""
+    yield "queued", moment(task.queued_at, now)
+    yield "started", moment(task.started_at, now)
+    yield "finished", moment(task.finished_at, now)
+    yield "cancel requested", moment(task.cancel_requested_at, now)
     yield "cancel reason", printable(task.cancel_reason or "")
 
 
@@ -73,9 +83,3 @@ def _attempts(task: Task) -> str:
     if task.attempts_charged is None or task.max_retries is None or not task.attempt:
         return str(task.attempt or "")
     return f"{task.attempt} ({task.attempts_charged} of {task.max_retries + 1} charged)"
-
-
-def _moment(then: datetime | None, now: datetime) -> str:
-    if then is None:
-        return ""
-    return f"{rfc3339(then)}  ({age(then, now)})"

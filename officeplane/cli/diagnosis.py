@@ -109,6 +109,7 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
             "Start a worker that loads its module: `officeplane worker --handlers MODULE`.",
         )
     yield from _judge_chores(facts, chores)
+    yield from _judge_letters(facts)
 
 
 def _judge_durability(facts: PostgresFacts) -> Iterator[Finding]:
@@ -168,4 +169,23 @@ def _judge_chores(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
             "leases",
             f"{facts.overdue_leases} attempts of workers long gone are still not ended.",
             "A live worker ends them; see `workers` and `chores`.",
+        )
+
+
+def _judge_letters(facts: PlaneFacts) -> Iterator[Finding]:
+    unresolved = facts.unresolved_letters
+    if unresolved is None:
+        yield ok("dead letters", "None is unresolved.")
+    else:
+        yield warning(
+            "dead letters",
+            f"{unresolved.in_all} unresolved; most of one cause: {unresolved.letters} of type {unresolved.task_type}, "
+            f"fingerprint {unresolved.fingerprint}.",
+            f"Look with `officeplane dead-letters list --fingerprint {unresolved.fingerprint}`, then `resolve` them.",
+        )
+    if facts.undelivered_alerts:
+        yield warning(
+            "alerts",
+            f"{facts.undelivered_alerts} could not be delivered so far.",
+            "See `alert.not_sent` in the workers' logs, and OFFICEPLANE_ALERT_URL.",
         )

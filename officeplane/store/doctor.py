@@ -14,6 +14,7 @@ from officeplane.store.queries import load
 from officeplane.store.workers import WorkerInfo, alive
 
 _SQL = load("doctor")
+TRIES_OF_A_HICCUP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,16 @@ class Leader:
 
 
 @dataclass(frozen=True, slots=True)
+class UnresolvedLetters:
+    """How many dead letters nobody has decided about, and what most of them are of."""
+
+    fingerprint: str
+    task_type: str
+    letters: int
+    in_all: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlaneFacts:
     """Whether the work that waits will be done."""
 
@@ -56,6 +67,8 @@ class PlaneFacts:
     orphaned_types: dict[str, int]
     leaders: tuple[Leader, ...]
     overdue_leases: int
+    unresolved_letters: UnresolvedLetters | None
+    undelivered_alerts: int
 
 
 class NotLetInError(DatabaseUnavailableError):
@@ -107,9 +120,13 @@ async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFa
     orphaned = await connection.fetch(_SQL["orphaned_types"], lease_seconds)
     leaders = await connection.fetch(_SQL["leaders"])
     overdue = await connection.fetchval(_SQL["overdue_leases"], lease_seconds)
+    unresolved = await connection.fetchrow(_SQL["unresolved_letters"])
+    undelivered = await connection.fetchval(_SQL["undelivered_alerts"], TRIES_OF_A_HICCUP)
     return PlaneFacts(
         workers=tuple(await alive(connection, lease_seconds)),
         orphaned_types={row["task_type"]: row["waiting"] for row in orphaned},
         leaders=tuple(Leader(**dict(row)) for row in leaders),
         overdue_leases=overdue,
+        unresolved_letters=None if unresolved is None else UnresolvedLetters(**dict(unresolved)),
+        undelivered_alerts=undelivered,
     )

@@ -11,7 +11,7 @@ from officeplane.cli.findings import Finding, Verdict, finding_lines, ok, proble
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
 from officeplane.domain.ids import WorkerId
-from officeplane.store.doctor import Leader, PlaneFacts, PostgresFacts, SchemaFacts
+from officeplane.store.doctor import Leader, PlaneFacts, PostgresFacts, SchemaFacts, UnresolvedLetters
 from officeplane.store.workers import WorkerInfo
 
 POSTGRES = PostgresFacts(
@@ -52,6 +52,8 @@ PLANE = PlaneFacts(
     orphaned_types={},
     leaders=(Leader(chore="sweeper", worker_id="w1", leads=True),),
     overdue_leases=0,
+    unresolved_letters=None,
+    undelivered_alerts=0,
 )
 
 
@@ -112,6 +114,8 @@ def test_redis_is_questioned(facts: RedisFacts, expected: tuple[str, Verdict]) -
         (replace(PLANE, leaders=()), ("chores", Verdict.PROBLEM)),
         (replace(PLANE, leaders=(Leader("sweeper", "w0", leads=False),)), ("chores", Verdict.PROBLEM)),
         (replace(PLANE, overdue_leases=2), ("leases", Verdict.PROBLEM)),
+        (replace(PLANE, unresolved_letters=UnresolvedLetters("f1", "noop", 2, 3)), ("dead letters", Verdict.WARNING)),
+        (replace(PLANE, undelivered_alerts=1), ("alerts", Verdict.WARNING)),
     ],
 )
 def test_work_that_nobody_does_is_found(facts: PlaneFacts, expected: tuple[str, Verdict]) -> None:

@@ -20,7 +20,7 @@ async def test_help_names_every_command(officeplane: Officeplane) -> None:
     ended = await officeplane("--help")
 
     assert ended.code == 0
-    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks"):
+    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dead-letters"):
         assert f" {command} " in ended.out
 
 
@@ -57,6 +57,10 @@ async def test_it_runs_as_a_module_too() -> None:
         ["nonsense"],
         ["tasks", "list", "--limit", "0"],
         ["tasks", "watch"],
+        ["dead-letters", "resolve", "--as", "retry"],
+        ["dead-letters", "resolve", "some-id", "--fingerprint", "f", "--as", "retry"],
+        ["dead-letters", "resolve", "some-id"],
+        ["dead-letters", "resolve", "some-id", "--as", "modify_and_retry", "--payload", "{"],
         ["tasks", "watch", "--all", "some-id"],
         ["tasks", "submit"],
         ["tasks", "submit", "noop", "--body", "{}"],

@@ -2,21 +2,17 @@
 
 import json
 
-import httpx
-from pydantic import JsonValue
-
-from officeplane.cli.answers import DOCUMENTS, ITEMS, REVISIONS, Difference
+from officeplane.cli.answers import DOCUMENTS, REVISIONS, Difference
 from officeplane.cli.client import Client, document_path
 from officeplane.cli.console import out, remarks, show, write_json
+from officeplane.cli.pages import read_pages
 from officeplane.cli.tables import Row, lay_out
 from officeplane.cli.texts import age, one_line, printable, utc_now
-
-PAGE = 500
 
 
 async def list_documents(url: str, limit: int, *, as_json: bool) -> None:
     """Print up to `limit` documents, newest first."""
-    items = await _read(url, "/api/documents", limit)
+    items, _ = await read_pages(url, "/api/documents", {}, limit)
     if as_json:
         write_json(json.dumps(items, ensure_ascii=False))
         return
@@ -41,7 +37,7 @@ async def list_documents(url: str, limit: int, *, as_json: bool) -> None:
 
 async def show_history(url: str, document_id: str, limit: int, *, as_json: bool) -> None:
     """Print up to `limit` revisions, newest first."""
-    items = await _read(url, document_path(document_id, "/revisions"), limit)
+    items, _ = await read_pages(url, document_path(document_id, "/revisions"), {}, limit)
     if as_json:
         write_json(json.dumps(items, ensure_ascii=False))
         return
@@ -74,14 +70,3 @@ async def show_difference(url: str, document_id: str, before: int, after: int, *
             show(printable(f"{happened:8} {node.kind} {node.id}  {one_line(node.text)}"))
     for line in difference.text:
         show(printable(line))
-
-
-async def _read(url: str, path: str, limit: int) -> list[JsonValue]:
-    items: list[JsonValue] = []
-    following: httpx.QueryParams | None = httpx.QueryParams({"limit": min(limit, PAGE)})
-    async with Client(url) as client:
-        while following is not None and len(items) < limit:
-            page = await client.get(path, following)
-            items += ITEMS.validate_json(page.content)
-            following = page.next_page
-    return items[:limit]

@@ -36,3 +36,17 @@ SELECT count(*)::integer AS overdue
  WHERE runnable
    AND state IN {active}
    AND lease_until < clock_timestamp() - make_interval(secs => $1::float8)
+
+-- name: unresolved_letters
+-- No row: every dead letter is resolved. The most frequent cause, and how many there are in all.
+SELECT fingerprint, min(task_type) AS task_type, count(*)::integer AS letters,
+       (sum(count(*)) OVER ())::integer AS in_all
+  FROM dead_letters
+ WHERE resolved_at IS NULL
+ GROUP BY fingerprint
+ ORDER BY letters DESC, fingerprint
+ LIMIT 1
+
+-- name: undelivered_alerts
+-- Always one row: how many alerts were tried more than $1 times and are still not answered.
+SELECT count(*)::integer AS alerts FROM alerts WHERE tries > $1::integer
