@@ -130,7 +130,7 @@ async def open_runtime(
             waiting=waiting,
             cancellation=cancellation,
             reopening=reopening,
-            review=Review(ledger, reopening, catalogue, alerts=bool(settings.alert_url)),
+            review=Review(ledger, doorbell, reopening, catalogue, alerts=bool(settings.alert_url), counted_by=API),
             patching=Patching(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
             regulation=Regulation(ledger, doorbell, catalogue, settings.breaker_half_open_after),

@@ -134,9 +134,10 @@ def checked_payload(task: Task, payload: Mapping[str, object], catalogue: Catalo
     """Return another payload for a task as JSON; it may refer to what the task's own does."""
     # It was read from JSON.
     replaced = cast("JsonValue", task.payload)
-    known = None if task.parent_id is None else frozenset(found.key for found in find_references(replaced))
+    known = frozenset(found.key for found in find_references(replaced))
     task_type = catalogue.find(task.task_type)
-    return _checked_payload(TaskRequest(payload=dict(payload)), _Place(earlier_keys=known), task_type)
+    place = _Place(earlier_keys=known if known or task.parent_id is not None else None)
+    return _checked_payload(TaskRequest(payload=dict(payload)), place, task_type)
 
 
 def _edits(

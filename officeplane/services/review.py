@@ -1,9 +1,10 @@
 """Review: what people decide about dead letters, one by one or all that are alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.dead_letter import DeadLetter, Decision, Reviewed, Ruling
 from officeplane.domain.errors import (
     DatabaseUnavailableError,
@@ -12,14 +13,17 @@ from officeplane.domain.errors import (
     OfficePlaneError,
 )
 from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import GAVE_UP
 from officeplane.handlers.catalogue import Catalogue
+from officeplane.services.batches import RolledUp
+from officeplane.services.dependents import abandon, lock_around
 from officeplane.services.intake import checked_payload
 from officeplane.services.reopening import Reopening
+from officeplane.services.settlement import ENDED
 from officeplane.store import dead_letters, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.dead_letters import LetterFilter
 from officeplane.store.tasks import END_OF_TIME
-from officeplane.store.trees import Moved
 
 ALIKE_AT_ONCE: Final = 100
 Payload = Mapping[str, object]
@@ -45,11 +49,22 @@ class Part:
 class Review:
     """The way out of the dead letters."""
 
-    def __init__(self, ledger: Ledger, reopening: Reopening, catalogue: Catalogue, *, alerts: bool) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        doorbell: Doorbell,
+        reopening: Reopening,
+        catalogue: Catalogue,
+        *,
+        alerts: bool,
+        counted_by: str,
+    ) -> None:
         self._ledger = ledger
+        self._doorbell = doorbell
         self._reopening = reopening
         self._catalogue = catalogue
         self._alerts = alerts
+        self._counted_by = counted_by
 
     async def page(self, wanted: LetterFilter, before: int | None, limit: int) -> list[Reviewed]:
         """Return the newest letters that fit, below the sequence number of the last page's last."""
@@ -98,30 +113,46 @@ class Review:
         if root_id is None:
             raise DeadLetterNotFoundError(task_id)
 
-        async def decide(connection: Connection) -> Sequence[Moved]:
-            await trees.lock_roots(connection, [root_id])
+        async def decide(connection: Connection) -> RolledUp:
+            await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
             _unresolved(task_id, await dead_letters.lock_latest(connection, task_id))
             match ruling.decision:
                 case Decision.RETRY | Decision.MODIFY_AND_RETRY:
                     moved = await self._reopening.reopen(connection, root_id, task_id, ruling)
                     if payload_json is not None:
                         await dead_letters.replace_payload(connection, task_id, payload_json)
-                    return moved
+                    return RolledUp(queued=moved)
                 case Decision.CANCEL | Decision.DELETE:
                     await dead_letters.resolve(connection, [task_id], ruling)
+                    lost = await _lost_for_good(connection, root_id, task_id)
+                    return await abandon(connection, lost, counted_by=self._counted_by)
                 case Decision.ESCALATE | Decision.NOTE:
                     await dead_letters.remark(connection, task_id, ruling, alerts=self._alerts)
+                    return RolledUp()
                 case _:
                     assert_never(ruling.decision)
-            return ()
 
-        await self._reopening.tell(await self._ledger.in_transaction(decide))
+        led_to = await self._ledger.in_transaction(decide)
+        await self._reopening.tell(led_to.queued)
+        await self._doorbell.announcements.announce(ENDED, [task.task_id for task in led_to.ended])
 
     async def _checked(self, task_id: TaskId, payload: Payload) -> str:
         found = await tasks.fetch(self._ledger, [task_id])
         if task_id not in found:
             raise DeadLetterNotFoundError(task_id)
         return checked_payload(found[task_id], payload, self._catalogue)
+
+
+async def _lost_for_good(connection: Connection, root_id: TaskId, task_id: TaskId) -> list[TaskId]:
+    """Return the task, and the batches around it that failed with it and that no other letter may yet bring back."""
+    tree = await trees.lock_tree(connection, root_id)
+    lost = [task_id]
+    for batch in tree.path(task_id):
+        below = [node.id for node in tree.below(batch.id)]
+        if batch.state not in GAVE_UP or await dead_letters.are_unresolved(connection, below):
+            break
+        lost.append(batch.id)
+    return lost
 
 
 def _unresolved(task_id: TaskId, letter: DeadLetter | None) -> None:

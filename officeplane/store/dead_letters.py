@@ -80,6 +80,11 @@ async def alike(executor: Executor, fingerprint: str, *, after: int, limit: int)
     return [Alike(row["seq"], TaskId(str(row["task_id"])), row["task_type"]) for row in rows]
 
 
+async def are_unresolved(executor: Executor, task_ids: Collection[TaskId]) -> bool:
+    """Tell whether any of these tasks has a letter that is unresolved."""
+    return bool(await executor.fetch(_SQL["unresolved_among"], list(task_ids)))
+
+
 async def resolve(executor: Executor, task_ids: Collection[TaskId], ruling: Ruling) -> None:
     """Resolve what letters these tasks still have."""
     await executor.fetch(_SQL["resolve"], list(task_ids), str(ruling.decision), ruling.by, ruling.note)

@@ -140,3 +140,70 @@ async def test_a_letter_outlives_its_task(bench: Workbench) -> None:
     assert reviewed.failures == ()
     assert (reviewed.letter.message, reviewed.letter.note) == ("it went wrong", "It never made sense.")
     assert [decided.decision for decided in reviewed.decisions] == [Decision.DELETE]
+
+
+def after(*tasks: Task, **options: Any) -> dict[str, Any]:
+    """Return a task that waits for others."""
+    return {**NOOP, "depends_on": [task.id for task in tasks], **options}
+
+
+@pytest.mark.parametrize("decision", [Decision.CANCEL, Decision.DELETE])
+async def test_what_waits_for_a_task_that_is_given_up_for_good_is_cancelled_with_it(
+    bench: Workbench, decision: Decision
+) -> None:
+    failing, fine = await bench.a_task(), await bench.a_task()
+    (waiting,) = await bench.submit(after(failing, fine))
+    (behind,) = await bench.submit(after(waiting))
+    parent, *children = await bench.submit({"children": [NOOP, NOOP], "depends_on": [behind.id]})
+    await bench.exhaust(failing)
+    assert await bench.states(waiting, behind, parent) == ["PENDING"] * 3
+
+    await bench.runtime.review.resolve(failing.id, ruling(decision))
+
+    assert await bench.states(failing, waiting, behind, parent, *children) == ["FAILED"] + ["CANCELLED"] * 5
+    assert await bench.events(behind) == ["task.pending", "task.cancelled"]
+
+
+@pytest.mark.parametrize("decision", [Decision.NOTE, Decision.ESCALATE])
+async def test_what_is_not_decided_yet_leaves_dependents_waiting_and_a_retry_lets_them_go_on(
+    bench: Workbench, decision: Decision
+) -> None:
+    failing = await bench.a_task()
+    (waiting,) = await bench.submit(after(failing))
+    await bench.exhaust(failing)
+
+    await bench.runtime.review.resolve(failing.id, ruling(decision, "Hm."))
+    assert await bench.state(waiting) == "PENDING"
+
+    await bench.runtime.review.resolve(failing.id, ruling(Decision.RETRY))
+    await bench.complete(await bench.claim_next(failing))
+    assert await bench.state(waiting) == "QUEUED"
+
+
+async def test_what_waits_for_a_batch_is_cancelled_with_the_last_letter_that_could_have_saved_it(
+    bench: Workbench,
+) -> None:
+    parent, *children = await bench.a_batch(NOOP, NOOP, on_child_failure="continue")
+    (waiting,) = await bench.submit(after(parent))
+    for child in children:
+        await bench.exhaust(child)
+
+    await bench.runtime.review.resolve(children[0].id, ruling(Decision.CANCEL))
+    assert await bench.state(waiting) == "PENDING"
+
+    await bench.runtime.review.resolve(children[1].id, ruling(Decision.CANCEL))
+    assert await bench.state(waiting) == "CANCELLED"
+
+
+async def test_a_retry_in_vain_is_refused_and_leaves_the_letter_unresolved(bench: Workbench) -> None:
+    dependency = await bench.a_task()
+    (task,) = await bench.submit(after(dependency))
+    await bench.complete(await bench.claim_next(dependency))
+    await bench.exhaust(task)
+    await bench.execute("DELETE FROM tasks WHERE id = $1::uuid", dependency.id)
+
+    with pytest.raises(OfficePlaneError, match="depends on"):
+        await bench.runtime.review.resolve(task.id, ruling(Decision.RETRY))
+
+    assert (await bench.runtime.review.letter(task.id)).letter.resolution is None
+    assert await decisions(bench, task) == []

@@ -46,6 +46,10 @@ SELECT seq, task_id, task_type FROM dead_letters
  WHERE fingerprint = $1::text AND seq > $2::bigint AND resolved_at IS NULL
  ORDER BY seq LIMIT $3::integer
 
+-- name: unresolved_among
+-- Whether any of these tasks has an unresolved letter. No row: none has.
+SELECT FROM dead_letters WHERE task_id = ANY($1::uuid[]) AND resolved_at IS NULL LIMIT 1
+
 -- name: resolve
 -- Resolves the unresolved letters of tasks and records who decided it. No row: they had none.
 WITH resolved AS (
