@@ -176,6 +176,8 @@ async def plane(new_database: NewDatabase, redis_url: str, start: Start) -> Asyn
         "OFFICEPLANE_KEY_PREFIX": "cli",
         "OFFICEPLANE_HANDLERS": "tests.cli.handlers",
         "OFFICEPLANE_HEARTBEAT_SECONDS": "0.2",
+        # Many tests let tasks fail; none of them is about breakers.
+        "OFFICEPLANE_BREAKER_FAILURE_THRESHOLD": "1000",
     }
     migrated = await run_program("migrate", env=env)
     assert migrated.code == 0, migrated.err
