@@ -15,6 +15,7 @@ from officeplane.domain.document import Document, Format, InvalidEditError, Unsu
 from officeplane.domain.errors import (
     DocumentExistsError,
     DocumentNotFoundError,
+    FieldError,
     IllegalStateError,
     InvalidRequestError,
     RevisionNotFoundError,
@@ -175,8 +176,12 @@ class Documents:
 
     async def preview(self, document_id: str, request: TaskRequest) -> dict[str, Any]:
         """Return what an edit, or a batch of them, would do to the head; nothing is stored."""
-        asked = request.model_copy(update={"document_id": document_id})
-        intake = take_in(asked, self._submission.catalogue)
+        intake = take_in(
+            request.model_copy(update={"document_id": request.document_id or document_id}), self._submission.catalogue
+        )
+        if any(row.document_id != document_id for row in intake.rows):
+            message = f"A preview is of one document: everything in it has to be about {document_id!r}."
+            raise InvalidRequestError(message, [FieldError("documentId", message)])
         await self._submission.check_documents([intake])
         edits = [(row.task_type, row.payload_json, row.key) for row in intake.rows if row.on_child_failure is None]
         if any(not self._submission.catalogue.types[task_type].formats for task_type, _, _ in edits):

@@ -320,6 +320,16 @@ async def test_a_preview_of_several_edits_tells_of_each(bench: Workbench) -> Non
     assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["One", "Two"]
 
 
+async def test_a_preview_refuses_what_is_about_another_document(bench: Workbench) -> None:
+    await a_document(bench)
+    await a_document(bench, "other")
+    elsewhere = {"task_type": "add_chapter", "payload": {"title": "One"}, "document_id": "other"}
+
+    for request in (elsewhere, {"children": [elsewhere]}):
+        with pytest.raises(InvalidRequestError, match="A preview is of one document"):
+            await bench.runtime.documents.preview("plan", TaskRequest.from_python(request))
+
+
 async def test_a_preview_refuses_what_is_no_edit_or_cannot_work(bench: Workbench) -> None:
     await a_document(bench)
     documents = bench.runtime.documents
