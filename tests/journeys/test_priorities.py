@@ -1,7 +1,8 @@
 """Priorities, and who can do what: one worker with one slot, so that there is an order to see."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 import pytest
 
@@ -67,3 +68,59 @@ async def test_a_task_of_a_type_that_no_worker_knows_stays_queued_and_says_so(
     assert (await deserted.api.task(task))["state"] == "QUEUED"
     await deserted.processes.worker()
     assert (await deserted.api.final(task))["state"] == "COMPLETED"
+
+
+THOUSANDS: Final = 3_000
+
+
+async def begun(installation: Installation, task: dict[str, Any]) -> str:
+    """Return when a task was begun, once it has ended."""
+    started_at = (await installation.api.final(task, within=60))["startedAt"]
+    assert isinstance(started_at, str)
+    return started_at
+
+
+def from_now(minutes: float) -> str:
+    return (datetime.now(UTC) + timedelta(minutes=minutes)).isoformat()
+
+
+@pytest.mark.parametrize("document", [None, "crowded"])
+async def test_a_low_task_behind_thousands_of_normal_ones_overtakes_when_its_deadline_is_near(
+    lone: Installation, marks: Marks, document: str | None
+) -> None:
+    first = await lone.api.submit("test.mark", **a_task(marks, "first", documentId=document))
+    await marks.seen("begin", "first")
+    one = {"taskType": "noop", "documentId": document}
+    crowd = [task for _ in range(THOUSANDS // 1_000) for task in await lone.api.submit_many([one] * 1_000)]
+    near = await lone.api.submit("noop", documentId=document, priority="LOW", deadline=from_now(10))
+    far = await lone.api.submit("noop", documentId=document, priority="LOW", deadline=from_now(6_000))
+    marks.open_gate("first")
+
+    moments = [await begun(lone, task) for task in (first, near, crowd[0], crowd[-1], far)]
+
+    assert moments == sorted(moments)
+
+
+async def test_work_that_becomes_urgent_while_it_waits_overtakes_with_all_that_it_waits_for(
+    lone: Installation, marks: Marks
+) -> None:
+    first = await lone.api.submit("test.mark", **a_task(marks, "first"))
+    await marks.seen("begin", "first")
+    crowd = await lone.api.submit_many([{"taskType": "noop"}] * 1_000)
+    ageing = await lone.api.submit("noop", priority=32, boostPerMinute=100)
+    batch = await lone.api.submit_batch(
+        {"taskType": "noop"}, {"taskType": "noop", "priority": "CRITICAL"}, priority="LOW"
+    )
+    earlier, urgent = batch["children"]
+
+    async def has_risen() -> bool:
+        shown = [(await lone.api.task(task))["effectivePriority"] for task in (ageing, earlier)]
+        return shown[0] < 30 and shown[1] < 10
+
+    # The ranker comes by every ten seconds.
+    await eventually(has_risen, within=60, what="a more urgent tier")
+    marks.open_gate("first")
+    moments = [await begun(lone, task) for task in (first, earlier, urgent, crowd[0])]
+
+    assert moments == sorted(moments)
+    assert await begun(lone, ageing) < await begun(lone, crowd[0])
