@@ -11,7 +11,7 @@ from typing import NamedTuple
 from officeplane.domain.batch import ALL_OR_NOTHING
 from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import WAITING, TaskState
-from officeplane.domain.priority import effective_priority
+from officeplane.domain.priority import Urgency, effective_priority
 
 
 class Task(NamedTuple):
@@ -166,3 +166,8 @@ class NewTask(NamedTuple):
     content_hash: bytes | None = None
     unmet: int = 0
     lifts: bool = False
+
+    @property
+    def urgency(self) -> Urgency:
+        """What makes it urgent."""
+        return Urgency(self.priority, self.deadline, self.boost_per_minute)

@@ -24,7 +24,8 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
     unmet: Counter[TaskId] = Counter()
     for dependency in wanted:
         unmet[dependency.task_id] += _blocks(dependency, states.get(dependency.depends_on))
-    urgencies = await ranks.urgencies(executor, states)
+    urgencies = {intake.root_id: intake.rows[0].urgency for intake in intakes}
+    urgencies |= await ranks.urgencies(executor, states)
     return [
         intake._replace(rows=tuple(_lifting(_blocked(intake.rows, unmet), intake.depends_on, urgencies)))
         for intake in intakes
@@ -57,6 +58,5 @@ def _lifting(
 ) -> Iterator[NewTask]:
     """Yield rows; what is more urgent than something that it or its batch depends on lifts that."""
     for row in rows:
-        own = Urgency(row.priority, row.deadline, row.boost_per_minute)
         ahead = (urgencies[task_id] for behind in (row.id, *row.ancestors) for task_id in depends_on.get(behind, ()))
-        yield row._replace(lifts=True) if row.runnable and any(own.may_exceed(one) for one in ahead) else row
+        yield row._replace(lifts=True) if row.runnable and any(row.urgency.may_exceed(one) for one in ahead) else row

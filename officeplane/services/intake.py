@@ -192,9 +192,8 @@ def _lifting(rows: Sequence[NewTask]) -> Iterator[NewTask]:
         if not row.runnable:
             yield row
             continue
-        own = Urgency(row.priority, row.deadline, row.boost_per_minute)
-        yield row._replace(lifts=True) if before is not None and own.may_exceed(before) else row
-        before = own if before is None else before.at_least(own)
+        yield row._replace(lifts=True) if before is not None and row.urgency.may_exceed(before) else row
+        before = row.urgency if before is None else before.at_least(row.urgency)
 
 
 def _content_hash(rows: Sequence[NewTask], conditions: Sequence[Condition]) -> bytes:

@@ -99,7 +99,13 @@ def _known(spawner: Spawner, request_hash: bytes) -> Spawned | None:
 
 def _inheriting(request: TaskRequest, spawner: Spawner) -> TaskRequest:
     """Return the request with what it leaves open as it is with the task that spawns."""
-    handed_on = {"priority": spawner.priority, "tags": list(spawner.tags), "created_by": spawner.created_by}
+    handed_on = {
+        "priority": spawner.priority,
+        "deadline": spawner.deadline,
+        "boost_per_minute": spawner.boost_per_minute,
+        "tags": list(spawner.tags),
+        "created_by": spawner.created_by,
+    }
     return request.model_copy(
         update={name: value for name, value in handed_on.items() if getattr(request, name) is None}
     )

@@ -1,6 +1,7 @@
 """Spawns in the ledger: which task a handler has spawned under which key."""
 
 import json
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from officeplane.domain.ids import ClaimId, DagId, TaskId
@@ -29,6 +30,8 @@ class Spawner(NamedTuple):
     priority: int
     tags: tuple[str, ...]
     created_by: str | None
+    deadline: datetime | None
+    boost_per_minute: float | None
     dag_id: DagId | None
     stands: bool
     found: Found | None
@@ -80,6 +83,8 @@ def _spawner(row: Row) -> Spawner:
         row["priority"],
         tuple(row["tags"]),
         row["created_by"],
+        row["deadline"],
+        row["boost_per_minute"],
         None if row["dag_id"] is None else DagId(str(row["dag_id"])),
         row["stands"],
         found,

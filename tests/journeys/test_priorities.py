@@ -114,7 +114,7 @@ async def test_work_that_becomes_urgent_while_it_waits_overtakes_with_all_that_i
     earlier, urgent = batch["children"]
 
     async def has_risen() -> bool:
-        shown = [(await lone.api.task(task))["effectivePriority"] for task in (ageing, earlier)]
+        shown: list[float] = [(await lone.api.task(task))["effectivePriority"] for task in (ageing, earlier)]
         return shown[0] < 30 and shown[1] < 10
 
     # The ranker comes by every ten seconds.

@@ -66,6 +66,19 @@ async def test_a_spawned_task_takes_over_priority_tags_and_author_unless_it_has_
     assert (own.priority, own.tags, own.created_by, own.document_id) == (70, (), "Bob", "plan")
 
 
+async def test_a_spawned_task_takes_over_what_makes_the_other_urgent(bench: Workbench) -> None:
+    spawner = await bench.a_running_task(deadline="2999-01-01T00:00:00Z", boost_per_minute=3.0)
+    deadline = (await bench.details(spawner.id)).task.deadline
+
+    plain = await task_of(bench, await spawn(bench, spawner, "plain"))
+    own = await task_of(
+        bench, await spawn(bench, spawner, "own", deadline="2998-01-01T00:00:00Z", boost_per_minute=0.0)
+    )
+
+    assert (plain.deadline, plain.boost_per_minute) == (deadline, 3.0)
+    assert (own.deadline, own.boost_per_minute) != (deadline, 3.0)
+
+
 async def test_a_key_spawns_once_and_leads_to_the_result_when_there_is_one(bench: Workbench) -> None:
     spawner = await bench.a_running_task()
     first = await spawn(bench, spawner)
