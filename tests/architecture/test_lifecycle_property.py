@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from officeplane.domain.errors import IllegalStateError
+from officeplane.domain.dead_letter import Decision, Ruling
+from officeplane.domain.errors import DeadLetterNotFoundError, IllegalStateError, LetterResolvedError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState, is_legal
@@ -85,9 +86,12 @@ SELECT t.id, t.runnable AND t.state IN ('FAILED', 'TIMEOUT') AS has_given_up,
        (SELECT count(*) FROM dead_letters l WHERE l.task_id = t.id) AS letters,
        (SELECT count(*) FROM dead_letters l
          WHERE l.task_id = t.id AND l.resolved_at IS NULL AND l.generation = t.generation) AS unresolved,
+       (SELECT count(*) FROM dead_letters l WHERE l.task_id = t.id AND l.resolved_at IS NULL) AS unresolved_of_any,
        (SELECT count(*) FROM dead_letter_decisions d WHERE d.task_id = t.id) AS decisions
   FROM tasks t
 """
+
+LATEST_LETTERS = "SELECT DISTINCT ON (task_id) task_id, resolution FROM dead_letters ORDER BY task_id, generation DESC"
 
 SOME_DAY = st.sampled_from([None, None, None, TOMORROW])
 KINDS = st.sampled_from([FailureKind.ERROR, FailureKind.TIMEOUT, FailureKind.CRASH, *FailureKind])
@@ -201,6 +205,18 @@ class Life:
         given = self.data.draw(PATCHES, label="patch")
         await self._asked(self.bench.runtime.patching.patch, frozenset(WAITING), TaskPatch.model_validate(given))
 
+    async def decide(self) -> None:
+        known = {TaskId(str(row["task_id"])): row["resolution"] for row in await self.bench.execute(LATEST_LETTERS)}
+        task_id = self._one_of(known or self.tasks)
+        decision = self.data.draw(st.sampled_from(Decision), label="decision")
+        payload: dict[str, object] | None = {} if decision is Decision.MODIFY_AND_RETRY else None
+        resolve = self.bench.runtime.review.resolve(task_id, Ruling(decision, "alice", "Why not."), payload)
+        if known.get(task_id, "") is None:
+            await resolve
+        else:
+            with pytest.raises(LetterResolvedError if known else DeadLetterNotFoundError):
+                await resolve
+
     async def rank_anew(self) -> None:
         await self.workers[0].ranking.rank_anew()
 
@@ -232,7 +248,7 @@ class Life:
             *(["settle"] * 20 if self.held else []),
             *(["renew"] if self.held else []),
             *(["settle_too_late"] * 2 if self.lost else []),
-            *(["claim"] * 4 + ["crash"] + ["cancel"] * 2 + ["retry"] * 2 if self.tasks else []),
+            *(["claim"] * 4 + ["crash"] + ["cancel"] * 2 + ["retry"] * 2 + ["decide"] * 3 if self.tasks else []),
             *["submit"] * 2,
             *(["patch"] * 3 if self.tasks else []),
             "rank_anew",
@@ -251,6 +267,7 @@ class Life:
             "crash": self.crash,
             "cancel": self.cancel,
             "retry": self.retry,
+            "decide": self.decide,
             "patch": self.patch,
             "rank_anew": self.rank_anew,
             "let_time_pass": self.let_time_pass,
@@ -277,15 +294,17 @@ class Life:
                 assert became in {TaskState.PENDING, TaskState.QUEUED}
                 continue
             assert is_legal(TaskState(was), became), move
-            assert was not in FINAL or deed == "retry", move
+            assert was not in FINAL or deed in {"retry", "decide"}, move
         self.seen = len(moves)
         told = {row["task_id"]: row["kinds"] for row in await self.bench.execute(TOLD)}
         assert told == {row["task_id"]: row["kinds"] for row in await self.bench.execute(MOVED)}
 
         for row in await self.bench.execute(LETTERS):
             assert row["letters"] == row["told"] == row["generations"], row
-            assert row["unresolved"] == row["has_given_up"], row
-            assert row["decisions"] == row["letters"] - row["unresolved"], row
+            # One that was left by a retry is resolved; one that was not may have been decided.
+            assert row["unresolved"] <= row["has_given_up"], row
+            assert row["unresolved"] == row["unresolved_of_any"], row
+            assert row["decisions"] >= row["letters"] - row["unresolved"], row
 
     async def _asked(self, deed: Callable[..., Awaitable[None]], hearing: frozenset[TaskState], *more: object) -> None:
         task_id = self._one_of(self.tasks)

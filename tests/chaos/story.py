@@ -49,17 +49,21 @@ class Story:
     def event(self, name: str, state: str, *, committed_after: float = 0.0) -> None:
         """A task enters a state, as the ledger tells it."""
         self.wait(MOMENT_SECONDS)
-        number = len(self.evidence.events) + 1
-        position = f"{700 + number}-{number}-0"
-        self.evidence.events.append(
-            EventRow(position, number, f"task.{state.lower()}", name, self.now, self.now + committed_after)
-        )
-        assert self.evidence.heard is not None
-        self.evidence.heard.add(position)
+        self.event_besides(f"task.{state.lower()}", name, committed_after=committed_after)
         task = self.evidence.tasks[name]
+        if state in {"FAILED", "TIMEOUT"} and task.runnable:
+            self.event_besides("task.dead_lettered", name)
         if task.state in FINAL:
             self.change(name, generation=task.generation + 1, attempts_charged=0)
         self.change(name, state=state)
+
+    def event_besides(self, kind: str, name: str, *, committed_after: float = 0.0) -> None:
+        """Something is told of a task."""
+        number = len(self.evidence.events) + 1
+        position = f"{700 + number}-{number}-0"
+        self.evidence.events.append(EventRow(position, number, kind, name, self.now, self.now + committed_after))
+        assert self.evidence.heard is not None
+        self.evidence.heard.add(position)
 
     def claimed(self, name: str) -> int:
         """An attempt begins and its handler with it."""

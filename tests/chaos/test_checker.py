@@ -236,6 +236,13 @@ def a_task_gives_up_too_early(story: Story) -> None:
     story.failed("one", then="FAILED")
 
 
+def a_task_gives_up_without_a_letter(story: Story) -> None:
+    story.task("one")
+    story.claimed("one")
+    story.failed("one", "permanent", then="FAILED")
+    story.evidence.events.pop()
+
+
 def a_failure_leaves_no_record(story: Story) -> None:
     story.task("one")
     story.claimed("one")
@@ -418,6 +425,7 @@ VIOLATIONS: list[tuple[str, Tale]] = [
     ("I12", a_hand_back_is_charged),
     ("I12", a_failure_is_not_charged),
     ("I12", a_task_gives_up_too_early),
+    ("I12", a_task_gives_up_without_a_letter),
     ("I12", a_failure_leaves_no_record),
     ("I13", an_acknowledged_task_is_lost),
     ("I13", a_key_makes_two_tasks),

@@ -123,8 +123,10 @@ WITH RECURSIVE window_ AS MATERIALIZED (
        AND NOT EXISTS (SELECT FROM tasks p WHERE p.id = w.spawned_by AND p.state IN {unfinished})
     UNION
     (SELECT t.id FROM dead_letters d,
-            LATERAL (SELECT id, parent_id, generation, state FROM tasks WHERE id = d.task_id OFFSET 0) t
-      WHERE d.discarded AND t.generation = d.generation AND t.parent_id IS NULL AND t.state IN {gave_up}
+            LATERAL (SELECT id, parent_id, dag_id, generation, state FROM tasks WHERE id = d.task_id OFFSET 0) t
+      WHERE d.discarded AND t.generation = d.generation AND t.state IN {gave_up}
+        -- Of a batch or a DAG nothing goes alone.
+        AND t.parent_id IS NULL AND t.dag_id IS NULL
         AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = t.id)
       LIMIT $4::integer)
 ), tree AS (

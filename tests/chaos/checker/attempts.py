@@ -76,6 +76,9 @@ def _charge(life: Life) -> Iterator[Violation]:
 
 def _reason(life: Life) -> Iterator[Violation]:
     task = life.task
+    gave_up = len(life.entered("FAILED", "TIMEOUT"))
+    if life.letters != gave_up:
+        yield Violation("I12", f"task {task.id} gave up {gave_up} times and has {life.letters} dead letters")
     if task.state not in ("FAILED", "TIMEOUT"):
         return
     recent = life.failures_in(life.generations)

@@ -1,12 +1,13 @@
 """Lives: the events of each task as a sequence of steps, divided into generations and attempts."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Final
 
 from tests.chaos.evidence import Evidence, FailureRow, TaskRow
 
 FINAL: Final = frozenset({"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"})
+DEAD_LETTERED: Final = "task.dead_lettered"
 CLAIMABLE: Final = frozenset({"QUEUED", "RETRYING"})
 
 
@@ -30,6 +31,8 @@ class Life:
     task: TaskRow
     steps: tuple[Step, ...]
     failures: tuple[FailureRow, ...]
+    letters: int = 0
+    """How often it was told that the task is among the dead letters."""
 
     @property
     def generations(self) -> int:
@@ -60,10 +63,11 @@ Lives = dict[str, Life]
 def lives_of(evidence: Evidence) -> Lives:
     """Return the life of every task that has a row."""
     steps: defaultdict[str, list[Step]] = defaultdict(list)
+    letters = Counter(event.task_id for event in evidence.events if event.kind == DEAD_LETTERED)
     for event in sorted(evidence.events, key=lambda event: event.id):
         noun, _, state = event.kind.partition(".")
         task = evidence.tasks.get(event.task_id)
-        if noun != "task" or task is None:
+        if noun != "task" or event.kind == DEAD_LETTERED or task is None:
             continue
         before = steps[task.id][-1] if steps[task.id] else None
         entered = state.upper()
@@ -75,5 +79,6 @@ def lives_of(evidence: Evidence) -> Lives:
     for failure in sorted(evidence.failures, key=lambda failure: failure.attempt):
         failures[failure.task_id].append(failure)
     return {
-        task_id: Life(task, tuple(steps[task_id]), tuple(failures[task_id])) for task_id, task in evidence.tasks.items()
+        task_id: Life(task, tuple(steps[task_id]), tuple(failures[task_id]), letters[task_id])
+        for task_id, task in evidence.tasks.items()
     }
