@@ -27,7 +27,10 @@ WITH moment AS MATERIALIZED (
            g.document_id, g.title, g.run_at, g.retry_policy::jsonb, g.parent_id, g.ancestors, g.position, g.key,
            g.on_child_failure, g.tags, g.created_by, g.dag_id, g.spawned_by, g.spawn_key, g.deadline,
            g.boost_per_minute, coalesce(g.path_boost, ($27::float8[])[1]) AS path_boost, g.content_hash,
-           coalesce(g.unmet, ($29::integer[])[1]) AS unmet, coalesce(g.lifts, ($30::boolean[])[1]) AS lifts
+           coalesce(g.unmet, ($29::integer[])[1]) AS unmet, coalesce(g.lifts, ($30::boolean[])[1]) AS lifts,
+           -- Here, below an ORDER BY, it is computed once; where it is used it would be for each use.
+           coalesce(g.priority, ($7::smallint[])[1]) - coalesce(g.path_boost, ($27::float8[])[1])
+               - deadline_urgency(extract(epoch FROM g.deadline - moment.now)::float8) AS effective
       FROM moment,
            unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::boolean[],
                   $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::text[],
@@ -41,9 +44,7 @@ WITH moment AS MATERIALIZED (
                     path_boost, content_hash, unmet, lifts, n)
      ORDER BY g.n
 ), placed AS (
-    SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state,
-           priority - path_boost - deadline_urgency(extract(epoch FROM deadline - now)::float8) AS effective
-      FROM given
+    SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state FROM given
 ), inserted AS (
     INSERT INTO tasks (id, task_type, document_id, title, payload, state, priority, rank, runnable, yields, blockers,
                        run_at, max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
