@@ -8,7 +8,7 @@ started from is handed back, to start from the one that is.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
@@ -179,19 +179,38 @@ class Settlements:
     ) -> dict[TaskId, Settled]:
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         is_big = sum(new.pieces_size for new in revisions.values()) >= PIECES_AT_ONCE
-        if is_big or any(one.strain is not None or _leads_to_more(one.task) for one in judged):
+        if is_big or any(one.verdict.error_json is not None or _leads_to_more(one.task) for one in judged):
             return await self._together(judged, news, only_lapsed=only_lapsed)
         verdicts = [one.verdict for one in judged]
-        rows = await self._guarded(self._ledger, verdicts, following, revisions, only_lapsed=only_lapsed)
+        rows = await self._well(verdicts, revisions, following)
         if following is not None:
             self._heads.learn(following.heads)
         news.append(News([row.task_id for row in rows if row.state in FINAL], _ready(rows, verdicts, RolledUp())))
         written = {row.task_id: row for row in rows}
-        if len(rows) < len(judged) and not only_lapsed:
+        if len(rows) < len(judged):
             # Lost, or others wait for them since they were claimed.
             missing = [one for one in judged if one.task.id not in written]
             written |= await self._together(missing, news, only_lapsed=False)
         return written
+
+    async def _well(
+        self, verdicts: Sequence[Verdict], revisions: Revisions, following: Following | None
+    ) -> list[Settled]:
+        """End attempts that did not fail and that nobody waits for, in one statement."""
+
+        async def settle(some: Sequence[Verdict]) -> list[Settled]:
+            made = {v.task_id: revisions[v.task_id] for v in some if v.task_id in revisions}
+            if not made:
+                return await settlements.settle_well(self._ledger, some, counted_by=self._counted_by)
+            rows, _ = await settlements.settle_edits(self._ledger, some, made, _NOBODY, (), counted_by=self._counted_by)
+            return rows
+
+        rows: list[Settled] | None = None
+        if following is not None:
+            rows = await following.settle(self._ledger, verdicts, revisions, counted_by=self._counted_by)
+        if rows is None:
+            rows = await settle(verdicts)
+        return await self._with_the_rest(self._ledger, rows, verdicts, settle, awaited=False)
 
     async def _together(
         self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool
@@ -204,6 +223,15 @@ class Settlements:
         roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
         strains = {one.task.id: one.strain for one in judged if one.strain is not None}
 
+        async def settle(executor: Executor, allowed: Sequence[Verdict]) -> list[Settled]:
+            async def some_of(some: Sequence[Verdict]) -> list[Settled]:
+                return await settlements.settle(executor, some, counted_by=self._counted_by, only_lapsed=only_lapsed)
+
+            rows = await some_of(allowed)
+            if only_lapsed:
+                return rows
+            return await self._with_the_rest(executor, rows, allowed, some_of, awaited=True)
+
         async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
             fitting = await _fitting(executor, revisions)
             stale = revisions.keys() - fitting.keys()
@@ -214,7 +242,7 @@ class Settlements:
                 await lock_around(executor, completing=completing, ending=ending, roots=roots)
             elif roots:
                 await trees.lock_roots(executor, roots)
-            settled = await self._guarded(executor, allowed, only_lapsed=only_lapsed, with_dependents=True)
+            settled = await settle(executor, allowed)
             made = [
                 (row.task_id, fitting[row.task_id])
                 for row in settled
@@ -247,32 +275,17 @@ class Settlements:
         # What became ready may be in the same lane, which was looked at before that.
         return {row.task_id: row._replace(lane_waits=True) if row.has_dependents else row for row in rows}
 
-    async def _guarded(
+    async def _with_the_rest(
         self,
         executor: Executor,
+        rows: list[Settled],
         verdicts: Sequence[Verdict],
-        following: Following | None = None,
-        revisions: Revisions | None = None,
+        settle: Callable[[Sequence[Verdict]], Awaitable[list[Settled]]],
         *,
-        only_lapsed: bool,
-        with_dependents: bool = False,
+        awaited: bool,
     ) -> list[Settled]:
-        rows: list[Settled] | None = None
-        if following is not None:
-            rows = await following.settle(executor, verdicts, revisions or {}, counted_by=self._counted_by)
-        if rows is None and revisions:
-            rows, _ = await settlements.settle_edits(
-                executor, verdicts, revisions, _NOBODY, (), counted_by=self._counted_by
-            )
-        elif rows is None:
-            rows = await settlements.settle(
-                executor,
-                verdicts,
-                counted_by=self._counted_by,
-                only_lapsed=only_lapsed,
-                with_dependents=with_dependents,
-            )
-        if len(rows) == len(verdicts) or only_lapsed:
+        """Add what was not settled at once and is not lost, nor `awaited` by others, unless that is allowed for."""
+        if len(rows) == len(verdicts):
             return rows
         # A row that moved under the statement's snapshot (a renewed lease) is not lost:
         # it is settled in a second statement. One that a lost connection's commit
@@ -286,14 +299,11 @@ class Settlements:
             for verdict in missing
             if verdict.task_id in standing
             and standing[verdict.task_id].is_open
-            and (with_dependents or not standing[verdict.task_id].settled.has_dependents)
+            and (awaited or not standing[verdict.task_id].settled.has_dependents)
         ]
         if not again:
             return rows
-        made = {v.task_id: revisions[v.task_id] for v in again if revisions and v.task_id in revisions}
-        return rows + await self._guarded(
-            executor, again, None, made, only_lapsed=False, with_dependents=with_dependents
-        )
+        return rows + await self._with_the_rest(executor, await settle(again), again, settle, awaited=awaited)
 
 
 async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) -> dict[TaskId, NewRevision]:

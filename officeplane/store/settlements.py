@@ -56,20 +56,20 @@ async def settle(
     *,
     counted_by: str,
     only_lapsed: bool = False,
-    with_dependents: bool = False,
 ) -> list[Settled]:
-    """End attempts whose claim stands; those that were lost are left out.
-
-    So are, unless asked for `with_dependents`, those that others wait for.
-    """
+    """End attempts whose claim stands; those that were lost are left out."""
     rows = await executor.fetch(
         _SQL["settle"],
         *_columns(verdicts),
         only_lapsed,
         counted_by,
-        with_dependents,
     )
     return [_settled(row) for row in rows]
+
+
+async def settle_well(executor: Executor, verdicts: Sequence[Verdict], *, counted_by: str) -> list[Settled]:
+    """Do what `settle` does, for attempts of which none failed; those that others wait for are left out."""
+    return [_settled(row) for row in await executor.fetch(_SQL["settle_well"], *_well(verdicts), counted_by)]
 
 
 async def settle_and_claim(
@@ -80,14 +80,12 @@ async def settle_and_claim(
     *,
     counted_by: str,
 ) -> tuple[list[Settled], list[ClaimedTask]]:
-    """End attempts whose claim stands and claim what follows in these lanes, in one commit; raises `LaneRaceError`."""
+    """Do what `settle_well` does and claim what follows in these lanes, in one commit; raises `LaneRaceError`."""
     try:
         rows = await executor.fetch(
             _SQL["settle_and_claim"],
-            *_columns(verdicts),
-            False,
+            *_well(verdicts),
             counted_by,
-            False,
             *map(list, zip(*sorted(wanted), strict=True)),
             who.worker_id,
             who.lease_seconds,
@@ -122,10 +120,8 @@ async def settle_edits(
     try:
         rows = await executor.fetch(
             _SQL["settle_edits"],
-            *_columns(verdicts),
-            False,
+            *_well(verdicts),
             counted_by,
-            False,
             *(map(list, zip(*sorted(wanted), strict=True)) if wanted else ([], [], [])),
             who.worker_id,
             who.lease_seconds,
@@ -173,6 +169,11 @@ def _columns(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
     """Yield the columns of the statement; one without a value is sent empty, which `unnest` fills with nulls."""
     for name, column in zip(Verdict._fields, zip(*sorted(verdicts), strict=True), strict=True):
         yield [] if name in _OF_FAILURES and not any(column) else column
+
+
+def _well(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
+    """Yield the columns that verdicts have which are no failures."""
+    yield from zip(*((v.task_id, v.claim_id, v.state, v.result_json) for v in sorted(verdicts)), strict=True)
 
 
 def _settled(row: Row) -> Settled:

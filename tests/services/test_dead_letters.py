@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Failed, Lapsed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.settlement import Attempt
@@ -112,20 +111,6 @@ async def test_tasks_that_end_together_have_a_letter_each_and_one_event(bench: W
     assert len({letter["fingerprint"] for letter in await letters(bench)}) == 1
     rows = await bench.execute("SELECT cardinality(task_ids) AS n FROM events WHERE kind = 'task.dead_lettered'")
     assert [row["n"] for row in rows] == [3]
-
-
-async def test_the_statement_that_claims_what_follows_leaves_letters_too(bench: Workbench) -> None:
-    first, second = [await bench.a_task(document_id="plan", max_retries=0) for _ in range(2)]
-    claimed = await bench.claim_next(first)
-
-    following = bench.worker.claiming.following([DocumentId("plan")])
-    # Nothing that a breaker counts, which is looked at before the lane goes on.
-    failed = Failed(Failure(FailureKind.PERMANENT, "never"))
-    await bench.worker.settling.write([Attempt(claimed, failed)], following)
-
-    assert [task.id for task in await following.claimed()] == [second.id]
-    assert len(await letters(bench, first)) == 1
-    assert await bench.events(first) == ["task.queued", "task.running", "task.failed", "task.dead_lettered"]
 
 
 async def test_a_batch_has_the_letter_of_its_child_and_none_of_its_own(bench: Workbench) -> None:

@@ -75,8 +75,9 @@ def hot(noun: str, name: str, values: str, *indexes: str) -> Hot:
 
 SETTLED: Final = (
     f"{IDS}, {IDS}, {STATES}, {JSONS}, {JSONS}, {NUMBERS}, {BOOLEANS}, {BOOLEANS}, {BOOLEANS}, "
-    "'{}', '{}', false, 'w', false"
+    "'{}', '{}', false, 'w'"
 )
+WELL: Final = f"{IDS}, {IDS}, {STATES}, {JSONS}, 'w'"
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
     hot("claims", "claim_hinted", f"{IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}", "pkey"),
@@ -97,10 +98,11 @@ HOT: Final = [
     hot("claims", "save_checkpoint", f"{AN_ID}, {AN_ID}, '{{}}'", "pkey"),
     hot("claims", "results_of_siblings", f"{AN_ID}, ARRAY['a']", "of_parent"),
     hot("settlements", "settle", SETTLED, "pkey", "lane"),
+    hot("settlements", "settle_well", WELL, "pkey", "lane"),
     hot(
         "settlements",
         "settle_and_claim",
-        f"{SETTLED}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true",
+        f"{WELL}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true",
         "pkey",
         "lane",
         "occupant",
@@ -108,7 +110,7 @@ HOT: Final = [
     hot(
         "settlements",
         "settle_edits",
-        f"{SETTLED}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {DOCUMENTS}, {NUMBERS}, {TEXTS}, "
+        f"{WELL}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {DOCUMENTS}, {NUMBERS}, {TEXTS}, "
         f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}",
         "pkey",
         "lane",

@@ -1,19 +1,36 @@
 -- Settlements: the one way an attempt ends.
 
--- part: outcomes
--- How each attempt ended.
-unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[], $8::boolean[],
-       $9::boolean[], $10::text[], $11::boolean[])
-    AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts)
+-- part: lane_waits
+-- Whether more waits in the lane of a task, as of the statement's snapshot: what a batch
+-- makes QUEUED later in the transaction is not in it.
+tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
+    SELECT FROM tasks n WHERE n.document_id = tasks.document_id AND n.runnable AND n.state IN {claimable})) AS lane_waits
 
--- part: ended
--- Ends what stands of the outcomes `o`, records failures, dead letters and counters.
-held AS MATERIALIZED (
+-- part: counted
+-- Counts what has ended, and lets successes begin the count of a type's failures in a row
+-- anew. Nearly always there is no such row.
+counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT settled.counted_by, task_type, lower(state), reason, count(*) FROM settled GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+), forgiven AS (
+    UPDATE valves SET failures = 0
+     WHERE failures > 0 AND breaker = 'closed'
+       AND task_type IN (SELECT settled.task_type FROM settled WHERE settled.state = 'COMPLETED')
+
+-- name: settle
+-- Ends attempts whose claim still stands, records failures, events and counters.
+-- No row: the claim was lost (fenced), or the row moved under the statement's
+-- snapshot; `standing` tells which. A cancel request wins over any outcome. Whoever
+-- calls it looks, in the same transaction, for what waits for these tasks.
+WITH held AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
-           t.has_dependents, CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
-      FROM o,
+           CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
+      FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[],
+                  $8::boolean[], $9::boolean[], $10::text[], $11::boolean[])
+               AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts),
            LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
-                           started_at, attempt, cancel_requested_at, has_dependents
+                           started_at, attempt, cancel_requested_at
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
 ), settled AS (
     UPDATE tasks SET
@@ -35,15 +52,10 @@ held AS MATERIALIZED (
       FROM held
      WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
        AND (NOT $12::boolean OR held.lease_until <= clock_timestamp())
-       -- Its dependents come with it, in a transaction that looks for them.
-       AND (NOT held.has_dependents OR $14::boolean)
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
               tasks.poison_pill, tasks.has_dependents,
-              -- As of this statement's snapshot: what a batch makes QUEUED later in the transaction is not in it.
-              tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
-                  SELECT FROM tasks n
-                   WHERE n.document_id = tasks.document_id AND n.runnable AND n.state IN {claimable})) AS lane_waits,
-              coalesce(held.error ->> 'kind', '') AS reason
+              {lane_waits},
+              coalesce(held.error ->> 'kind', '') AS reason, $13::text AS counted_by
 ), failures AS (
     INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds)
     SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.fingerprint,
@@ -68,27 +80,54 @@ held AS MATERIALIZED (
     INSERT INTO alerts (task_id, generation, reason)
     SELECT letters.task_id, letters.generation, 'dead_lettered'
       FROM letters JOIN held ON held.id = letters.task_id WHERE held.alerts
-), counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $13::text, task_type, lower(state), reason, count(*) FROM settled GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
-), forgiven AS (
-    -- A success begins the count of a type's failures in a row anew. Nearly always there is no such row.
-    UPDATE valves SET failures = 0
-     WHERE failures > 0 AND breaker = 'closed'
-       AND task_type IN (SELECT settled.task_type FROM settled WHERE settled.state = 'COMPLETED')
-
--- name: settle
--- Ends attempts whose claim still stands, records failures, events and counters.
--- No row: the claim was lost (fenced), or the row moved under the statement's
--- snapshot, or others wait for the task, which $14 allows; `standing` tells which. A
--- cancel request wins over any outcome.
-WITH o AS (SELECT * FROM {outcomes}), {ended}
+), {counted}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
     UNION ALL
     SELECT 'task.dead_lettered', array_agg(task_id), array_agg(document_id) FROM letters HAVING count(*) > 0
+)
+SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
+
+-- part: outcomes
+-- How attempts ended that did not fail.
+unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[]) AS o(id, claim_id, wanted, result)
+
+-- part: ended_well
+-- Ends what stands of the outcomes `o`, none of which is a failure and none awaited by
+-- others: nearly everything, and a statement without what failures need is quicker.
+held AS MATERIALIZED (
+    SELECT o.*, t.tid, t.current_state, t.current_claim, t.has_dependents,
+           CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
+      FROM o,
+           LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, cancel_requested_at,
+                           has_dependents
+                      FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
+), settled AS (
+    UPDATE tasks SET
+           state = held.target,
+           result = CASE WHEN held.target = 'COMPLETED' THEN held.result END,
+           suspect = false,
+           hold_id = NULL,
+           lease_until = NULL,
+           queued_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE queued_at END,
+           rung_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
+           finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
+      FROM held
+     WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
+       AND NOT held.has_dependents
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
+              {lane_waits},
+              '' AS reason, $5::text AS counted_by
+), {counted}
+
+-- name: settle_well
+-- Does what `settle` does for attempts that did not fail and that nobody waits for.
+-- No row: as there, or somebody waits for it by now.
+WITH o AS (SELECT * FROM {outcomes}), {ended_well}
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
 )
 SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
 
@@ -99,7 +138,7 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
 ), wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM settled
-      JOIN unnest($15::text[], $16::uuid[], $17::uuid[]) AS w(document_id, claim_id, hold_id)
+      JOIN unnest($6::text[], $7::uuid[], $8::uuid[]) AS w(document_id, claim_id, hold_id)
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable} AND {may_head}
@@ -112,11 +151,11 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
                           AND o.id <> settled.id OFFSET 0)
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($20::text[]) AND NOT {held}
-       AND (NOT suspect OR ($21::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($11::text[]) AND NOT {held}
+       AND (NOT suspect OR ($12::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
-           worker_id = $18::text, lease_until = clock_timestamp() + make_interval(secs => $19::float8),
+           worker_id = $9::text, lease_until = clock_timestamp() + make_interval(secs => $10::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM fit WHERE tasks.ctid = fit.tid
     RETURNING tasks.*
@@ -128,17 +167,16 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
     RETURNING tasks.id, tasks.document_id
 
 -- name: settle_and_claim
--- Does what `settle` does and claims the next heads of these lanes, for one commit instead
+-- Does what `settle_well` does and claims the next heads of these lanes, for one commit instead
 -- of two. No row: as there. No claim in a row: nothing can follow, or it takes a statement
 -- of its own: what this one makes claimable it cannot see, so a lane whose task did not end
 -- for good is left to `claim_lanes`.
-WITH o AS (SELECT * FROM {outcomes}), {ended}
+WITH o AS (SELECT * FROM {outcomes}), {ended_well}
 {followed}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT kind, array_agg(id), array_agg(document_id)
       FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
-            UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id FROM letters
             UNION ALL SELECT 3, 'task.running', id, document_id FROM begun
             UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
      GROUP BY n, kind ORDER BY n
@@ -156,17 +194,16 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim
 -- is under. No row: as there. Documents are locked before tasks, by all who lock both.
 WITH revised AS MATERIALIZED (
     SELECT e.*, coalesce(d.head = e.base, false) AS fits
-      FROM unnest($22::uuid[], $23::text[], $24::bigint[], $25::text[], $26::text[], $27::text[], $28::text[],
-                  $29::bigint[], $30::bytea[])
+      FROM unnest($13::uuid[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[], $19::text[],
+                  $20::bigint[], $21::bytea[])
                AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe)
       LEFT JOIN LATERAL (SELECT head FROM documents
                           WHERE id = e.document_id AND deleted_at IS NULL FOR NO KEY UPDATE) d ON true
 ), o AS (
-    SELECT o.id, o.claim_id, CASE WHEN r.fits IS FALSE THEN 'QUEUED' ELSE o.wanted END AS wanted, o.result, o.error,
-           o.delay_seconds, o.charged, o.crashed, o.poisoned, o.fingerprint, o.alerts
+    SELECT o.id, o.claim_id, CASE WHEN r.fits IS FALSE THEN 'QUEUED' ELSE o.wanted END AS wanted, o.result
       FROM {outcomes}
       LEFT JOIN revised r ON r.task_id = o.id
-), {ended}
+), {ended_well}
 ), added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe)
     SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe
@@ -177,7 +214,7 @@ WITH revised AS MATERIALIZED (
       FROM added WHERE d.id = added.document_id
 ), kept AS (
     INSERT INTO pieces (document_id, key, bytes)
-    SELECT p.document_id, p.key, p.bytes FROM unnest($31::text[], $32::bytea[], $33::bytea[]) AS p(document_id, key, bytes)
+    SELECT p.document_id, p.key, p.bytes FROM unnest($22::text[], $23::bytea[], $24::bytea[]) AS p(document_id, key, bytes)
       JOIN added ON added.document_id = p.document_id
     ON CONFLICT DO NOTHING
 {followed}
@@ -185,7 +222,6 @@ WITH revised AS MATERIALIZED (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT kind, array_agg(id), array_agg(document_id)
       FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
-            UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id FROM letters
             UNION ALL SELECT 2, 'document.revised', task_id, document_id FROM added
             UNION ALL SELECT 3, 'task.running', id, document_id FROM begun
             UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e

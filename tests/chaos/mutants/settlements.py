@@ -8,14 +8,14 @@ _GUARD = (
 )
 
 
-_BOTH = ("settle", "settle_and_claim")
+_ALL = ("settle", "settle_well", "settle_and_claim", "settle_edits")
 """An attempt ends by one of these; what they share is written once and loaded into each."""
 
 
 def settle_without_claim() -> None:
     """Whoever settles a running task may, whether the attempt is his or not."""
-    for query in _BOTH:
-        change("settlements", query, " AND held.current_claim = held.claim_id\n       AND (NOT", "\n       AND (NOT")
+    for query in _ALL:
+        change("settlements", query, " AND held.current_claim = held.claim_id\n", "\n")
 
 
 def reap_without_guard() -> None:
@@ -28,5 +28,5 @@ def reap_without_guard() -> None:
 def cancel_flag_ignored() -> None:
     """Who was asked to stop ends as if nobody had asked."""
     asked = "CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target"
-    for query in _BOTH:
+    for query in _ALL:
         change("settlements", query, asked, "o.wanted AS target")
