@@ -115,7 +115,8 @@ async def test_work_that_becomes_urgent_while_it_waits_overtakes_with_all_that_i
 
     async def has_risen() -> bool:
         shown: list[float] = [(await lone.api.task(task))["effectivePriority"] for task in (ageing, earlier)]
-        return shown[0] < 30 and shown[1] < 10
+        ageing_now, earlier_now = shown
+        return ageing_now < 30 and earlier_now < 10
 
     # The ranker comes by every ten seconds.
     await eventually(has_risen, within=60, what="a more urgent tier")
