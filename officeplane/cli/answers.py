@@ -55,6 +55,8 @@ class Task(Reading):
     title: str | None = None
     priority: str = ""
     priority_value: int | None = None
+    effective_priority: float | None = None
+    deadline: datetime | None = None
     document_id: str | None = None
     payload: JsonValue = None
     result: JsonValue = None

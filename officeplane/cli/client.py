@@ -74,6 +74,11 @@ class Client:
         heads = {"Content-Type": "application/json", **(headers or {})}
         return await self._ask(self._client.build_request("POST", path, content=body, headers=heads))
 
+    async def patch(self, path: str, body: bytes) -> Answer:
+        """Return the answer to a PATCH of JSON."""
+        headers = {"Content-Type": "application/json"}
+        return await self._ask(self._client.build_request("PATCH", path, content=body, headers=headers))
+
     async def put(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """Return the answer to a file; the API may wait for its document's turn."""
         timeout = _timeout(TURN_SECONDS)

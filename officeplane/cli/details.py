@@ -56,7 +56,8 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "state", state_text(task.state)
     yield "title", printable(task.title or "")
     yield "document", task.document_id or ""
-    yield "priority", task.priority if task.priority_value is None else f"{task.priority} ({task.priority_value})"
+    yield "priority", _priority(task)
+    yield "deadline", "" if task.deadline is None else rfc3339(task.deadline)
     yield "attempt", _attempts(task)
     yield "timeout", "" if task.timeout_seconds is None else span(task.timeout_seconds)
     yield "progress", "" if task.progress is None else progress(task.progress)
@@ -77,6 +78,15 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "finished", moment(task.finished_at, now)
     yield "cancel requested", moment(task.cancel_requested_at, now)
     yield "cancel reason", printable(task.cancel_reason or "")
+
+
+def _priority(task: Task) -> str:
+    """Say how urgent a task was meant to be, and how urgent it has become if that is another thing."""
+    if task.priority_value is None:
+        return task.priority
+    meant = f"{task.priority} ({task.priority_value})"
+    now = task.effective_priority
+    return meant if now is None or abs(now - task.priority_value) < 1 else f"{meant}, by now {now:g}"
 
 
 def _attempts(task: Task) -> str:

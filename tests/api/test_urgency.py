@@ -17,6 +17,17 @@ async def test_a_deadline_and_an_ageing_are_shown_with_the_priority_that_comes_o
     assert (task["priority"], task["priorityValue"], task["effectivePriority"]) == ("LOW", 70, 70.0)
 
 
+async def test_priority_names_vs_1_10_vs_0_100(api: Api) -> None:
+    """Trap: three notations of which two count the other way round; what is stored and shown is one of them."""
+    given: list[object] = ["HIGH", 20, {"scale": 10, "value": 8}, "BACKGROUND", 90, {"scale": 10, "value": 1}]
+
+    tasks = [await api.submit(priority=priority) for priority in given]
+
+    assert [task["priorityValue"] for task in tasks] == [20, 20, 20, 90, 90, 90]
+    assert [task["effectivePriority"] for task in tasks] == [20, 20, 20, 90, 90, 90]
+    assert [task["priority"] for task in tasks] == ["HIGH", "HIGH", "HIGH", "LOW", "LOW", "LOW"]
+
+
 async def test_a_near_deadline_shows_in_the_effective_priority_and_not_in_the_priority(api: Api) -> None:
     task = await api.submit(deadline=in_minutes(30), priority="LOW")
 

@@ -271,6 +271,29 @@ async def test_a_completed_task_is_not_retried(tasks: Tasks) -> None:
     assert "(illegal_state)" in ended.err
 
 
+async def test_a_waiting_task_is_changed(tasks: Tasks) -> None:
+    task_id = await tasks.submit("noop", runAt=LATER, deadline=LATER)
+
+    changed = await tasks("update", task_id, "--priority", "high", "--title", "new", "--tag", "a", "--deadline", "none")
+    empty = await tasks("update", task_id)
+    wrong = await tasks("update", task_id, "--run-at", "soon")
+
+    assert (changed.code, changed.out) == (0, f"{task_id} is PENDING\n")
+    task = await tasks.read(task_id)
+    assert (task["priority"], task["title"], task["tags"], task["deadline"]) == ("HIGH", "new", ["a"], None)
+    assert (empty.code, wrong.code) == (2, 1)
+    assert "runAt" in wrong.err
+
+
+async def test_the_same_is_not_submitted_twice_at_a_time(tasks: Tasks) -> None:
+    given = ("submit", "noop", "--document", "cli-dedupe", "--dedupe", "--run-at", LATER, "--deadline", LATER, "--json")
+
+    first, again = await tasks(*given), await tasks(*given)
+
+    assert first.object["id"] == again.object["id"]
+    assert str(first.object["deadline"]).startswith("2100-01-01T00:00:00")
+
+
 async def test_why_a_task_waits_is_explained(tasks: Tasks) -> None:
     task_id = await tasks.submit("noop", runAt=LATER)
 

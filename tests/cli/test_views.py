@@ -121,6 +121,17 @@ def test_an_age_looks_both_ways() -> None:
     assert age(None, NOW) == ""
 
 
+@pytest.mark.parametrize(("effective", "told"), [(20.0, "HIGH (20)"), (19.6, "HIGH (20)"), (-3.5, "by now -3.5")])
+def test_a_task_that_has_become_more_urgent_says_so(effective: float, told: str) -> None:
+    task = a_task(priority="HIGH", priority_value=20, effective_priority=effective, deadline=NOW)
+
+    shown = drawn(task_details(task, NOW))
+
+    assert told in shown
+    assert ("by now" in shown) == ("by now" in told)
+    assert "2030-01-31T12:00:00" in shown
+
+
 def test_details_leave_out_what_is_not_known() -> None:
     shown = drawn(task_details(a_task(document_id="report"), NOW))
 

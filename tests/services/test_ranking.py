@@ -100,7 +100,7 @@ async def test_an_ageing_of_its_own_takes_a_task_ahead_of_those_that_age_like_al
     assert await drain_lane(bench, [plain, slow, quick]) == [quick.id, plain.id, slow.id]
 
 
-async def test_the_effective_priority_that_is_shown_is_the_order_of_the_lane(bench: Workbench) -> None:
+async def test_effective_priority_is_what_the_column_orders_by_and_not_computed_beside_it(bench: Workbench) -> None:
     """Trap: an effective priority is computed for people, and the work is ordered by a column that does not know it."""
     given: list[dict[str, Any]] = [
         {"priority": "NORMAL"},

@@ -77,6 +77,38 @@ def retry(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) -
 
 
 @app.command()
+def update(
+    task_id: TaskId,
+    *,
+    priority: Annotated[str | None, typer.Option(help="CRITICAL to BACKGROUND, or 0 (most urgent) to 100.")] = None,
+    deadline: Annotated[str | None, typer.Option(help="When it should be done (RFC 3339), or none.")] = None,
+    run_at: Annotated[str | None, typer.Option(help="Not before this time (RFC 3339).", metavar="TIME")] = None,
+    title: Annotated[str | None, typer.Option(help="A title for people.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag in place of those it has; may repeat.")] = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Change a task while it waits."""
+    from officeplane.cli.tasks.bodies import parse_priority, without_nothing
+    from officeplane.cli.tasks.deeds import update_task
+
+    fields = without_nothing(
+        {
+            "priority": None if priority is None else parse_priority(priority),
+            "deadline": deadline,
+            "runAt": run_at,
+            "title": title,
+            "tags": [*(tag or ())],
+        }
+    )
+    if deadline == "none":
+        fields["deadline"] = None
+    if not fields:
+        raise UsageError("Give what to change.")
+    asyncio.run(update_task(url, task_id, fields, as_json=as_json))
+
+
+@app.command()
 def submit(
     task_type: Annotated[str | None, typer.Argument(metavar="TYPE", help="A task type, such as noop.")] = None,
     *,
@@ -87,6 +119,10 @@ def submit(
     max_retries: Annotated[int | None, typer.Option(help="Retries after failed attempts.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds that an attempt may take.")] = None,
     run_at: Annotated[str | None, typer.Option(help="Not before this time (RFC 3339).", metavar="TIME")] = None,
+    deadline: Annotated[str | None, typer.Option(help="When it should be done (RFC 3339).", metavar="TIME")] = None,
+    dedupe: Annotated[
+        bool, typer.Option("--dedupe", help="Not while a task that does the same is unfinished.")
+    ] = False,
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may repeat.")] = None,
     body: Annotated[
         str | None,
@@ -112,6 +148,8 @@ def submit(
             "maxRetries": max_retries,
             "timeoutSeconds": timeout,
             "runAt": run_at,
+            "deadline": deadline,
+            "dedupe": "content" if dedupe else None,
             "tags": [*(tag or ())],
         }
     )

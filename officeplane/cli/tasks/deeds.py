@@ -1,7 +1,9 @@
-"""`officeplane tasks cancel` and `retry`: a deed done to one task."""
+"""`officeplane tasks cancel`, `retry` and `update`: a deed done to one task."""
+
+from pydantic import JsonValue
 
 from officeplane.cli.answers import Task
-from officeplane.cli.client import Client, task_path
+from officeplane.cli.client import Answer, Client, task_path
 from officeplane.cli.console import show, write_json
 from officeplane.cli.texts import compact
 
@@ -23,10 +25,23 @@ async def retry_task(url: str, task_id: str, *, as_json: bool) -> None:
         show(f"{task.id} is {task.state}")
 
 
+async def update_task(url: str, task_id: str, fields: dict[str, JsonValue], *, as_json: bool) -> None:
+    """Change a task that waits and print its state."""
+    async with Client(url) as client:
+        answer = await client.patch(task_path(task_id), compact(fields).encode())
+    task = _told(answer, as_json=as_json)
+    if task is not None:
+        show(f"{task.id} is {task.state}")
+
+
 async def _post(url: str, path: str, body: dict[str, str], *, as_json: bool) -> Task | None:
     """Return the task to tell about, or None when its JSON has told everything."""
     async with Client(url) as client:
         answer = await client.post(path, compact(dict(body)).encode())
+    return _told(answer, as_json=as_json)
+
+
+def _told(answer: Answer, *, as_json: bool) -> Task | None:
     if as_json:
         write_json(answer.text)
         return None
