@@ -7,7 +7,7 @@ from typing import Final
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -91,6 +91,7 @@ def install_problems(app: FastAPI) -> None:
     app.add_exception_handler(OfficePlaneError, _of_the_domain)
     app.add_exception_handler(RequestValidationError, _of_the_request)
     app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(ClientDisconnect, _of_nobody)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -115,6 +116,11 @@ async def _of_http(request: Request, error: Exception) -> Response:
         return problem("not_found", "There is nothing at this path.")
     code = error.code if isinstance(error, RefusedError) else _CODES_OF_HTTP.get(error.status_code, "internal_error")
     return problem(code, error.detail, headers=error.headers)
+
+
+async def _of_nobody(_request: Request, _error: Exception) -> Response:
+    # Whoever sent half a body has gone away: no defect, and nobody hears this.
+    return Response(status_code=400)
 
 
 def _methods_of(request: Request) -> set[str]:

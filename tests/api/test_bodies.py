@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.types import Message
 
 from tests.api.plane import Api, code_of
 
@@ -201,3 +202,22 @@ async def test_a_body_that_breaks_off_stores_nothing(api: Api, url: str) -> None
 
     assert (await api.get("/api/health/live")).status_code == 200
     assert await api.rows() == before
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", "/api/documents/plan"), ("POST", "/api/tasks")])
+async def test_a_sender_that_goes_away_in_the_middle_is_no_defect(api: Api, method: str, path: str) -> None:
+    """It used to be raised up to the server, which logged it with its stack, once for every upload broken off."""
+    messages = iter([{"type": "http.request", "body": b"PK\3\4", "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Message:
+        return next(messages)
+
+    async def send(_message: Message) -> None:
+        """Nobody is there to hear it."""
+
+    heads = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
+
+    await api.app({**scope, "http_version": "1.1", "scheme": "http", "headers": heads}, receive, send)
+
+    assert (await api.get("/api/documents/plan")).status_code == 404
