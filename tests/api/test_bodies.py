@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -207,7 +207,9 @@ async def test_a_body_that_breaks_off_stores_nothing(api: Api, url: str) -> None
 @pytest.mark.parametrize(("method", "path"), [("PUT", "/api/documents/plan"), ("POST", "/api/tasks")])
 async def test_a_sender_that_goes_away_in_the_middle_is_no_defect(api: Api, method: str, path: str) -> None:
     """It used to be raised up to the server, which logged it with its stack, once for every upload broken off."""
-    messages = iter([{"type": "http.request", "body": b"PK\3\4", "more_body": True}, {"type": "http.disconnect"}])
+    messages: Iterator[Message] = iter(
+        [{"type": "http.request", "body": b"PK\3\4", "more_body": True}, {"type": "http.disconnect"}]
+    )
 
     async def receive() -> Message:
         return next(messages)

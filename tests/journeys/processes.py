@@ -58,6 +58,11 @@ class Process:
         remarks = [_parsed(line) for line in self._log.read_text().splitlines()]
         return [remark for remark in remarks if remark.get("event") == event]
 
+    @property
+    def stacks(self) -> list[str]:
+        """Whatever in its log has a stack: something that nobody thought of."""
+        return [line for line in self._log.read_text().splitlines() if "Traceback (most recent call last)" in line]
+
     async def says(self, event: str, *, within: float = 15) -> dict[str, Any]:
         """Return its first remark of this name as soon as it is there."""
 

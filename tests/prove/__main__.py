@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.prove import attempts, documents, limits, recovery, shortages, splits, streams, suites
+from tests.prove import attempts, documents, intruders, limits, recovery, shortages, splits, streams, suites
 from tests.prove.figures import Figure, as_json, row
 
 Part = Callable[[Path], Awaitable[list[Figure]]]
@@ -43,6 +43,7 @@ PARTS: Final[Mapping[str, Part]] = {
         recovery.flushed,
         recovery.postgres_restarts,
         documents.documents,
+        intruders.intruders,
         suites.mutants,
     )
 }
