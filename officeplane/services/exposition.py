@@ -1,7 +1,7 @@
 """Exposition: what one scrape has read, as Prometheus wants it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf
@@ -34,6 +34,7 @@ class Snapshot:
     counters: list[Counter]
     observed: list[Observed]
     unresolved_letters: int
+    dags: Mapping[str, int]
     valves: list[Valve]
     workers: list[WorkerInfo]
     redis_available: bool
@@ -58,6 +59,10 @@ class Snapshot:
             "Dead letters that wait for a decision.",
             value=self.unresolved_letters,
         )
+        dags = GaugeMetricFamily("officeplane_dags", "DAGs that are under way or have failed.", labels=["status"])
+        for status, count in self.dags.items():
+            dags.add_metric([status], count)
+        yield dags
         yield from self._valves()
         yield CounterMetricFamily(
             "officeplane_wasted_pops",

@@ -47,6 +47,7 @@ class Statistics:
                 await statistics.counters(self._ledger),
                 await observations.totals(self._ledger),
                 await statistics.unresolved_letters(self._ledger),
+                await statistics.unsettled_dags(self._ledger),
                 await valves.every(self._ledger),
                 await workers.alive(self._ledger, self._lease_seconds),
                 self._doorbell.availability.available,

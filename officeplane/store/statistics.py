@@ -54,6 +54,12 @@ async def unresolved_letters(executor: Executor) -> int:
     return int(row["count"])
 
 
+async def unsettled_dags(executor: Executor) -> dict[str, int]:
+    """Return how many DAGs are under way, and how many have failed."""
+    rows = await executor.fetch(_SQL["unsettled_dags"])
+    return {"running": 0, "failed": 0} | {row["status"]: row["count"] for row in rows}
+
+
 async def counters(executor: Executor) -> list[Counter]:
     """Return what has ended so far."""
     rows = await executor.fetch(_SQL["counters"])

@@ -199,6 +199,22 @@ async def test_dead_letters_are_shown_until_somebody_decides(bench: Workbench) -
     assert (await scrape(bench))[sample("dead_letters_unresolved")] == 0
 
 
+async def test_dags_that_are_not_settled_are_counted(bench: Workbench) -> None:
+    for status in ("running", "running", "failed", "completed", "cancelled"):
+        await bench.execute(
+            "INSERT INTO dags (id, status, finished_at)"
+            " VALUES (gen_random_uuid(), $1, CASE WHEN $1 <> 'running' THEN now() END)",
+            status,
+        )
+
+    metrics = await scrape(bench)
+
+    assert {labels: metrics[name, labels] for name, labels in metrics if name == "officeplane_dags"} == {
+        frozenset({("status", "running")}): 2,
+        frozenset({("status", "failed")}): 1,
+    }
+
+
 async def test_the_metrics_say_which_types_are_held(bench: Workbench) -> None:
     await bench.execute(
         "INSERT INTO valves (task_type, breaker, opened_at, retry_at) VALUES ('noop', 'open', now(), now())"

@@ -12,3 +12,6 @@ CREATE TABLE observations (
     report     bigint NOT NULL,
     PRIMARY KEY (counted_by, measure, task_type, up_to)
 ) WITH (fillfactor = 50);
+
+-- Those that metrics count; the others are history.
+CREATE INDEX dags_unsettled ON dags (status) WHERE status IN ('running', 'failed');

@@ -18,6 +18,10 @@ SELECT extract(epoch FROM clock_timestamp() - min(queued_at))::float8 AS seconds
 -- How many dead letters wait for a decision. Always one row.
 SELECT count(*) AS count FROM dead_letters WHERE resolved_at IS NULL
 
+-- name: unsettled_dags
+-- How many DAGs are under way or have failed. No row for a status: none.
+SELECT status, count(*) AS count FROM dags WHERE status IN ('running', 'failed') GROUP BY 1
+
 -- name: counters
 -- What has ended so far, by type, outcome and reason. No row: nothing has.
 SELECT task_type, outcome, reason, sum(count)::bigint AS count FROM task_counters GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
