@@ -97,6 +97,14 @@ async def test_a_setting_that_cannot_be_read_is_named(officeplane: Officeplane, 
     assert "soon" not in ended.err.split(": ", 1)[0]
 
 
+async def test_an_address_for_alerts_that_is_none_is_refused_before_anything_is_lost(officeplane: Officeplane) -> None:
+    ended = await officeplane("worker", env={"OFFICEPLANE_ALERT_URL": "ftp://user:secret@alerts"})
+
+    assert ended.code == 2
+    assert ended.err.startswith("OFFICEPLANE_ALERT_URL: ")
+    assert "secret" not in ended.err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
