@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from officeplane.domain.retry import RetryPolicy
     from officeplane.handlers.context import BlockingContext, Context
     from officeplane.handlers.contract import PermanentFailure, RateLimited, handler
+    from officeplane.handlers.spawning import Suspended
     from officeplane.plane import Plane, open_plane
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Plane",
     "RateLimited",
     "RetryPolicy",
+    "Suspended",
     "handler",
     "open_plane",
 ]
@@ -27,6 +29,7 @@ _HOMES: Final = {
     "Plane": "officeplane.plane",
     "RateLimited": "officeplane.handlers.contract",
     "RetryPolicy": "officeplane.domain.retry",
+    "Suspended": "officeplane.handlers.spawning",
     "handler": "officeplane.handlers.contract",
     "open_plane": "officeplane.plane",
 }

@@ -20,13 +20,13 @@ from pydantic import ValidationError
 from officeplane.domain.document import Node
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId
-from officeplane.domain.outcome import Failed, Succeeded
+from officeplane.domain.outcome import Failed, Succeeded, Waiting
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
 from officeplane.handlers.contract import PermanentFailure, failure_of
-from officeplane.handlers.spawning import Spawned
+from officeplane.handlers.spawning import Spawned, suspension_in
 from workers.frames import Message, packed, receive
 from workers.results import EditsWanted, outcome_of
 
@@ -113,18 +113,22 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
     task_type = catalogue.find(task.task_type)
     assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
     context = BlockingContext(task, order["checkpoint"], line, line, line)
+    outcome: Succeeded | EditsWanted | Failed | Waiting
     try:
         payload = task_type.payload.model_validate_json(task.payload_json)
         outcome = outcome_of(task_type.run(payload, context))
     except ValidationError as error:
         outcome = Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
     except BaseException as error:  # noqa: BLE001 - a handler may raise anything; only what kills is a crash
-        outcome = Failed(failure_of(error, datetime.now(UTC)))
+        suspended = suspension_in(error)
+        outcome = Failed(failure_of(error, datetime.now(UTC))) if suspended is None else Waiting(suspended.task_id)
     match outcome:
         case Succeeded(result_json):
             return {"result": result_json}
         case EditsWanted(edits):
             return {"edits": edits}
+        case Waiting(spawned_id):
+            return {"waits": spawned_id}
         case Failed(failure):
             return {"failed": [failure.kind, failure.message, failure.retry_after]}
 

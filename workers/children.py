@@ -19,7 +19,8 @@ import structlog
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.ids import TaskId
+from officeplane.domain.outcome import Failed, Outcome, Succeeded, Waiting
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.context import Reader, Reports
@@ -159,6 +160,8 @@ class Children:
                     return Failed(Failure(FailureKind(kind), message, retry_after=retry_after))
                 case {"edits": [*edits]}:
                     return EditsWanted(tuple((str(task_type), str(payload)) for task_type, payload in edits))
+                case {"waits": str(spawned_id)}:
+                    return Waiting(TaskId(spawned_id))
                 case {"read": str(what)}:
                     await child.send(await _read(reader, what))
                 case {"spawn": str(request_json), "key": str(key)}:

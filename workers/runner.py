@@ -10,12 +10,13 @@ from pydantic import BaseModel, ValidationError
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.outcome import Failed, HandedBack, Outcome
+from officeplane.domain.outcome import Failed, HandedBack, Outcome, Waiting
 from officeplane.domain.reference import MissingResultError
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
 from officeplane.handlers.contract import TaskType, failure_of
+from officeplane.handlers.spawning import suspension_in
 from officeplane.services.editing import DocumentReader, Editing
 from officeplane.services.failpoints import reach
 from officeplane.services.keeping import Keeping
@@ -86,6 +87,9 @@ class Runner:
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything, and none of it ends the worker
+            suspended = suspension_in(error)
+            if suspended is not None:
+                return Waiting(suspended.task_id)
             failure = failure_of(error, datetime.now(UTC))
             if failure.kind is FailureKind.ERROR:
                 _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)

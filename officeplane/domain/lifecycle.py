@@ -52,7 +52,7 @@ STATE_SETS: Final = {
 }
 
 MEANINGS: Final = {
-    _S.PENDING: "waits for an earlier sibling, a dependency or its `runAt`",
+    _S.PENDING: "waits for an earlier sibling, a dependency, a task it has spawned or its `runAt`",
     _S.QUEUED: "may run; its id is on its tier's list",
     _S.CLAIMED: "an agent holds it and its document and has not started",
     _S.RUNNING: "leased to one worker; for a parent: its children have begun",
@@ -88,6 +88,7 @@ TRANSITIONS: Final = (
     Transition("fail", (*NOT_BEGUN, *SETTLEABLE), _S.FAILED, "settlement, reaper", "no retry may follow"),
     Transition("time_out", SETTLEABLE, _S.TIMEOUT, "settlement", "the last attempt ran out of time"),
     Transition("hand_back", (_S.CLAIMED, *SETTLEABLE), _S.QUEUED, "worker", "it must stop before the attempt can end"),
+    Transition("wait", (_S.RUNNING,), _S.PENDING, "settlement", "its handler waits for a task that it has spawned"),
     Transition("cancel", UNFINISHED, _S.CANCELLED, "API, settlement, reaper", "asked for; if it runs, when it ends"),
     Transition("reopen", REOPENABLE, _S.QUEUED, "API", "an explicit retry; a new generation"),
     Transition("reopen_blocked", REOPENABLE, _S.PENDING, "API", "the same, behind an earlier sibling or a dependency"),

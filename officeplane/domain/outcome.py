@@ -48,7 +48,14 @@ class Lapsed:
     is_guilty: bool
 
 
-Outcome: TypeAlias = Succeeded | Edited | Failed | HandedBack | Lapsed
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The handler waits for a task that it has spawned, and is to run again when that has completed."""
+
+    spawned_id: TaskId
+
+
+Outcome: TypeAlias = Succeeded | Edited | Failed | HandedBack | Lapsed | Waiting
 
 
 class Verdict(NamedTuple):
@@ -86,6 +93,8 @@ def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float)
             return Verdict(task.id, task.claim_id, TaskState.COMPLETED, result_json)
         case HandedBack():
             return Verdict(task.id, task.claim_id, TaskState.QUEUED)
+        case Waiting():
+            return Verdict(task.id, task.claim_id, TaskState.PENDING)
         case Failed(failure, killed_its_child):
             return _after_failure(task, failure, rules, chance, charged=failure.is_charged, crashed=killed_its_child)
         case Lapsed(handler_started, is_guilty):

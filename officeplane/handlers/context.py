@@ -6,13 +6,13 @@ names, called directly.
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Unpack
+from typing import Any, Literal, Protocol, Unpack, overload
 
 from officeplane.domain.document import Node
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.request import SpawnOptions
 from officeplane.domain.task import ClaimedTask
-from officeplane.handlers.spawning import BlockingSpawns, Keys, Spawns, spawn_request
+from officeplane.handlers.spawning import BlockingSpawns, Keys, Spawns, answer_of, spawn_request
 
 
 class Reports(Protocol):
@@ -123,17 +123,45 @@ class Context(_Facts):
         await self._reports.checkpoint(self.task, value)
         self.saved_checkpoint = value
 
+    @overload
+    async def spawn(
+        self,
+        task_type: str,
+        *,
+        payload: Mapping[str, Any] | None = ...,
+        key: str | None = ...,
+        wait: Literal[False] = ...,
+        **options: Unpack[SpawnOptions],
+    ) -> TaskId: ...
+
+    @overload
+    async def spawn(
+        self,
+        task_type: str,
+        *,
+        payload: Mapping[str, Any] | None = ...,
+        key: str | None = ...,
+        wait: bool,
+        **options: Unpack[SpawnOptions],
+    ) -> Any: ...
+
     async def spawn(
         self,
         task_type: str,
         *,
         payload: Mapping[str, Any] | None = None,
         key: str | None = None,
+        wait: bool = False,
         **options: Unpack[SpawnOptions],
-    ) -> TaskId:
-        """Store a new task and return its id; one that was spawned under the key before is not stored again."""
+    ) -> Any:
+        """Store a new task and return its id; one that was spawned under the key before is not stored again.
+
+        With `wait`, return its result. Until there is one the handler is unwound, the
+        task gives back its slot and its document, and then runs again from the top.
+        """
         request = spawn_request(task_type, payload, options)
-        return (await self._spawns.spawn(self.task, request, self._keys.key_of(task_type, key))).task_id
+        spawned = await self._spawns.spawn(self.task, request, self._keys.key_of(task_type, key))
+        return answer_of(spawned, wait=wait)
 
 
 class BlockingContext(_Facts):
@@ -173,14 +201,42 @@ class BlockingContext(_Facts):
         self._reports.checkpoint(value)
         self.saved_checkpoint = value
 
+    @overload
+    def spawn(
+        self,
+        task_type: str,
+        *,
+        payload: Mapping[str, Any] | None = ...,
+        key: str | None = ...,
+        wait: Literal[False] = ...,
+        **options: Unpack[SpawnOptions],
+    ) -> TaskId: ...
+
+    @overload
+    def spawn(
+        self,
+        task_type: str,
+        *,
+        payload: Mapping[str, Any] | None = ...,
+        key: str | None = ...,
+        wait: bool,
+        **options: Unpack[SpawnOptions],
+    ) -> Any: ...
+
     def spawn(
         self,
         task_type: str,
         *,
         payload: Mapping[str, Any] | None = None,
         key: str | None = None,
+        wait: bool = False,
         **options: Unpack[SpawnOptions],
-    ) -> TaskId:
-        """Store a new task and return its id; one that was spawned under the key before is not stored again."""
+    ) -> Any:
+        """Store a new task and return its id; one that was spawned under the key before is not stored again.
+
+        With `wait`, return its result. Until there is one the handler is unwound, the
+        task gives back its slot and its document, and then runs again from the top.
+        """
         request = spawn_request(task_type, payload, options)
-        return self._spawns.spawn(request, self._keys.key_of(task_type, key)).task_id
+        spawned = self._spawns.spawn(request, self._keys.key_of(task_type, key))
+        return answer_of(spawned, wait=wait)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from officeplane.domain.errors import InvalidRequestError
 from officeplane.domain.ids import TaskId
@@ -20,6 +20,17 @@ class Spawned(NamedTuple):
     task_id: TaskId
     is_completed: bool
     result: object
+
+
+class Suspended(BaseException):
+    """Unwinds a handler that waits for a task it has spawned; it runs again from its top when that has completed.
+
+    It is no error and not to be caught; whoever has to tidy up does so in `finally`.
+    """
+
+    def __init__(self, task_id: TaskId) -> None:
+        super().__init__(f"it waits for task {task_id}")
+        self.task_id = task_id
 
 
 class Spawns(Protocol):
@@ -65,3 +76,23 @@ def spawn_request(task_type: str, payload: Mapping[str, Any] | None, options: Ma
         return request_of({"task_type": task_type, "payload": payload or {}, **options})
     except InvalidRequestError as error:
         raise PermanentFailure(str(error)) from error
+
+
+def answer_of(spawned: Spawned, *, wait: bool) -> Any:
+    """Return what a handler wanted of a spawned task: its id or, if it waits, its result, once there is one."""
+    if not wait:
+        return spawned.task_id
+    if not spawned.is_completed:
+        raise Suspended(spawned.task_id)
+    return spawned.result
+
+
+def suspension_in(error: BaseException) -> Suspended | None:
+    """Return the wait that unwound a handler, if it was that: alone, or several in a group of nothing else."""
+    if isinstance(error, Suspended):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        found = [suspension_in(one) for one in group.exceptions]
+        return found[0] if all(found) else None
+    return None

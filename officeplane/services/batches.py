@@ -21,11 +21,14 @@ class RolledUp:
 
     queued: list[Moved] = field(default_factory=list[Moved])
     ended: list[Ended] = field(default_factory=list[Ended])
+    asked: list[TaskId] = field(default_factory=list[TaskId])
+    """What runs and was asked to stop."""
 
     def __iadd__(self, more: "RolledUp") -> Self:
         """Add what this led to in its turn."""
         self.queued += more.queued
         self.ended += more.ended
+        self.asked += more.asked
         return self
 
 

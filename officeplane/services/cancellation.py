@@ -49,7 +49,7 @@ class Cancellation:
         plan, lanes, rolled = await self._ledger.in_transaction(decide)
         await reach("after_cancel")
         await self._doorbell.announcements.announce(ENDED, [*plan.ended, *(task.task_id for task in rolled.ended)])
-        await self._doorbell.announcements.request_stop(sorted(plan.asked))
+        await self._doorbell.announcements.request_stop(sorted({*plan.asked, *rolled.asked}))
         # The head of a lane may have gone; whoever leaves a lane rings for the next.
         ready = await claims.lane_heads(self._ledger, lanes) if lanes else []
         await self._doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in rolled.queued)])

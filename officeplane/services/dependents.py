@@ -10,12 +10,14 @@ from typing import Final
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.tree import cancelling
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.store import edges, trees
 from officeplane.store.connection import Executor
 from officeplane.store.trees import Ended
 
 CANCELLED_WITH: Final = "a task that it depends on was cancelled"
+FORSAKEN: Final = "the task that spawned it, and waited for it, was cancelled"
 
 
 async def lock_around(
@@ -31,17 +33,23 @@ async def lock_around(
 
 
 async def follow(executor: Executor, ended: Iterable[Ended], *, counted_by: str) -> RolledUp:
-    """Let what waits for these tasks go on, or end it with them; return what became of it."""
+    """Let what waits for these tasks go on, or end it with them; return what became of it.
+
+    What a cancelled task has spawned and waits for ends with it, too.
+    """
     result = RolledUp()
-    fresh = [task for task in ended if task.has_dependents]
+    fresh = list(ended)
     while fresh:
-        completed = [task.task_id for task in fresh if task.state is TaskState.COMPLETED]
+        completed = [task.task_id for task in fresh if task.has_dependents and task.state is TaskState.COMPLETED]
         cancelled = [task.task_id for task in fresh if task.state is TaskState.CANCELLED]
         if completed:
             result.queued += await edges.release(executor, completed)
-        following = await _cancel_dependents(executor, cancelled, counted_by=counted_by) if cancelled else RolledUp()
+        following = RolledUp()
+        if cancelled:
+            following += await _cancel_forsaken(executor, cancelled, counted_by=counted_by)
+            following += await _cancel_dependents(executor, cancelled, counted_by=counted_by)
         result += following
-        fresh = [task for task in following.ended if task.has_dependents]
+        fresh = following.ended
     return result
 
 
@@ -49,6 +57,18 @@ async def abandon(executor: Executor, task_ids: Collection[TaskId], *, counted_b
     """Cancel whatever waits for tasks that have failed and will never complete."""
     gone = [Ended(task_id, TaskState.CANCELLED, has_dependents=True) for task_id in task_ids]
     return await follow(executor, gone, counted_by=counted_by)
+
+
+async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:
+    result = RolledUp()
+    forsaken = await edges.forsaken(executor, cancelled)
+    if forsaken:
+        await trees.lock_roots(executor, forsaken)
+    for task_id in forsaken:
+        plan = cancelling(await trees.lock_tree(executor, task_id), task_id)
+        ended, _ = await trees.cancel(executor, plan.ended, plan.asked, FORSAKEN, counted_by=counted_by)
+        result += RolledUp(ended=ended, asked=sorted(plan.asked))
+    return result
 
 
 async def _cancel_dependents(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:

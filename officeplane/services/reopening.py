@@ -42,6 +42,7 @@ class Reopening:
             raise TaskNotFoundError(task_id)
         if node.state not in REOPENABLE:
             raise IllegalStateError(task_id, node.state, "retried")
+        await edges.forget_spawned(connection, tree.nodes)
         unmet = await _dependencies_left(connection, tree)
         reopened = reopening(tree, tree.whole(task_id), {waiting: len(left) for waiting, left in unmet.items()})
         _refuse_in_vain(reopened, unmet, tree)

@@ -20,7 +20,7 @@ from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState
-from officeplane.domain.outcome import Edited, Failed, Outcome, RetryRules, Verdict, judge, unstorable
+from officeplane.domain.outcome import Edited, Failed, Outcome, RetryRules, Verdict, Waiting, judge, unstorable
 from officeplane.domain.priority import Tier
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
@@ -31,6 +31,7 @@ from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, Revisions
 from officeplane.services.heads import KnownHeads
 from officeplane.services.straining import strain
+from officeplane.services.suspension import suspend
 from officeplane.store import documents, settlements, trees
 from officeplane.store.claims import Claimant
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
@@ -61,12 +62,13 @@ class Attempt(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """One attempt, what becomes of its task, the revision it made, and what it means for its type."""
+    """One attempt, what becomes of its task, its revision, what it means for its type, and what it waits for."""
 
     task: ClaimedTask
     verdict: Verdict
     revision: NewRevision | None = None
     strain: Strain | None = None
+    awaits: TaskId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,11 @@ class Settlements:
         await reach("before_settle")
         judged = [self._judged(attempt) for attempt in attempts]
         news: list[News] = []
-        settled = await self._settled(judged, news, following, only_lapsed=only_lapsed)
+        settled: dict[TaskId, Settled] = {}
+        if any(one.awaits is not None for one in judged):
+            settled, judged = await self._suspended(judged)
+        if judged:
+            settled |= await self._settled(judged, news, following, only_lapsed=only_lapsed)
         # A reaper that comes too late has lost nothing: the attempt has ended, or was found alive.
         if not only_lapsed:
             await self._note_fenced([attempt.task for attempt in attempts if attempt.task.id not in settled])
@@ -135,8 +141,25 @@ class Settlements:
                 return Judged(task, verdict, revision)
             case Failed(failure):
                 return Judged(task, verdict, strain=strain_of(task.task_type, failure, verdict.delay_seconds))
+            case Waiting(spawned_id):
+                return Judged(task, verdict, awaits=spawned_id)
             case _:
                 return Judged(task, verdict)
+
+    async def _suspended(self, judged: Sequence[Judged]) -> tuple[dict[TaskId, Settled], list[Judged]]:
+        """Let those wait that wait for what they spawned; return them, and what is left to be ended."""
+        suspended: dict[TaskId, Settled] = {}
+        left: list[Judged] = []
+        for one in judged:
+            if one.awaits is None:
+                left.append(one)
+                continue
+            how = await suspend(self._ledger, one.task, one.awaits, counted_by=self._counted_by)
+            if how is None:
+                left.append(Judged(one.task, _handed_back(one.verdict), awaits=one.awaits))
+            else:
+                suspended[one.task.id] = how
+        return suspended, left
 
     async def _note_fenced(self, tasks: Sequence[ClaimedTask]) -> None:
         if not tasks:
@@ -179,7 +202,7 @@ class Settlements:
     ) -> dict[TaskId, Settled]:
         revisions = {one.task.id: one.revision for one in judged if one.revision is not None}
         is_big = sum(new.pieces_size for new in revisions.values()) >= PIECES_AT_ONCE
-        if is_big or any(one.verdict.error_json is not None or _leads_to_more(one.task) for one in judged):
+        if is_big or any(map(_leads_to_more, judged)):
             return await self._together(judged, news, only_lapsed=only_lapsed)
         verdicts = [one.verdict for one in judged]
         rows = await self._well(verdicts, revisions, following)
@@ -222,6 +245,7 @@ class Settlements:
         awaited = {one.task.id for one in judged if one.task.has_dependents}
         roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
         strains = {one.task.id: one.strain for one in judged if one.strain is not None}
+        waits = any(one.awaits is not None for one in judged)
 
         async def settle(executor: Executor, allowed: Sequence[Verdict]) -> list[Settled]:
             async def some_of(some: Sequence[Verdict]) -> list[Settled]:
@@ -259,7 +283,7 @@ class Settlements:
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
                 rolled += await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
             final = [Ended(row.task_id, row.state, row.has_dependents) for row in settled if row.state in FINAL]
-            if any(task.has_dependents for task in (*final, *rolled.ended)):
+            if waits or any(task.has_dependents for task in (*final, *rolled.ended)):
                 await reach("between_settle_and_release")
                 rolled += await follow(executor, [*final, *rolled.ended], counted_by=self._counted_by)
             if strains:
@@ -314,9 +338,16 @@ async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) 
     return {task_id: new for task_id, new in revisions.items() if heads.get(new.document_id) == new.base}
 
 
-def _leads_to_more(task: ClaimedTask) -> bool:
-    """Tell whether the end of an attempt leads to changes of other tasks."""
-    return task.parent_id is not None or task.has_dependents or task.task_type == BATCH_TYPE
+def _leads_to_more(one: Judged) -> bool:
+    """Tell whether the end of an attempt leads to more than a change of its own task."""
+    task = one.task
+    return (
+        task.parent_id is not None
+        or task.has_dependents
+        or task.task_type == BATCH_TYPE
+        or one.verdict.error_json is not None
+        or one.awaits is not None
+    )
 
 
 def _handed_back(verdict: Verdict) -> Verdict:

@@ -93,6 +93,17 @@ async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doom
     ]
 
 
+async def forsaken(executor: Executor, cancelled: Collection[TaskId]) -> list[TaskId]:
+    """Return what cancelled tasks have spawned and waited for."""
+    rows = await executor.fetch(_SQL["forsaken"], list(cancelled))
+    return [TaskId(str(row["id"])) for row in rows]
+
+
+async def forget_spawned(executor: Executor, task_ids: Iterable[TaskId]) -> None:
+    """Let tasks no longer depend on what they have spawned: whoever runs again waits again."""
+    await executor.fetch(_SQL["forget_spawned"], list(task_ids))
+
+
 async def overdue(executor: Executor, *, after_seq: int, limit: int) -> tuple[int | None, list[TaskId]]:
     """Return where a window of waiting tasks ends, and which of them wait for nothing."""
     (row,) = await executor.fetch(_SQL["overdue"], after_seq, limit)

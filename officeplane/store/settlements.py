@@ -139,6 +139,17 @@ async def settle_edits(
     ]
 
 
+async def suspend(executor: Executor, task: ClaimedTask, spawned_id: TaskId, *, counted_by: str) -> Settled | None:
+    """End an attempt that waits for a task it has spawned; None when its claim was lost, or it was asked to stop."""
+    rows = await executor.fetch(_SQL["suspend"], task.id, task.claim_id, spawned_id, counted_by)
+    return _settled(rows[0]) if rows else None
+
+
+async def ask_to_stop(executor: Executor, task: ClaimedTask, reason: str) -> None:
+    """Ask an attempt to stop, if its claim stands."""
+    await executor.fetch(_SQL["ask_to_stop"], task.id, task.claim_id, reason)
+
+
 async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted_by: str) -> None:
     """Count attempts that were lost before they could be settled."""
     await executor.fetch(_SQL["count_fenced"], counted_by, task_types)

@@ -13,10 +13,12 @@ from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.lifecycle import ACTIVE, FINAL, GAVE_UP, REOPENABLE, TRANSITIONS, WAITING, TaskState, sources_of
-from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, Waiting
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.request import request_of
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.settlement import Attempt
+from officeplane.services.suspension import suspend
 from officeplane.store.connection import Connection
 from tests.workbench import Workbench
 
@@ -214,6 +216,13 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
     return parent.id, lambda: bench.runtime.cancellation.cancel(child.id, None)
 
 
+@way("wait", S.RUNNING)
+async def _(bench: Workbench) -> tuple[TaskId, Act]:
+    task = await a_leaf_in(bench, S.RUNNING)
+    spawned = await bench.worker.spawning.spawn(task, request_of({"task_type": "noop"}), "it")
+    return task.id, lambda: bench.settle(task, Waiting(spawned.task_id))
+
+
 def cancelling(source: TaskState) -> None:
     @way("cancel", source)
     async def _(bench: Workbench) -> tuple[TaskId, Act]:
@@ -343,6 +352,19 @@ async def test_the_end_of_an_attempt_is_refused_in_any_other_state(
 
     await bench.worker.settling.settle([Attempt(task, outcome_of(signal))])
 
+    assert await _everything(bench) == before
+
+
+@pytest.mark.parametrize(("signal", "state"), _deaf("wait"))
+async def test_a_wait_is_refused_in_any_other_state(bench: Workbench, signal: str, state: TaskState) -> None:
+    task = await a_leaf_in(bench, state)
+    other = await bench.a_task()
+    before = await _everything(bench)
+
+    assert await suspend(bench.runtime.ledger, task, other.id, counted_by="nobody") is None
+
+    # What somebody thought to wait for is marked, and that is all of it.
+    await bench.execute("UPDATE tasks SET has_dependents = false WHERE id = $1::uuid", other.id)
     assert await _everything(bench) == before
 
 

@@ -9,6 +9,7 @@ PUBLIC = {
     "Plane": "officeplane.plane",
     "RateLimited": "officeplane.handlers.contract",
     "RetryPolicy": "officeplane.domain.retry",
+    "Suspended": "officeplane.handlers.spawning",
     "handler": "officeplane.handlers.contract",
     "open_plane": "officeplane.plane",
 }

@@ -127,3 +127,19 @@ async def test_the_chores_of_a_killed_leader_are_led_by_another_within_their_lap
     # It lapses after 1.5 sweeps of 0.5 s; the others stand every half of one.
     assert time.monotonic() - killed_at < 2
     await connection.close()
+
+
+async def test_a_worker_killed_between_a_spawn_and_the_settlement_has_spawned_once(deserted: Installation) -> None:
+    """The second attempt finds the task, though nobody was left to say that there was one."""
+    await deserted.processes.workers(2)
+    task = await deserted.api.submit("test.spawn_and_die", payload={"task_type": "test.say", "payload": {"said": 1}})
+
+    ended = await deserted.api.final(task, within=12)
+
+    assert (ended["state"], [failure["kind"] for failure in ended["failures"]]) == ("COMPLETED", ["crash"])
+    assert ended["result"]["saved"] == {"spawned": ended["result"]["spawned"]}
+    assert ended["result"]["result"] == {"said": 1}
+    connection = await asyncpg.connect(deserted.database_url)
+    spawned = await connection.fetch("SELECT id FROM tasks WHERE spawned_by = $1", task["id"])
+    await connection.close()
+    assert [str(row["id"]) for row in spawned] == [ended["result"]["spawned"]]

@@ -13,6 +13,7 @@ from typing import Never
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from officeplane import BlockingContext, Context, PermanentFailure, RateLimited, edits, handler
+from officeplane.domain.request import SpawnOptions
 from tests.workers.marks import Marks
 
 _PAUSE_SECONDS = 0.01
@@ -66,6 +67,7 @@ class Spawned(BaseModel):
     task_type: str = "noop"
     payload: dict[str, JsonValue] = {}
     keys: tuple[str | None, ...] = (None,)
+    document_id: str | None = None
 
 
 @handler("test.mark", payload=Marked)
@@ -338,3 +340,55 @@ def spawn_def(payload: Spawned, context: BlockingContext) -> dict[str, object]:
     """Do the same in a process of its own."""
     ids = [context.spawn(payload.task_type, payload=payload.payload, key=key) for key in payload.keys]
     return {"spawned": ids}
+
+
+@handler("test.wait", payload=Spawned)
+async def wait(payload: Spawned, context: Context) -> dict[str, object]:
+    """Spawn tasks, wait for each in turn, and return their results."""
+    options: SpawnOptions = {} if payload.document_id is None else {"document_id": payload.document_id}
+    found = [
+        await context.spawn(payload.task_type, payload=payload.payload, key=key, wait=True, **options)
+        for key in payload.keys
+    ]
+    return {"results": found, "attempt": context.attempt, "saved": context.saved_checkpoint}
+
+
+@handler("test.wait_def", payload=Spawned)
+def wait_def(payload: Spawned, context: BlockingContext) -> dict[str, object]:
+    """Do the same in a process of its own."""
+    options: SpawnOptions = {} if payload.document_id is None else {"document_id": payload.document_id}
+    found = [
+        context.spawn(payload.task_type, payload=payload.payload, key=key, wait=True, **options) for key in payload.keys
+    ]
+    return {"results": found, "attempt": context.attempt, "saved": context.saved_checkpoint}
+
+
+@handler("test.wait_in_group", payload=Spawned)
+async def wait_in_group(payload: Spawned, context: Context) -> dict[str, object]:
+    """Wait for tasks within a group of tasks of the loop."""
+    async with asyncio.TaskGroup() as group:
+        asked = [
+            group.create_task(context.spawn(payload.task_type, payload=payload.payload, key=key, wait=True))
+            for key in payload.keys
+        ]
+    return {"results": [one.result() for one in asked]}
+
+
+@handler("test.spawn_and_die", payload=Spawned)
+async def spawn_and_die(payload: Spawned, context: Context) -> dict[str, object]:
+    """Spawn, save what was found, take the whole worker down the first time, and wait for it."""
+    saved = context.saved_checkpoint
+    spawned = await context.spawn(payload.task_type, payload=payload.payload, key="it")
+    await context.checkpoint({"spawned": spawned})
+    if saved is None:
+        os._exit(9)
+    result = await context.spawn(payload.task_type, payload=payload.payload, key="it", wait=True)
+    return {"spawned": spawned, "saved": saved, "result": result}
+
+
+@handler("test.read_and_wait", payload=Spawned)
+async def read_and_wait(payload: Spawned, context: Context) -> list[edits.Edit]:
+    """Read the document, have somebody else edit it, and add a chapter about what is read then."""
+    chapter = edits.AddChapter(title=f"{len(await context.outline())} chapters")
+    await context.spawn("add_chapter", payload={"title": "Theirs"}, document_id=context.document_id or "", wait=True)
+    return [chapter]

@@ -47,7 +47,10 @@ WITH RECURSIVE reached AS (
       FROM reached r,
            LATERAL (SELECT task_id AS id FROM task_edges WHERE depends_on = r.id
                     UNION SELECT id FROM tasks WHERE parent_id = r.id
-                    UNION SELECT unnest(r.ancestors)) next,
+                    UNION SELECT unnest(r.ancestors)
+                    UNION SELECT s.task_id
+                            FROM task_edges e JOIN spawns s ON s.spawned_by = e.task_id AND s.task_id = e.depends_on
+                           WHERE e.task_id = r.id) next,
            LATERAL (SELECT id, dag_id, ancestors FROM tasks WHERE id = next.id) n
 )
 SELECT DISTINCT dag_id, CASE WHEN dag_id IS NULL THEN coalesce(ancestors[1], id) END AS root_id FROM reached
@@ -91,6 +94,19 @@ WITH RECURSIVE doomed AS (
      WHERE t.state IN {unfinished}
 )
 SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id FROM doomed
+
+-- name: forsaken
+-- What cancelled tasks have spawned and waited for. No row: they waited for nothing of theirs.
+SELECT c.id
+  FROM task_edges e, LATERAL (SELECT id, spawned_by, state FROM tasks WHERE id = e.depends_on) c
+ WHERE e.task_id = ANY($1::uuid[]) AND c.spawned_by = e.task_id AND c.state IN {unfinished}
+ ORDER BY c.id
+
+-- name: forget_spawned
+-- Takes away the edges from tasks that can be retried to what these have spawned. No row: always.
+DELETE FROM task_edges e USING tasks t, spawns s
+ WHERE e.task_id = ANY($1::uuid[]) AND t.id = e.task_id AND t.state IN {reopenable}
+   AND s.spawned_by = e.task_id AND s.task_id = e.depends_on
 
 -- part: met
 unmet > 0 AND state = 'PENDING'

@@ -261,3 +261,33 @@ SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.a
   JOIN tasks t ON t.worker_id = w.worker_id AND t.runnable AND t.state IN {active}
  WHERE w.first <= clock_timestamp() AND t.lease_until <= clock_timestamp()
    AND (NOT w.alive OR t.lease_until <= clock_timestamp() - make_interval(secs => $1::float8))
+
+-- name: suspend
+-- Ends an attempt whose handler waits for a task that it has spawned, and stores the edge to
+-- that. No row: the claim was lost, or the task was asked to stop; then what it would have
+-- waited for, which the edge tells, is to end with it.
+WITH held AS (
+    SELECT id, cancel_requested_at IS NOT NULL AS stops
+      FROM tasks WHERE id = $1::uuid AND claim_id = $2::uuid AND state = 'RUNNING' FOR NO KEY UPDATE
+), suspended AS (
+    UPDATE tasks SET state = 'PENDING', blockers = 1, unmet = 1, suspect = false, hold_id = NULL, lease_until = NULL,
+           queued_at = NULL
+      FROM held WHERE tasks.id = held.id AND NOT held.stops
+    RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents
+), waits AS (
+    INSERT INTO task_edges (task_id, depends_on) SELECT id, $3::uuid FROM held ON CONFLICT DO NOTHING
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.pending', array_agg(id), array_agg(document_id) FROM suspended HAVING count(*) > 0
+), counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT $4::text, task_type, 'pending', '', 1 FROM suspended
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+)
+SELECT id, state, rung_tier, true AS lane_waits, has_dependents FROM suspended
+
+-- name: ask_to_stop
+-- Asks an attempt to stop because what it waits for was cancelled. No row: always.
+UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+       cancel_reason = coalesce(cancel_reason, $3::text)
+ WHERE id = $1::uuid AND claim_id = $2::uuid AND state = 'RUNNING'

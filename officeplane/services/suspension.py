@@ -1,0 +1,36 @@
+"""Suspension: an attempt whose handler waits for a task it has spawned ends with an edge to that task.
+
+Slot and document are free from then on, and nothing is kept in memory: when the
+spawned task completes, its settlement queues the other like any dependent.
+"""
+
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.task import ClaimedTask
+from officeplane.services.dependents import CANCELLED_WITH, lock_around
+from officeplane.services.failpoints import reach
+from officeplane.store import edges, settlements
+from officeplane.store.connection import Executor, Ledger
+from officeplane.store.settlements import Settled
+
+
+async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, counted_by: str) -> Settled | None:
+    """End an attempt that waits; None when it is to be handed back instead.
+
+    That is so when what it waits for has completed meanwhile, when that was
+    cancelled, which asks the attempt to stop too, and when the claim was lost.
+    """
+
+    async def together(executor: Executor) -> Settled | None:
+        await lock_around(executor, completing=[task.id], ending=(), roots=[task.root_id])
+        state = (await edges.lock(executor, [spawned_id])).get(spawned_id, TaskState.CANCELLED)
+        if state is TaskState.COMPLETED:
+            return None
+        if state is TaskState.CANCELLED:
+            await settlements.ask_to_stop(executor, task, CANCELLED_WITH)
+            return None
+        suspended = await settlements.suspend(executor, task, spawned_id, counted_by=counted_by)
+        await reach("before_commit")
+        return suspended
+
+    return await ledger.in_transaction(together)
