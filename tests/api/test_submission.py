@@ -64,6 +64,7 @@ async def test_what_is_not_given_has_the_defaults_of_the_contract(api: Api) -> N
         "children": None,
         "childCounts": None,
         "dagId": None,
+        "spawnedBy": None,
         "dependsOn": [],
         "blockedBy": [],
     }
