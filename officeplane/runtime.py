@@ -159,6 +159,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     heads = KnownHeads()
     settling = Settlements(ledger, doorbell, rules, heads, counted_by=worker_id)
     meter = Meter()
+    redelivery = Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds)
     return WorkerServices(
         worker_id=worker_id,
         meter=meter,
@@ -169,11 +170,11 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         keeping=Keeping(ledger),
         editing=Editing(ledger, runtime.sandbox, heads),
         spawning=Spawning(ledger, runtime.submission),
-        redelivery=Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds),
+        redelivery=redelivery,
         ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
         alerting=Alerting(ledger, settings.alert_url),
-        tending=Tending(ledger, doorbell, settings.lease_seconds),
+        tending=Tending(ledger, doorbell, redelivery, settings.lease_seconds),
     )
 
 

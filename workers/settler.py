@@ -133,6 +133,9 @@ class Settler:
                     if ended.task.document_id not in continued
                 ]
             )
+            freed = self._claiming.freed(ended.task for ended in group)
+            if freed:
+                news.append(News(freed=freed))
             # Last of all: what follows in the lanes runs before anybody is told.
             self._news.add(news)
 

@@ -74,3 +74,8 @@ BREAKER: Final[_Examples] = {
     },
     "as everywhere": {"summary": "As the installation is set up", "value": {}},
 }
+
+LIMITS: Final[_Examples] = {
+    "a rate": {"value": {"ratePerSecond": 5}},
+    "both": {"summary": "Two at once, one every ten seconds", "value": {"ratePerSecond": 0.1, "concurrency": 2}},
+}

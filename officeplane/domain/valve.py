@@ -1,12 +1,13 @@
 """Valves: what keeps the tasks of a type from being claimed."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.ids import TaskId
+from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import ACTIVE, CLAIMABLE, TaskState
 
 _K = FailureKind
@@ -32,6 +33,33 @@ class Limits:
 
     rate_per_second: float | None = None
     concurrency: int | None = None
+
+
+class Room(NamedTuple):
+    """How many tasks of a type its limits admit now, and which alone, if its breaker is half-open."""
+
+    tasks: int
+    only: TaskId | None = None
+
+
+class Contender(NamedTuple):
+    """A task that could be claimed if the limits of its type admit it."""
+
+    task_id: TaskId
+    document_id: DocumentId | None
+    task_type: str
+
+
+def admitted(contenders: Iterable[Contender], rooms: Mapping[str, Room]) -> list[Contender]:
+    """Return those that there is room for; who comes first, comes in first."""
+    left = {task_type: room.tasks for task_type, room in rooms.items()}
+    found: list[Contender] = []
+    for one in contenders:
+        room = rooms.get(one.task_type)
+        if room is not None and left[one.task_type] > 0 and room.only in (None, one.task_id):
+            left[one.task_type] -= 1
+            found.append(one)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from officeplane.dispatch.locks import Hold
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
+from officeplane.services.admission import TaskClaim, admit
 from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, LaneClaim, after_going_on, before_going_on, in_hand, lane_claims
 from officeplane.services.lanes import HeldLane, Lanes
 from officeplane.services.metering import Meter
-from officeplane.store import claims
+from officeplane.store import claims, valves
 from officeplane.store.claims import Claimant, Hint, LaneRaceError
 from officeplane.store.connection import Ledger
 
@@ -50,6 +51,9 @@ class Claiming:
         self._suspect: TaskId | None = None
         self._suspect_sought = False
         self._next_lane = ""
+        # Whether any type has limits, as of the last look; those are claimed by `admit`.
+        self._limits = False
+        self._admitted: set[TaskId] = set()
         # Claims whose statement may have been committed although its answer never came.
         self._doubtful: set[ClaimId] = set()
 
@@ -85,8 +89,12 @@ class Claiming:
                 task_types=self._task_types,
                 may_take_suspect=self._suspect is None,
             )
-            self._next_lane = polled.next_lane
-            found += await self._claim(polled.task_ids)
+            self._next_lane, self._limits = polled.next_lane, polled.limits
+            task_ids = polled.task_ids
+            if self._limits:
+                # Limits bound these; half of the slots are bound by nothing else.
+                task_ids = [*await valves.admissible(self._ledger, (up_to + 1) // 2), *task_ids][:up_to]
+            found += await self._claim(task_ids)
         return found
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
@@ -133,6 +141,12 @@ class Claiming:
         if self._suspect == task_id:
             self._suspect = None
 
+    def freed(self, tasks: Iterable[ClaimedTask]) -> list[str]:
+        """Return the types of those that limits had admitted: their place is free for another."""
+        freed = [task for task in tasks if task.id in self._admitted]
+        self._admitted.difference_update([task.id for task in freed])
+        return [task.task_type for task in freed]
+
     async def _ring(self, documents: Sequence[DocumentId]) -> None:
         if documents:
             await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, documents))
@@ -154,14 +168,18 @@ class Claiming:
         lanes: list[Hint] = []
 
         async def claim(who: Claimant) -> list[ClaimedTask]:
-            found, claimed = await claims.claim_hinted(self._ledger, who, wanted)
-            lanes.extend(found)
-            return claimed
+            found = await claims.claim_hinted(self._ledger, who, wanted)
+            lanes.extend(found.lanes)
+            self._limits = found.limits
+            return found.claimed
 
         claimed = await self._take([claim_id for _, claim_id in wanted], claim)
         heads: list[ClaimedTask] = []
         with in_hand(claimed):
             await reach("after_resolve")
+            if self._limits:
+                taken = {task.id for task in claimed}
+                claimed += await self._admit([one for one in wanted if one[0] not in taken], [])
             heads = await self._claim_heads(lanes)
         return claimed + heads
 
@@ -184,9 +202,14 @@ class Claiming:
             return []
         wanted = lane_claims(lanes)
         try:
-            return await self._take_heads(wanted)
+            claimed = await self._take_heads(wanted)
         except LaneRaceError:
-            return await self._claim_one_by_one(wanted)
+            claimed = await self._claim_one_by_one(wanted)
+        if self._limits:
+            taken = {task.document_id for task in claimed}
+            with in_hand(claimed):
+                claimed += await self._admit([], [lane for lane in wanted if lane[0] not in taken])
+        return claimed
 
     async def _claim_one_by_one(self, wanted: Sequence[LaneClaim]) -> list[ClaimedTask]:
         # The unique index refused the whole array: somebody was quicker in one of these lanes.
@@ -205,6 +228,18 @@ class Claiming:
         return await self._take(
             [claim_id for _, claim_id, _ in wanted], lambda who: claims.claim_lanes(self._ledger, who, wanted)
         )
+
+    async def _admit(self, tasks: Sequence[TaskClaim], lanes: Sequence[LaneClaim]) -> list[ClaimedTask]:
+        if not tasks and not lanes:
+            return []
+        claim_ids = [claim_id for _, claim_id in tasks] + [claim_id for _, claim_id, _ in lanes]
+        try:
+            claimed = await self._take(claim_ids, lambda who: admit(self._ledger, who, tasks, lanes))
+        except LaneRaceError:
+            _log.debug("lane.raced", lanes=len(lanes))
+            return []
+        self._admitted.update(task.id for task in claimed)
+        return claimed
 
     async def _take(
         self, claim_ids: Iterable[ClaimId], claim: Callable[[Claimant], Awaitable[list[ClaimedTask]]]

@@ -8,7 +8,7 @@ from typing import Final
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
 from officeplane.domain.task import Task, TaskDetails
-from officeplane.domain.valve import BreakerState, Valve
+from officeplane.domain.valve import BreakerState, Limits, Valve
 from officeplane.services.reading import Reading
 from officeplane.store import edges, tasks, valves, workers
 from officeplane.store.connection import Ledger
@@ -86,6 +86,10 @@ class Explaining:
         valve = await valves.fetch(self._ledger, task.task_type)
         for reason in () if valve is None else _held(valve):
             yield reason
+        if valve is not None and valve.limits != Limits():
+            room = (await valves.rooms(self._ledger, [task.task_type])).get(task.task_type)
+            if room is not None and not room.tasks:
+                yield _limit_reached(valve)
         alive = await workers.alive(self._ledger, self._lease_seconds)
         able = [worker for worker in alive if task.task_type in worker.task_types]
         if not able:
@@ -136,6 +140,16 @@ def _held(valve: Valve) -> Iterator[Reason]:
         yield Reason(
             "rate_limited", f"Task type {valve.task_type!r} is slowed down until {until}.", {**facts, "until": until}
         )
+
+
+def _limit_reached(valve: Valve) -> Reason:
+    limits = valve.limits
+    facts: dict[str, object] = {
+        "taskType": valve.task_type,
+        "concurrency": limits.concurrency,
+        "ratePerSecond": limits.rate_per_second,
+    }
+    return Reason("limit_reached", f"As many tasks of type {valve.task_type!r} as it may have are started.", facts)
 
 
 def _under_way(task: Task) -> Reason:

@@ -47,7 +47,7 @@ class Redelivery:
         if not await chores.anything_waits(self._ledger):
             return 0
         await self._free_orphans()
-        rung = await chores.unrung(self._ledger, await self._cutoffs(), limit=RINGS_AT_ONCE)
+        rung = await chores.unrung(self._ledger, await self.cutoffs(), limit=RINGS_AT_ONCE)
         if rung:
             await reach("sweep_marked")
             _log.info("sweep.rang", tasks=len(rung))
@@ -96,7 +96,7 @@ class Redelivery:
         await self._doorbell.bells.ring((task.task_id, task.tier) for task in queued)
         return until is not None
 
-    async def _cutoffs(self) -> list[datetime | None]:
+    async def cutoffs(self) -> list[datetime | None]:
         """Return, per tier, before when a task must have been rung for its hint to be gone."""
         tails = await self._doorbell.bells.tails()
         rung_at, now = await chores.ring_times(self._ledger, [TaskId(i) for ids in tails.values() for i in ids])

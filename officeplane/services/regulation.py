@@ -9,7 +9,7 @@ from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.ids import DocumentId
-from officeplane.domain.valve import Valve
+from officeplane.domain.valve import Limits, Valve
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.store import claims, valves
 from officeplane.store.connection import Ledger
@@ -76,6 +76,18 @@ class Regulation:
         await valves.close_by_hand(self._ledger, task_type)
         await self._ring(task_type)
         return await self._valve(task_type)
+
+    async def limits(self, task_type: str) -> Limits:
+        """Return the limits of a type."""
+        await self._known(task_type)
+        return (await self._valve(task_type)).limits
+
+    async def set_limits(self, task_type: str, limits: Limits) -> None:
+        """Declare the limits of a type, or lift them, and ring for what may come in."""
+        await self._known(task_type)
+        await valves.set_limits(self._ledger, task_type, limits)
+        if limits == Limits():
+            await self._ring(task_type)
 
     async def _valve(self, task_type: str) -> Valve:
         return await valves.fetch(self._ledger, task_type) or Valve(task_type)

@@ -8,6 +8,7 @@ started from is handed back, to start from the one that is.
 """
 
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from officeplane.services.following import Following, Revisions
 from officeplane.services.heads import KnownHeads
 from officeplane.services.straining import strain
 from officeplane.services.suspension import suspend
-from officeplane.store import documents, settlements, trees
+from officeplane.store import documents, settlements, trees, valves
 from officeplane.store.claims import Claimant
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger
 from officeplane.store.documents import PIECES_AT_ONCE
@@ -40,6 +41,8 @@ from officeplane.store.settlements import Settled
 from officeplane.store.trees import Ended
 
 ENDED: Final = "ended"
+# Who was rung a moment ago for one place that became free is not rung for the next.
+RUNG_SECONDS: Final = 0.1
 _NOBODY: Final = Claimant(WorkerId(""), 0.0, (), may_take_suspect=False)
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -73,10 +76,11 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a settlement that is committed has to tell: what ended, and what became ready."""
+    """What a settlement that is committed has to tell: what ended, what became ready, and whose limits have room."""
 
     ended: list[TaskId] = field(default_factory=list)
     ready: list[tuple[TaskId, Tier]] = field(default_factory=list)
+    freed: list[str] = field(default_factory=list)
 
 
 class Settlements:
@@ -131,6 +135,9 @@ class Settlements:
         await reach("after_settle")
         await self._doorbell.announcements.announce(ENDED, [task_id for told in news for task_id in told.ended])
         await self._doorbell.bells.ring([hint for told in news for hint in told.ready])
+        freed = Counter(task_type for told in news for task_type in told.freed)
+        if freed:
+            await self._doorbell.bells.ring(await valves.ring(self._ledger, freed, rung_ago=RUNG_SECONDS))
         await reach("after_ready_rung")
 
     def _judged(self, attempt: Attempt) -> Judged:

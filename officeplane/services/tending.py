@@ -11,14 +11,17 @@ from typing import Final
 
 import structlog
 
+from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.ids import TaskId
 from officeplane.domain.priority import Tier
+from officeplane.services.redelivery import Redelivery
 from officeplane.services.regulation import RINGS_AT_ONCE
 from officeplane.store import valves
 from officeplane.store.connection import Executor, Ledger
 
 LONGEST_PAUSE_SECONDS: Final = 1.0
+LIMITED_PAUSE_SECONDS: Final = 0.2
 SHORTEST_PAUSE_SECONDS: Final = 0.05
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -26,9 +29,10 @@ _log = structlog.stdlib.get_logger(__name__)
 class Tending:
     """The leader's look after the valves."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, probe_seconds: float) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, redelivery: Redelivery, probe_seconds: float) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
+        self._redelivery = redelivery
         self._probe_seconds = probe_seconds
 
     async def tend(self) -> float:
@@ -43,6 +47,8 @@ class Tending:
             due = SHORTEST_PAUSE_SECONDS
         if survey.is_probing:
             await self._probe()
+        if survey.is_limited and await self._let_in():
+            due = LIMITED_PAUSE_SECONDS if due is None else min(due, LIMITED_PAUSE_SECONDS)
         if due is None:
             return LONGEST_PAUSE_SECONDS
         return min(max(due, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
@@ -64,6 +70,23 @@ class Tending:
             _log.info("breaker.probed", task_id=task_id)
         await self._doorbell.bells.ring(chosen)
         await self._ring(closed)
+
+    async def _let_in(self) -> bool:
+        """Ring for tasks that limits have room for and Redis does not know; tell whether to look again soon.
+
+        Workers ring for the place that they leave; this is for tokens, and for what gets lost.
+        """
+        rooms = await valves.rooms(self._ledger)
+        wanted = {task_type: min(room.tasks, RINGS_AT_ONCE) for task_type, room in rooms.items() if room.tasks}
+        if not wanted:
+            return bool(rooms)
+        try:
+            cutoffs = await self._redelivery.cutoffs()
+        except RedisUnavailable:
+            return False
+        rung = await valves.ring(self._ledger, wanted, cutoffs=cutoffs)
+        await self._doorbell.bells.ring(rung)
+        return bool(rung) or len(wanted) < len(rooms)
 
     async def _ring(self, task_types: Iterable[str]) -> None:
         wanted = dict.fromkeys(task_types, RINGS_AT_ONCE)

@@ -41,10 +41,19 @@ class Claimant:
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """Hints read from the ledger, and where the next look at the lanes begins."""
+    """Hints read from the ledger, where the next look at the lanes begins, and whether any type has limits."""
 
     task_ids: list[TaskId]
     next_lane: str
+    limits: bool
+
+
+class Hinted(NamedTuple):
+    """The lanes to which hints lead, what was claimed of the rest, and whether any type has limits."""
+
+    lanes: list[Hint]
+    claimed: list[ClaimedTask]
+    limits: bool
 
 
 async def poll(
@@ -52,12 +61,13 @@ async def poll(
 ) -> Polled:
     """Return hints straight from the ledger, most urgent first."""
     rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, task_types, may_take_suspect)
-    return Polled([TaskId(str(row["id"])) for row in rows if row["id"] is not None], rows[0]["last_lane"] or "")
+    task_ids = [TaskId(str(row["id"])) for row in rows if row["id"] is not None]
+    return Polled(task_ids, rows[0]["last_lane"] or "", rows[0]["limits"])
 
 
 async def claim_hinted(
     executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]], admitted: Collection[TaskId] = ()
-) -> tuple[list[Hint], list[ClaimedTask]]:
+) -> Hinted:
     """Return the lanes to which hints lead, and the claims on those tasks that have no document.
 
     Tasks of a type with declared limits can be had only if they are among the admitted.
@@ -72,11 +82,15 @@ async def claim_hinted(
         who.may_take_suspect,
         list(admitted),
     )
-    return [
-        Hint(TaskId(str(row["hint"])), DocumentId(row["lane"]), TIERS[row["tier"]])
-        for row in rows
-        if row["lane"] is not None
-    ], [claimed_task(row[3:]) for row in rows if row["id"] is not None]
+    return Hinted(
+        [
+            Hint(TaskId(str(row["hint"])), DocumentId(row["lane"]), TIERS[row["tier"]])
+            for row in rows
+            if row["lane"] is not None
+        ],
+        [claimed_task(row[4:]) for row in rows if row["id"] is not None],
+        bool(rows) and rows[0]["limits"],
+    )
 
 
 async def claim_lanes(

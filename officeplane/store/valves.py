@@ -1,12 +1,13 @@
 """Valves in the ledger: a row per type of which something was ever held."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
-from officeplane.domain.valve import Breaker, BreakerState, Limits, Probe, Valve
+from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -45,9 +46,15 @@ async def every(executor: Executor) -> list[Valve]:
     return [_valve(row) for row in await executor.fetch(_SQL["all"])]
 
 
-async def ring(executor: Executor, wanted: Mapping[str, int]) -> list[tuple[TaskId, Tier]]:
-    """Mark as rung, and return, the most urgent tasks of types, so many of each."""
-    rows = await executor.fetch(_SQL["ring"], list(wanted), list(wanted.values()), BOOST_PER_MINUTE)
+async def ring(
+    executor: Executor,
+    wanted: Mapping[str, int],
+    *,
+    rung_ago: float = 0.0,
+    cutoffs: Sequence[datetime | None] | None = None,
+) -> list[tuple[TaskId, Tier]]:
+    """Mark as rung, and return, the most urgent tasks of types, so many of each, that were not rung lately."""
+    rows = await executor.fetch(_SQL["ring"], list(wanted), list(wanted.values()), BOOST_PER_MINUTE, rung_ago, cutoffs)
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 
@@ -140,6 +147,46 @@ async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds
         BOOST_PER_MINUTE,
     )
     return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
+
+
+async def set_limits(executor: Executor, task_type: str, limits: Limits) -> None:
+    """Declare the limits of a type, or lift them."""
+    await executor.fetch(_SQL["set_limits"], task_type, limits.rate_per_second, limits.concurrency)
+
+
+async def rooms(executor: Executor, task_types: Sequence[str] | None = None) -> dict[str, Room]:
+    """Return how many tasks of limited types may be claimed now; all of them if none is named."""
+    rows = await executor.fetch(_SQL["rooms"], task_types)
+    return {
+        row["task_type"]: Room(row["room"], None if row["probe"] is None else TaskId(str(row["probe"]))) for row in rows
+    }
+
+
+async def admissible(executor: Executor, limit: int) -> list[TaskId]:
+    """Return the most urgent tasks that limits leave room for, at most so many of a type."""
+    return [TaskId(str(row["id"])) for row in await executor.fetch(_SQL["admissible"], limit)]
+
+
+async def contenders(
+    executor: Executor, task_ids: Sequence[TaskId], document_ids: Sequence[DocumentId]
+) -> list[Contender]:
+    """Return which of these tasks and lanes' heads limits keep, most urgent first."""
+    rows = await executor.fetch(_SQL["contenders"], task_ids, document_ids)
+    return [Contender(TaskId(str(row["id"])), _document(row), row["task_type"]) for row in rows]
+
+
+async def lock_limits(executor: Executor, task_types: Sequence[str]) -> None:
+    """Have nobody else count against these limits until the transaction ends."""
+    await executor.fetch(_SQL["lock_limits"], task_types)
+
+
+async def take_tokens(executor: Executor, task_types: Sequence[str]) -> None:
+    """Take tokens out of buckets, one for each time a type is named."""
+    await executor.fetch(_SQL["take_tokens"], task_types)
+
+
+def _document(row: Row) -> DocumentId | None:
+    return None if row["document_id"] is None else DocumentId(row["document_id"])
 
 
 def _probe(row: Row, task: Row | None) -> Probe:

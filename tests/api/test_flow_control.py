@@ -88,3 +88,28 @@ async def test_a_breaker_that_makes_no_sense_is_refused(api: Api, body: object) 
 
     assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
     assert (await breaker(api))["failureThreshold"] == 5
+
+
+async def test_limits_are_declared_shown_and_lifted(api: Api) -> None:
+    none = {"taskType": "noop", "ratePerSecond": None, "concurrency": None}
+    assert (await api.get("/api/limits/noop")).json() == none
+
+    put = await api.client.put("/api/limits/noop", json={"ratePerSecond": 0.5, "concurrency": 2})
+    assert (put.status_code, put.json()) == (200, {"taskType": "noop", "ratePerSecond": 0.5, "concurrency": 2})
+    assert (await api.get("/api/limits/noop")).json() == put.json()
+    one = await api.client.put("/api/limits/noop", json={"concurrency": 2})
+    assert one.json()["ratePerSecond"] is None
+
+    assert (await api.client.delete("/api/limits/noop")).status_code == 204
+    assert (await api.get("/api/limits/noop")).json() == none
+
+
+@pytest.mark.parametrize("body", [
+    {"ratePerSecond": 0}, {"ratePerSecond": -1}, {"concurrency": 0}, {"concurrency": 1.5}, {"rate": 1},
+    {"concurrency": "2"},
+])  # fmt: skip
+async def test_limits_that_make_no_sense_are_refused(api: Api, body: object) -> None:
+    response = await api.client.put("/api/limits/noop", json=body)
+
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+    assert (await api.client.put("/api/limits/no.such", json={})).json()["code"] == "unknown_task_type"

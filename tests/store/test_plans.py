@@ -134,14 +134,20 @@ HOT: Final = [
     hot("tasks", "children", IDS, "of_parent"),
     hot("tasks", "lane_position", "'document-1', 50, 1, '2030-01-01T00:00:00Z'", "lane", "occupant"),
     hot("tasks", "earlier_siblings", f"{AN_ID}, {AN_ID}", "of_parent"),
+    hot("valves", "contenders", f"{IDS}, {DOCUMENTS}", "pkey", "lane"),
+    hot("valves", "rooms", "ARRAY['noop']", "active"),
     hot("chores", "prune", "0, 86400, 86400, 1000", "pkey", "of_parent", "seq"),
 ]
+WAITING: Final = ("pkey", "lane", "by_urgency", "by_ring", "occupant", "active")
 WATCHFUL: Final = [
     hot("chores", "unrung", f"{CUTOFFS}, 5000, 0.1", "pkey", "lane", "by_ring", "by_urgency", "occupant"),
     hot("chores", "waiting_lanes", "5000", "lane", "by_urgency", "occupant"),
     hot("ranks", "rank_anew", "0.1, 0.01, 250", "pkey", "ranked_anew"),
     hot("ranks", "lifting", "0.1, 1000", "ranked_anew"),
     hot("ranks", "inherit", f"0.1, {IDS}, {NUMBERS}, {IDS}, 0.01, 250", "pkey", "ranked_anew"),
+    hot("valves", "ring", f"ARRAY['noop'], ARRAY[32], 0.1, 0.1, {CUTOFFS}", *WAITING),
+    hot("valves", "choose_probes", f"ARRAY['noop'], {IDS}, 30, 0.1", *WAITING),
+    hot("valves", "admissible", "32", *WAITING),
     hot("statistics", "unfinished_counts", "", "by_urgency"),
     hot("statistics", "oldest_wait", "", "by_urgency"),
 ]

@@ -30,7 +30,7 @@ date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, 
 )
 
 -- name: claim_hinted
--- Tells where hints lead, and claims the tasks among them that have no document.
+-- Tells where hints lead, and whether any type has limits; claims the tasks among them that have no document.
 -- No row: the task was pruned, or the hint was never an id of ours. No claim in a row:
 -- the task has a document, is taken, final, not due, held, of a type this worker does
 -- not know, or a suspect that would not be alone. $7: of those whose type has limits,
@@ -51,7 +51,8 @@ WITH hinted AS MATERIALIZED (
        AND task_type = ANY($5::text[]) AND (NOT {held} OR id = ANY($7::uuid[]))
        AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
 {take}
-SELECT hint, lane, tier, {attempt} FROM hinted LEFT JOIN claimed ON claimed.id = hinted.hint
+SELECT hint, lane, tier, EXISTS (SELECT FROM valves WHERE limited) AS limits, {attempt}
+  FROM hinted LEFT JOIN claimed ON claimed.id = hinted.hint
 
 -- name: claim_lanes
 -- Claims the head of each document's lane. No row: the lane is empty, occupied or
@@ -141,7 +142,7 @@ WITH RECURSIVE lanes AS (
                             WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
      ORDER BY rank, seq LIMIT $1::integer
 )
-SELECT fit.id, seen.last_lane
+SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limits
   FROM (SELECT CASE WHEN count(*) = $3::integer THEN max(document_id) END AS last_lane FROM lanes) seen
   LEFT JOIN fit ON true
  ORDER BY fit.rank, fit.seq

@@ -60,10 +60,14 @@ AND (t.document_id IS NULL
 
 -- name: ring
 -- Marks as rung, and returns, the most urgent tasks of types that could be claimed, so
--- many of each. No row: none waits.
+-- many of each: those last rung $4 seconds ago or more, and before their list's cut-off
+-- ($5: one per tier, null for none; null for no cut-offs at all). No row: none waits.
 WITH chosen AS MATERIALIZED (
     SELECT t.id FROM unnest($1::text[], $2::integer[]) AS v(task_type, wanted),
-           LATERAL (SELECT t.id FROM tasks t WHERE {ready} ORDER BY t.rank, t.seq LIMIT v.wanted) t
+           LATERAL (SELECT t.id FROM tasks t
+                     WHERE {ready} AND t.rung_at <= clock_timestamp() - make_interval(secs => $4::float8)
+                       AND ($5::timestamptz[] IS NULL OR t.rung_at < ($5::timestamptz[])[t.rung_tier + 1])
+                     ORDER BY t.rank, t.seq LIMIT v.wanted) t
 ), locked AS MATERIALIZED (
     SELECT l.tid FROM chosen,
            LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = chosen.id FOR NO KEY UPDATE SKIP LOCKED) l
@@ -170,3 +174,68 @@ UPDATE valves SET probe_task_id = chosen.id, probe_until = clock_timestamp() + m
  WHERE valves.task_type = chosen.task_type AND valves.breaker = 'half_open'
    AND valves.probe_task_id IS NOT DISTINCT FROM chosen.last
 RETURNING valves.task_type, chosen.id, chosen.tier
+
+-- name: set_limits
+-- Declares the limits of a type. A rate that is new begins with one token. Always one row.
+INSERT INTO valves AS v (task_type, rate_per_second, concurrency, tokens)
+VALUES ($1::text, $2::float8, $3::integer, 1)
+ON CONFLICT (task_type) DO UPDATE
+   SET rate_per_second = excluded.rate_per_second, concurrency = excluded.concurrency,
+       tokens = CASE WHEN v.rate_per_second IS NULL THEN 1 ELSE v.tokens END,
+       tokens_at = CASE WHEN v.rate_per_second IS NULL THEN clock_timestamp() ELSE v.tokens_at END
+RETURNING task_type
+
+-- part: tokens
+-- What a type's bucket holds by now.
+least(greatest(1, v.rate_per_second),
+      v.tokens + v.rate_per_second * extract(epoch FROM clock_timestamp() - v.tokens_at)::float8)
+
+-- part: rooms
+-- How many tasks of each limited type may be claimed now, and which alone, if its breaker is half-open.
+SELECT v.task_type, CASE WHEN v.breaker = 'half_open' THEN v.probe_task_id END AS probe,
+       greatest(0, least(2147483647, CASE WHEN v.rate_per_second IS NOT NULL THEN floor({tokens}) END,
+                         v.concurrency - (SELECT count(*) FROM tasks a
+                                           WHERE a.runnable AND a.state IN {active} AND a.task_type = v.task_type))
+       )::integer AS room
+  FROM valves v
+ WHERE v.limited AND NOT v.paused AND (v.slow_until IS NULL OR v.slow_until <= clock_timestamp())
+   AND (v.breaker = 'closed' OR v.breaker = 'half_open' AND v.probe_until > clock_timestamp())
+
+-- name: rooms
+-- How many tasks of limited types may be claimed now. No row for a type: none, or it has no limits.
+SELECT task_type, probe, room FROM ({rooms}) r WHERE $1::text[] IS NULL OR task_type = ANY($1::text[])
+
+-- name: admissible
+-- The most urgent tasks that limits leave room for. No row: there are none.
+SELECT t.id
+  FROM ({rooms}) v, LATERAL (SELECT t.id FROM tasks t
+                              WHERE {ready} AND (v.probe IS NULL OR t.id = v.probe)
+                              ORDER BY t.rank, t.seq LIMIT least(v.room, $1::integer)) t
+
+-- name: contenders
+-- Which of these tasks, and of the heads of these lanes, are kept by limits alone or by
+-- more, most urgent first. No row: whatever keeps them, it is no limit.
+SELECT c.id, c.document_id, c.task_type
+  FROM (SELECT t.id, t.document_id, t.task_type, t.run_at, t.rank, t.seq
+          FROM unnest($1::uuid[]) AS w(id), LATERAL (SELECT * FROM tasks WHERE tasks.id = w.id OFFSET 0) t
+         WHERE t.document_id IS NULL AND t.runnable AND t.state IN {claimable}
+        UNION ALL
+        SELECT head.* FROM unnest($2::text[]) AS w(lane),
+               LATERAL (SELECT id, document_id, task_type, run_at, rank, seq FROM tasks
+                         WHERE document_id = w.lane AND runnable AND state IN {claimable}
+                           AND (NOT yields OR run_at <= clock_timestamp()
+                                AND (NOT {held} OR task_type IN (SELECT v.task_type FROM valves v WHERE v.limited)))
+                         ORDER BY rank, seq LIMIT 1) head) c
+ WHERE c.run_at <= clock_timestamp() AND c.task_type IN (SELECT v.task_type FROM valves v WHERE v.limited)
+ ORDER BY c.rank, c.seq
+
+-- name: lock_limits
+-- Has nobody else count against the limits of these types until the transaction ends. No row: they have none.
+SELECT task_type FROM valves WHERE task_type = ANY($1::text[]) AND limited ORDER BY task_type FOR NO KEY UPDATE
+
+-- name: take_tokens
+-- Takes tokens out of buckets, one for each time a type is named. No row: no rate was declared.
+UPDATE valves v SET tokens = {tokens} - s.taken, tokens_at = clock_timestamp()
+  FROM (SELECT task_type, count(*) AS taken FROM unnest($1::text[]) AS task_type GROUP BY task_type) s
+ WHERE v.task_type = s.task_type AND v.rate_per_second IS NOT NULL
+RETURNING v.task_type
