@@ -217,7 +217,9 @@ async def open_workbench(
     database_url: str, redis_url: str, handlers: Iterable[ModuleType | str] = (), **settings: Any
 ) -> AsyncGenerator[Workbench, None]:
     """Open a plane with one worker's services; further settings override the defaults."""
-    given = Settings(database_url=database_url, redis_url=redis_url, **settings)
+    # What tests break on purpose is not to hold whole types back; tests of that say so.
+    options: dict[str, Any] = {"breaker_failure_threshold": 1_000_000, **settings}
+    given = Settings(database_url=database_url, redis_url=redis_url, **options)
     async with open_runtime(given, handlers) as runtime:
         yield Workbench(runtime, worker_services(runtime))
 

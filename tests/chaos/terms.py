@@ -30,6 +30,7 @@ class Terms:
             "SWEEP_SECONDS": self.sweep_seconds,
             "POLL_SECONDS": self.poll_seconds,
             "LOCK_TTL_SECONDS": self.lock_ttl_seconds,
+            "BREAKER_FAILURE_THRESHOLD": 1_000_000,
             "RETRY_INITIAL_SECONDS": self.retry_initial_seconds,
             "RETRY_MULTIPLIER": self.retry_multiplier,
             "DRAIN_SECONDS": self.drain_seconds,

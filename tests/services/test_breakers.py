@@ -1,6 +1,7 @@
 """Circuit breakers: failures in a row hold a type back, and one task at a time finds out whether it works again."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
@@ -12,10 +13,18 @@ from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import OF_ITS_OWN, Breaker, BreakerState
 from officeplane.services.settlement import Attempt
+from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
 OPEN, HALF_OPEN, CLOSED = BreakerState.OPEN, BreakerState.HALF_OPEN, BreakerState.CLOSED
 THRESHOLD = 5
+
+
+@pytest.fixture
+async def bench(bench: Workbench, another_bench: AnotherBench) -> AsyncIterator[Workbench]:
+    """A plane whose breakers open as they do by default."""
+    async with another_bench(breaker_failure_threshold=THRESHOLD) as workbench:
+        yield workbench
 
 
 async def breaker(bench: Workbench, task_type: str = "noop") -> Breaker:

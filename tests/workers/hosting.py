@@ -25,6 +25,7 @@ QUICK: Final[dict[str, Any]] = {
     "sweep_seconds": 0.3,
     "poll_seconds": 0.2,
     "lock_ttl_seconds": 5,
+    "breaker_failure_threshold": 1_000_000,
     "retry_initial_seconds": 0.05,
     "drain_seconds": 5,
 }
