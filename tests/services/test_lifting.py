@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from officeplane.domain.ids import TaskId
+from officeplane.domain.outcome import Waiting
 from officeplane.domain.task import Task
+from officeplane.handlers.spawning import spawn_request
 from tests.services.test_patching import patch
 from tests.services.test_ranking import hints, in_minutes, let_minutes_pass, rank_anew, urgency
 from tests.workbench import Workbench
@@ -156,3 +158,14 @@ async def test_work_that_is_as_urgent_itself_inherits_nothing(bench: Workbench, 
     await rank_anew(bench)
 
     assert await lifted(bench) == []
+
+
+async def test_who_waits_for_what_it_spawned_lifts_it(bench: Workbench) -> None:
+    spawner = await bench.a_running_task(priority="CRITICAL")
+    spawned = await bench.worker.spawning.spawn(spawner, spawn_request("noop", None, {"priority": "LOW"}), "it")
+    await bench.settle(spawner, Waiting(spawned.task_id))
+
+    await rank_anew(bench)
+
+    assert spawned.task_id in await hints(bench, "critical")
+    assert await lifted(bench) == [spawned.task_id]

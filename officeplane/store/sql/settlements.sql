@@ -271,8 +271,11 @@ WITH held AS (
       FROM tasks WHERE id = $1::uuid AND claim_id = $2::uuid AND state = 'RUNNING' FOR NO KEY UPDATE
 ), suspended AS (
     UPDATE tasks SET state = 'PENDING', blockers = 1, unmet = 1, suspect = false, hold_id = NULL, lease_until = NULL,
-           queued_at = NULL
-      FROM held WHERE tasks.id = held.id AND NOT held.stops
+           queued_at = NULL,
+           lifts = tasks.lifts OR tasks.priority < awaited.priority
+                   OR coalesce(tasks.deadline < coalesce(awaited.deadline, 'infinity'), false)
+      FROM held, (SELECT priority, deadline FROM tasks WHERE id = $3::uuid) awaited
+     WHERE tasks.id = held.id AND NOT held.stops
     RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents
 ), waits AS (
     INSERT INTO task_edges (task_id, depends_on) SELECT id, $3::uuid FROM held ON CONFLICT DO NOTHING
