@@ -57,6 +57,17 @@ async def test_another_payload_of_a_child_may_refer_to_what_the_old_one_did(benc
     assert await bench.worker.keeping.resolve_payload(again) == '{"seconds": 1}'
 
 
+async def test_a_retry_in_spite_of_what_was_decided_is_a_decision_too(bench: Workbench) -> None:
+    (task,) = await that_gave_up(bench, 1)
+    await bench.runtime.review.resolve(task.id, ruling(Decision.CANCEL))
+    await bench.runtime.reopening.retry(task.id, "bob")
+    await bench.runtime.cancellation.cancel(task.id, None)
+    await bench.runtime.reopening.retry(task.id, "carol")
+
+    assert await decisions(bench, task) == [("cancel", "alice", None), ("retry", "bob", None)]
+    assert (await bench.runtime.review.letter(task.id)).letter.resolution is Decision.CANCEL
+
+
 @pytest.mark.parametrize("one", list(Decision))
 @pytest.mark.parametrize("other", [Decision.RETRY, Decision.DELETE])
 async def test_of_two_who_decide_at_once_only_one_resolves(bench: Workbench, one: Decision, other: Decision) -> None:

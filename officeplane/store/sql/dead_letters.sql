@@ -51,15 +51,24 @@ SELECT seq, task_id, task_type FROM dead_letters
 SELECT FROM dead_letters WHERE task_id = ANY($1::uuid[]) AND resolved_at IS NULL LIMIT 1
 
 -- name: resolve
--- Resolves the unresolved letters of tasks and records who decided it. No row: they had none.
+-- Resolves the unresolved letters of tasks and records who decided it; a retry in spite of
+-- what was decided before is recorded too. No row: they had none.
 WITH resolved AS (
     UPDATE dead_letters SET resolution = $2::text, resolved_by = $3::text, resolved_at = clock_timestamp(),
            note = coalesce($4::text, note), discarded = $2::text = 'delete'
      WHERE task_id = ANY($1::uuid[]) AND resolved_at IS NULL
     RETURNING task_id, generation
+), reversed AS (
+    -- Of the generation before the one that the retry has just begun.
+    SELECT l.task_id, l.generation
+      FROM unnest($1::uuid[]) AS r(id), LATERAL (SELECT id, generation FROM tasks WHERE id = r.id) t,
+           LATERAL (SELECT task_id, generation FROM dead_letters
+                     WHERE task_id = t.id AND generation = t.generation - 1 AND resolved_at IS NOT NULL) l
+     WHERE $2::text = 'retry'
 )
 INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, note)
-SELECT task_id, generation, $2::text, $3::text, $4::text FROM resolved ORDER BY task_id, generation
+SELECT task_id, generation, $2::text, $3::text, $4::text
+  FROM (SELECT * FROM resolved UNION ALL SELECT * FROM reversed) decided ORDER BY task_id, generation
 RETURNING task_id
 
 -- name: remark
