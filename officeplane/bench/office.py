@@ -15,7 +15,7 @@ from officeplane.bench.installation import BULK, PATIENCE_SECONDS, Installation,
 from officeplane.bench.programs import Program
 
 CONCURRENCY: Final = 16
-_LOOK_SECONDS: Final = 0.005
+_LOOK_SECONDS: Final = 0.02
 _WARM: Final = "warming-up"
 
 
