@@ -131,5 +131,6 @@ def _methods_of(request: Request) -> set[str]:
 
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:
-    # It is raised again once this is sent, and logged with its stack by the server.
-    return problem("internal_error", "Something went wrong here; it has been logged.")
+    # It is raised again once this is sent, logged with its stack by the server, and the connection is closed.
+    detail = "Something went wrong here; it has been logged."
+    return problem("internal_error", detail, headers={"Connection": "close"})

@@ -132,6 +132,8 @@ async def test_a_surprise_is_a_problem_without_a_stack(new_database: NewDatabase
         response = await client.get("/api/tasks")
 
     assert code_of(response) == (500, "internal_error")
+    # The server closes the connection after it, and whoever would take it up again has to know.
+    assert response.headers["Connection"] == "close"
     assert "gone" not in response.text
     assert "Traceback" not in response.text
 
