@@ -44,6 +44,7 @@ PARTS: Final[Mapping[str, Part]] = {
         recovery.postgres_restarts,
         documents.documents,
         intruders.intruders,
+        intruders.past_the_gate,
         suites.mutants,
     )
 }
