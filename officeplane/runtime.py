@@ -22,6 +22,7 @@ from officeplane.services import failpoints
 from officeplane.services.alerting import Alerting
 from officeplane.services.cancellation import Cancellation
 from officeplane.services.claiming import Claiming
+from officeplane.services.dags import Dags
 from officeplane.services.documents import Documents
 from officeplane.services.editing import Editing
 from officeplane.services.explanation import Explaining
@@ -66,6 +67,7 @@ class Runtime:
     waiting: Waiting
     cancellation: Cancellation
     reopening: Reopening
+    dags: Dags
     review: Review
     patching: Patching
     explanation: Explaining
@@ -130,6 +132,7 @@ async def open_runtime(
             waiting=waiting,
             cancellation=cancellation,
             reopening=reopening,
+            dags=Dags(ledger, doorbell, submission, counted_by=API),
             review=Review(ledger, doorbell, reopening, catalogue, alerts=bool(settings.alert_url), counted_by=API),
             patching=Patching(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),

@@ -13,6 +13,7 @@ from officeplane.api.plane import Plane
 from officeplane.api.problems import install_problems
 from officeplane.api.routes import (
     circuit_breakers,
+    dags,
     dead_letters,
     documents,
     events,
@@ -40,6 +41,7 @@ def build_app(lifespan: Lifespan) -> FastAPI:
     app.state.plane = Plane()
     for noun in (
         tasks,
+        dags,
         dead_letters,
         documents,
         task_types,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 from officeplane.api import examples
 from officeplane.domain.errors import FieldError, InvalidParameterError
 from officeplane.domain.patch import TaskPatch
-from officeplane.domain.request import TaskRequest, Text
+from officeplane.domain.request import DagRequest, DagTasksRequest, TaskRequest, Text
 
 BULK_MAX: Final = 1_000
 TASKS_MAX: Final = 10_000
@@ -25,6 +25,12 @@ def _not_too_many(value: JsonValue) -> JsonValue:
             raise ValueError(message)
         families = [body["children"] for body in level if isinstance(body, dict) and "children" in body]
         level = [child for family in families if isinstance(family, list) for child in family]
+    return value
+
+
+def _not_too_many_in_all(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        _not_too_many(value.get("tasks"))
     return value
 
 
@@ -50,6 +56,10 @@ BulkBody = Annotated[
     Body(openapi_examples=examples.BULK),
 ]
 PatchBody = Annotated[TaskPatch, Body(openapi_examples=examples.PATCH)]
+DagBody = Annotated[DagRequest, BeforeValidator(_not_too_many_in_all), Body(openapi_examples=examples.DAG)]
+DagTasksBody = Annotated[
+    DagTasksRequest, BeforeValidator(_not_too_many_in_all), Body(openapi_examples=examples.DAG_TASKS)
+]
 CancelBody = Annotated[CancelRequest | None, Body(openapi_examples=examples.CANCEL)]
 NoBody = Annotated[Nothing | None, Body(openapi_examples=examples.NOTHING)]
 

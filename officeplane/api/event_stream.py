@@ -6,7 +6,7 @@ has been taken over by the connection, so one that stops reading stops asking.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
@@ -100,14 +100,18 @@ class EventStream(Response):
 def frame(item: Followed) -> bytes:
     """Return an event as it goes over the wire; its id is where a reader resumes."""
     if isinstance(item, Reset):
-        facts = _facts(RESET, None, None, None, datetime.now(UTC))
+        facts = _facts(RESET, None, None, None, datetime.now(UTC), {})
         return format_sse_event(event=RESET, data_str=facts)
-    facts = _facts(item.kind, item.task_id, item.document_id, _state_in(item.kind), item.at)
+    of_dag = {} if item.dag_id is None else {"dagId": item.dag_id}
+    facts = _facts(item.kind, item.task_id, item.document_id, _state_in(item.kind), item.at, of_dag)
     return format_sse_event(event=item.kind, data_str=facts, id=str(item.position))
 
 
-def _facts(kind: str, task_id: str | None, document_id: str | None, state: str | None, at: datetime) -> str:
-    return json.dumps({"type": kind, "taskId": task_id, "documentId": document_id, "state": state, "at": time_text(at)})
+def _facts(
+    kind: str, task_id: str | None, document_id: str | None, state: str | None, at: datetime, more: Mapping[str, str]
+) -> str:
+    facts = {"type": kind, "taskId": task_id, "documentId": document_id, "state": state, "at": time_text(at), **more}
+    return json.dumps(facts)
 
 
 def _state_in(kind: str) -> str | None:

@@ -53,6 +53,28 @@ PATCH: Final[_Examples] = {
     "later": {"value": {"runAt": "2030-01-31T12:00:00Z"}},
     "no deadline": {"value": {"deadline": None}},
 }
+DAG: Final[_Examples] = {
+    "a diamond": {
+        "summary": "Two that run side by side, and one that waits for both and uses what they found",
+        "value": {
+            "title": "Report",
+            "tasks": [
+                {"key": "outline", "taskType": "sleep", "payload": {"seconds": 0.1}},
+                {"key": "left", "taskType": "sleep", "payload": {"seconds": 0.1}, "dependsOn": ["outline"]},
+                {"key": "right", "taskType": "sleep", "payload": {"seconds": 0.2}, "dependsOn": ["outline"]},
+                {
+                    "key": "last",
+                    "taskType": "sleep",
+                    "payload": {"seconds": {"$ref": "left.slept"}},
+                    "dependsOn": ["left", "right"],
+                },
+            ],
+        },
+    }
+}
+DAG_TASKS: Final[_Examples] = {
+    "one more": {"value": {"tasks": [{"key": "review", "taskType": "noop", "dependsOn": ["last"]}]}}
+}
 CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
 DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}

@@ -1,6 +1,7 @@
 """The limit on bodies: whoever sends more is told so before all of it was read."""
 
 import asyncio
+import re
 from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any, Final
@@ -12,7 +13,8 @@ from officeplane.api.problems import RefusedError
 JSON_BYTES_MAX: Final = 1024 * 1024
 BULK_BYTES_MAX: Final = 16 * 1024 * 1024
 DOCUMENT_BYTES_MAX: Final = 50 * 1024 * 1024
-BULK_PATHS: Final = frozenset({"/api/tasks/bulk"})
+BULK_PATHS: Final = frozenset({"/api/tasks/bulk", "/api/dags"})
+DAG_TASKS: Final = re.compile(r"/api/dags/[^/]+/tasks")
 
 # A connection closed with bytes unread is reset, and the answer may be lost with
 # it. So what still comes is thrown away for a little while.
@@ -79,7 +81,8 @@ class _LimitedBody:
 def _limit_of(scope: Scope) -> int:
     if scope["method"] == "PUT" and scope["path"].startswith("/api/documents/"):
         return DOCUMENT_BYTES_MAX
-    return BULK_BYTES_MAX if scope["path"] in BULK_PATHS else JSON_BYTES_MAX
+    is_bulk = scope["path"] in BULK_PATHS or DAG_TASKS.fullmatch(scope["path"])
+    return BULK_BYTES_MAX if is_bulk else JSON_BYTES_MAX
 
 
 def _declared_length(scope: Scope) -> int:

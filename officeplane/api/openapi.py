@@ -20,6 +20,7 @@ request has stored nothing.
 TAGS: Final = (
     {"name": "tasks", "description": "Submit tasks and batches, and follow them to their end."},
     {"name": "documents", "description": "Real files, their revisions, and what is in them."},
+    {"name": "dags", "description": "Tasks that depend on each other, submitted and cancelled as one."},
     {"name": "dead letters", "description": "What gave up, and what people decide about it."},
     {"name": "flow control", "description": "What holds whole types of tasks back."},
     {"name": "task types", "description": "What this installation knows how to run."},

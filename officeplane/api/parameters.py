@@ -8,7 +8,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from officeplane.api.cursors import seq_of
-from officeplane.domain.errors import DeadLetterNotFoundError, TaskNotFoundError
+from officeplane.domain.dag import DagStatus
+from officeplane.domain.errors import DagNotFoundError, DeadLetterNotFoundError, TaskNotFoundError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
@@ -28,6 +29,13 @@ def _existing_form(text: str) -> TaskId:
     if task_id is None:
         raise TaskNotFoundError(text)
     return task_id
+
+
+def _form_of_a_dags(text: str) -> TaskId:
+    dag_id = parse_task_id(text)
+    if dag_id is None:
+        raise DagNotFoundError(text)
+    return dag_id
 
 
 def _form_of_a_letters(text: str) -> TaskId:
@@ -62,6 +70,11 @@ TaskIdOfLetter = Annotated[
     str,
     AfterValidator(_form_of_a_letters),
     Path(description="The id of the task that gave up.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
+]
+DagIdInPath = Annotated[
+    str,
+    AfterValidator(_form_of_a_dags),
+    Path(description="The id of a DAG.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
 ]
 TaskIdInQuery = Annotated[str, AfterValidator(_well_formed), _UUID]
 DocumentIdInQuery = Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)]
@@ -130,6 +143,19 @@ class ListQuery(_Query):
             parent_id=None if self.parent_id is None else TaskId(self.parent_id),
             tag=self.tag,
         )
+
+    @property
+    def before(self) -> int | None:
+        """The sequence number that the page lies below."""
+        return None if self.cursor is None else seq_of(self.cursor)
+
+
+class DagQuery(_Query):
+    """Which DAGs a list shows, and where it goes on."""
+
+    status: DagStatus | None = None
+    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property
     def before(self) -> int | None:

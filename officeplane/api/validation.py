@@ -58,8 +58,8 @@ def _is_of_a_later_version(found: Found) -> bool:
     return (
         found["type"] == "extra_forbidden"
         and name in NOT_SUPPORTED_YET
-        # Only of a task: in a bulk, or at any depth of children.
-        and all(part == "children" or isinstance(part, int) for part in above)
+        # Only of a task or a DAG: in a bulk, in a DAG, or at any depth of children.
+        and all(part in ("children", "tasks") or isinstance(part, int) for part in above)
     )
 
 

@@ -52,6 +52,25 @@ class TwinUnfinishedError(IllegalStateError):
         self.facts = {"twinId": twin_id}
 
 
+class DagNotFoundError(OfficePlaneError):
+    """No DAG has this id."""
+
+    code = "dag_not_found"
+
+    def __init__(self, dag_id: str) -> None:
+        super().__init__(f"There is no DAG {dag_id!r}.")
+
+
+class DagEndedError(OfficePlaneError):
+    """The DAG has ended, so this cannot be done."""
+
+    code = IllegalStateError.code
+
+    def __init__(self, dag_id: str, status: str, deed: str) -> None:
+        super().__init__(f"DAG {dag_id} is {status}; it cannot be {deed}.")
+        self.status = status
+
+
 class DeadLetterNotFoundError(OfficePlaneError):
     """No task of this id has given up, or no letter has this fingerprint."""
 
@@ -102,9 +121,15 @@ class InvalidPayloadError(InvalidRequestError):
 
 
 class InvalidReferenceError(InvalidRequestError):
-    """A reference names no earlier sibling."""
+    """A reference, or a dependency, names nothing that it may."""
 
     code = "invalid_reference"
+
+
+class CycleError(InvalidRequestError):
+    """Tasks of a DAG wait for each other in a circle."""
+
+    code = "cycle"
 
 
 class InvalidParameterError(InvalidRequestError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.ids import DagId, DocumentId, TaskId
 
 _POSITION: Final = re.compile(r"(\d{1,19})-(\d{1,18})-(\d{1,10})", re.ASCII)
 
@@ -33,13 +33,14 @@ def parse_position(text: str) -> EventPosition | None:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to one task, or to a document without one."""
+    """One thing that happened to one task, to a document without one, or to a DAG."""
 
     position: EventPosition
     kind: str
     task_id: TaskId | None
     document_id: DocumentId | None
     at: datetime
+    dag_id: DagId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.batch import CHILDREN_MAX, OnChildFailure
+from officeplane.domain.dag import TASKS_MAX as DAG_TASKS_MAX
 from officeplane.domain.errors import FieldError, InvalidRequestError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
@@ -193,12 +194,28 @@ def request_of(options: Mapping[str, Any]) -> TaskRequest:
         raise InvalidRequestError(message, wrong) from None
 
 
+class DagTasksRequest(BaseModel):
+    """Tasks of one DAG, which call each other by their keys."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+    tasks: Annotated[list[TaskRequest], Field(min_length=1, max_length=DAG_TASKS_MAX)]
+
+
+class DagRequest(DagTasksRequest):
+    """A DAG as asked for."""
+
+    title: Annotated[Text, Field(max_length=200)] | None = None
+    created_by: Annotated[Text, Field(max_length=200)] | None = None
+
+
 NOT_SUPPORTED_YET: Final = frozenset(
     {
         "requiredCapabilities",
         "maxCostUsd",
         "validation",
         "requireDecisionReport",
+        "budgetUsd",
     }
 )
 """Fields of the contract whose machinery is not built yet."""

@@ -30,7 +30,7 @@ class Cancellation:
             raise TaskNotFoundError(task_id)
 
         async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], RolledUp]:
-            await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
+            dag_ids = await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
             tree = await trees.lock_tree(connection, root_id)
             node = tree.nodes.get(task_id)
             if node is None:
@@ -43,7 +43,9 @@ class Cancellation:
             whole = tree.nodes[tree.whole(task_id)]
             if whole.id in plan.ended and whole.parent_id is not None:
                 rolled = await roll_up(connection, [whole.parent_id], children_ran=False, counted_by=self._counted_by)
-            rolled += await follow(connection, [*ended, *rolled.ended], counted_by=self._counted_by)
+            ended += rolled.ended
+            foreseen = [task.task_id for task in ended]
+            rolled += await follow(connection, ended, dag_ids, foreseen, counted_by=self._counted_by)
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)

@@ -20,10 +20,12 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
     before the edges that lead to it are there for its settlement to see.
     """
     wanted = [dependency for intake in intakes for dependency in intake.dependencies]
-    states = await edges.lock(executor, {dependency.depends_on for dependency in wanted})
+    new = {intake.root_id for intake in intakes}
+    states = await edges.lock(executor, {dependency.depends_on for dependency in wanted} - new)
     unmet: Counter[TaskId] = Counter()
     for dependency in wanted:
-        unmet[dependency.task_id] += _blocks(dependency, states.get(dependency.depends_on))
+        is_new = dependency.depends_on in new
+        unmet[dependency.task_id] += is_new or _blocks(dependency, states.get(dependency.depends_on))
     urgencies = {intake.root_id: intake.rows[0].urgency for intake in intakes}
     urgencies |= await ranks.urgencies(executor, states)
     return [

@@ -1,18 +1,21 @@
 """Dependents: what waits for a task goes on, ends or is stuck when that task ends, in the same transaction.
 
-What dependents lead to is locked first, by those who know that there are some.
-The edges themselves are read after the ends were written: an edge inserted
-meanwhile waited for the row that it leads to, or is seen here.
+What dependents lead to is locked first, by those who know that there are some:
+DAGs, then trees, each in the order of their ids. The edges themselves are read
+after the ends were written: an edge inserted meanwhile waited for the row that
+it leads to, or is seen here. In the end the DAGs concerned are judged.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.dag import DagStatus, Tally, status_of
+from officeplane.domain.graph import reached_from
+from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.tree import cancelling
 from officeplane.services.batches import RolledUp, roll_up
-from officeplane.store import edges, trees
+from officeplane.store import dags, edges, trees
 from officeplane.store.connection import Executor
 from officeplane.store.trees import Ended
 
@@ -22,23 +25,42 @@ FORSAKEN: Final = "the task that spawned it, and waited for it, was cancelled"
 
 async def lock_around(
     executor: Executor, *, completing: Collection[TaskId], ending: Collection[TaskId], roots: Iterable[TaskId]
-) -> None:
-    """Lock what the ends of these tasks may touch, before anything is written: trees in the order of their roots."""
-    found = set(roots)
+) -> set[DagId]:
+    """Lock what the ends of these tasks may touch, before anything is written, and return the DAGs among it."""
+    dag_ids: set[DagId] = set()
+    root_ids = set(roots)
     for task_ids, completed in ((completing, True), (ending, False)):
         if task_ids:
-            found |= (await edges.around(executor, task_ids, completed=completed)).root_ids
-    if found:
-        await trees.lock_roots(executor, found)
+            around = await edges.around(executor, task_ids, completed=completed)
+            dag_ids |= around.dag_ids
+            root_ids |= around.root_ids
+    if dag_ids:
+        await dags.lock(executor, dag_ids)
+    if root_ids:
+        await trees.lock_roots(executor, root_ids)
+    return dag_ids
 
 
-async def follow(executor: Executor, ended: Iterable[Ended], *, counted_by: str) -> RolledUp:
-    """Let what waits for these tasks go on, or end it with them; return what became of it.
+async def follow(
+    executor: Executor,
+    ended: Sequence[Ended],
+    locked: Collection[DagId],
+    foreseen: Collection[TaskId],
+    *,
+    counted_by: str,
+) -> RolledUp:
+    """Let what waits for these tasks go on, or end it with them; judge the DAGs, and return what became of it all.
 
-    What a cancelled task has spawned and waits for ends with it, too.
+    What a cancelled task has spawned and waits for ends with it, too. `foreseen`
+    are those that things were locked for; the others were cancelled meanwhile, or
+    ended with what is around them.
     """
     result = RolledUp()
+    touched = set(locked)
     fresh = list(ended)
+    surprises = [task.task_id for task in fresh if task.has_dependents and task.task_id not in foreseen]
+    if surprises:
+        touched |= (await edges.around(executor, surprises, completed=False)).dag_ids
     while fresh:
         completed = [task.task_id for task in fresh if task.has_dependents and task.state is TaskState.COMPLETED]
         cancelled = [task.task_id for task in fresh if task.state is TaskState.CANCELLED]
@@ -47,16 +69,51 @@ async def follow(executor: Executor, ended: Iterable[Ended], *, counted_by: str)
         following = RolledUp()
         if cancelled:
             following += await _cancel_forsaken(executor, cancelled, counted_by=counted_by)
-            following += await _cancel_dependents(executor, cancelled, counted_by=counted_by)
+            doomed, dag_ids = await _cancel_dependents(executor, cancelled, counted_by=counted_by)
+            following += doomed
+            touched |= dag_ids
         result += following
         fresh = following.ended
+    if touched.difference(locked):
+        await dags.lock(executor, touched.difference(locked))
+    await judge(executor, touched)
     return result
 
 
 async def abandon(executor: Executor, task_ids: Collection[TaskId], *, counted_by: str) -> RolledUp:
     """Cancel whatever waits for tasks that have failed and will never complete."""
+    dag_ids = await lock_around(executor, completing=(), ending=task_ids, roots=())
     gone = [Ended(task_id, TaskState.CANCELLED, has_dependents=True) for task_id in task_ids]
-    return await follow(executor, gone, counted_by=counted_by)
+    return await follow(executor, gone, dag_ids, task_ids, counted_by=counted_by)
+
+
+async def judge(executor: Executor, dag_ids: Collection[DagId]) -> None:
+    """Give locked DAGs the status that their tasks add up to."""
+    if not dag_ids:
+        return
+    going_on = await dags.going_on(executor, dag_ids)
+    found: dict[DagId, tuple[DagStatus, bool]] = {
+        dag_id: (status_of(Tally(going_on=True)), False) for dag_id in going_on
+    }
+    at_rest = going_on.symmetric_difference(dag_ids)
+    for dag_id, (tally, waits_outside) in (await dags.tallies(executor, at_rest)).items() if at_rest else ():
+        if waits_outside and await _some_can_go_on(executor, dag_id):
+            found[dag_id] = (DagStatus.RUNNING, False)
+        else:
+            status = status_of(tally)
+            found[dag_id] = (status, status is DagStatus.FAILED and tally.waiting > 0)
+    await dags.judge(executor, found)
+
+
+async def _some_can_go_on(executor: Executor, dag_id: DagId) -> bool:
+    """Tell whether a task of a DAG waits for nothing that has failed, however indirectly."""
+    needs = await dags.needs(executor, dag_id)
+    needed_by: dict[TaskId, set[TaskId]] = {}
+    for need in needs:
+        if need.task_id is not None:
+            needed_by.setdefault(need.needs, set()).add(need.task_id)
+    stuck = reached_from((need.needs for need in needs if need.state in FINAL), needed_by)
+    return any(need.task_id is None and need.needs not in stuck for need in needs)
 
 
 async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:
@@ -71,10 +128,12 @@ async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *,
     return result
 
 
-async def _cancel_dependents(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:
+async def _cancel_dependents(
+    executor: Executor, cancelled: Collection[TaskId], *, counted_by: str
+) -> tuple[RolledUp, set[DagId]]:
     doomed = await edges.doomed(executor, cancelled)
     if not doomed:
-        return RolledUp()
+        return RolledUp(), set()
     await trees.lock_roots(executor, {task.root_id for task in doomed})
     ids = [task.task_id for task in doomed]
     ended, _ = await trees.cancel(executor, ids, (), CANCELLED_WITH, counted_by=counted_by)
@@ -82,4 +141,4 @@ async def _cancel_dependents(executor: Executor, cancelled: Collection[TaskId], 
     parents = {task.parent_id for task in doomed if task.parent_id is not None}.difference(ids)
     result = await roll_up(executor, parents, children_ran=False, counted_by=counted_by) if parents else RolledUp()
     result.ended += ended
-    return result
+    return result, {task.dag_id for task in doomed if task.dag_id is not None}

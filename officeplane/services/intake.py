@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, TypeVar, cast
@@ -18,7 +18,7 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.ids import TaskId, parse_task_id
+from officeplane.domain.ids import DagId, TaskId, parse_task_id
 from officeplane.domain.priority import DEFAULT_PRIORITY, Urgency
 from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
@@ -80,6 +80,14 @@ class Intake(NamedTuple):
         return found
 
 
+class DagPlace(NamedTuple):
+    """The DAG that a request belongs to; `knows` tells whether one of its tasks comes before any of some others."""
+
+    dag_id: DagId
+    path_boost: float
+    knows: Callable[[str, Collection[str]], bool]
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where in a batch a request stands, and what it inherits."""
@@ -97,25 +105,31 @@ class _Place:
     deadline: datetime | None = None
     boost_per_minute: float | None = None
     earlier_keys: frozenset[str] | None = None
+    waits_for: tuple[str, ...] = ()
     is_atomic: bool = False
+    dag: DagPlace | None = None
 
 
 _ROOT: Final = _Place()
 
 
-def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
-    """Return the rows of a request; raise the refusal that fits when it breaks a rule."""
+def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
+    """Return the rows of a request; raise the refusal that fits when it breaks a rule.
+
+    In a DAG dependencies are names, which only all requests together explain: they are left out.
+    """
     key = request.idempotency_key
+    place = _ROOT if dag is None else _Place(dag=dag)
     if request.children is None:
         # Nearly every request: no tree has to be walked for it.
-        task_type, payload_json = _checked(request, _ROOT, catalogue)
-        row = _row(request, _ROOT, task_type, payload_json)
+        task_type, payload_json = _checked(request, place, catalogue)
+        row = _row(request, place, task_type, payload_json)
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
         if request.dedupe is not None:
             row = row._replace(content_hash=_content_hash((row,), edits[1]))
-        dependencies = () if request.depends_on is None else tuple(_dependencies(request, (row,)))
+        dependencies = () if request.depends_on is None or dag is not None else tuple(_dependencies(request, (row,)))
         return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits, dependencies)
-    found = list(_rows(request, _ROOT, catalogue))
+    found = list(_rows(request, place, catalogue))
     if len(found) > CHILDREN_MAX + 1:
         message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
         raise InvalidRequestError(message, [FieldError("children", message)])
@@ -127,7 +141,8 @@ def take_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
         edits = _edits(request, rows, catalogue)
     if request.dedupe is not None:
         rows = (rows[0]._replace(content_hash=_content_hash(rows, edits[1])), *rows[1:])
-    return Intake(rows, payloads, key, request_hash, *edits, tuple(_dependencies(request, rows)))
+    dependencies = () if dag is not None else tuple(_dependencies(request, rows))
+    return Intake(rows, payloads, key, request_hash, *edits, dependencies)
 
 
 def checked_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
@@ -159,19 +174,23 @@ def _edits(
     return tuple(edited), tuple(conditions)
 
 
-def _dependencies(request: TaskRequest, rows: Sequence[NewTask]) -> Iterator[Dependency]:
-    """Yield what the tasks of a request wait for, each once."""
+def named_dependencies(request: TaskRequest, rows: Sequence[NewTask]) -> Iterator[tuple[NewTask, str, str]]:
+    """Yield what the tasks of a request wait for, by name, and where the request says so."""
     for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
-        seen: set[TaskId] = set()
         for index, name in enumerate(asked.depends_on or ()):
-            where = f"{field}dependsOn.{index}"
-            depends_on = parse_task_id(name)
-            if depends_on is None:
-                message = f"{name!r} is no id of a task."
-                raise InvalidReferenceError(message, [FieldError(where, message)])
-            if depends_on not in seen:
-                seen.add(depends_on)
-                yield Dependency(row.id, depends_on, where)
+            yield row, name, f"{field}dependsOn.{index}"
+
+
+def _dependencies(request: TaskRequest, rows: Sequence[NewTask]) -> Iterator[Dependency]:
+    seen: set[tuple[TaskId, TaskId]] = set()
+    for row, name, field in named_dependencies(request, rows):
+        depends_on = parse_task_id(name)
+        if depends_on is None:
+            message = f"{name!r} is no id of a task."
+            raise InvalidReferenceError(message, [FieldError(field, message)])
+        if (row.id, depends_on) not in seen:
+            seen.add((row.id, depends_on))
+            yield Dependency(row.id, depends_on, field)
 
 
 def _walk(request: TaskRequest, field: str) -> Iterator[tuple[TaskRequest, str]]:
@@ -240,7 +259,10 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
                 deadline=row.deadline,
                 boost_per_minute=row.boost_per_minute,
                 earlier_keys=frozenset(keys),
+                # The edits of an atomic batch are put together without a look at other tasks.
+                waits_for=() if request.atomic else (*place.waits_for, *(request.depends_on or ())),
                 is_atomic=request.atomic,
+                dag=place.dag,
             ),
             catalogue,
         )
@@ -274,8 +296,13 @@ def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskT
 def _misplaced(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
     """Return a field that is missing or belongs to another kind of task, and what to say of it."""
     if place.parent_id is None:
-        if request.key is not None:
-            return "key", "Only a child of a batch may have it."
+        if place.dag is not None:
+            if request.key is None:
+                return "key", "A task of a DAG needs one."
+            if request.idempotency_key is not None or request.dedupe is not None:
+                return "idempotencyKey" if request.dedupe is None else "dedupe", "A task of a DAG comes with the DAG."
+        elif request.key is not None:
+            return "key", "Only a child of a batch or a task of a DAG may have it."
     elif request.idempotency_key is not None:
         return "idempotencyKey", "A child shares the key of its batch."
     elif request.dedupe is not None:
@@ -341,7 +368,7 @@ def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -
         if REF_TEXT in payload_json:
             references = tuple(find_references(request.payload))
             for reference in references:
-                _check_reference(reference, place)
+                _check_reference(reference, place, request.depends_on or ())
         # In Python an edit's fields have Python's names; in a payload they have the API's.
         by_name = False if task_type.edits_document else None
         task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
@@ -362,16 +389,23 @@ def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -
     return payload_json
 
 
-def _check_reference(reference: Reference, place: _Place) -> None:
+def _check_reference(reference: Reference, place: _Place, depends_on: Sequence[str]) -> None:
     field = ".".join(("payload", *map(str, reference.path)))
-    if place.earlier_keys is None:
-        message = "Only a child of a batch may refer to a result."
+    waits_for = (*place.waits_for, *depends_on)
+    if place.earlier_keys is None and not waits_for:
+        message = "Only a child of a batch, or a task that depends on others, may refer to a result."
     elif not reference.fields:
         message = "A reference is written key.field."
-    elif reference.key not in place.earlier_keys:
-        message = f"No earlier child of this batch has the key {reference.key!r}."
-    else:
+    elif (
+        (place.earlier_keys is not None and reference.key in place.earlier_keys)
+        or reference.key in waits_for
+        or (place.dag is not None and place.dag.knows(reference.key, waits_for))
+    ):
         return
+    elif waits_for:
+        message = f"It does not wait for anything that is called {reference.key!r}."
+    else:
+        message = f"No earlier child of this batch has the key {reference.key!r}."
     raise InvalidReferenceError(message, [FieldError(field, message)])
 
 
@@ -402,11 +436,12 @@ def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json:
         (ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort") if is_batch else None,
         tags,
         request.created_by or place.created_by,
-        None,  # dag_id
+        None if place.dag is None else place.dag.dag_id,
         None,  # spawned_by
         None,  # spawn_key
         request.deadline or place.deadline,
         place.boost_per_minute if request.boost_per_minute is None else request.boost_per_minute,
+        0.0 if place.dag is None else place.dag.path_boost,
     )
 
 

@@ -64,10 +64,16 @@ class Keeping:
             raise ClaimLostError(task.id)
 
     async def resolve_payload(self, task: ClaimedTask) -> str:
-        """Return the payload with references to earlier siblings put in."""
-        if task.parent_id is None or REF_TEXT not in task.payload_json:
+        """Return the payload with the results put in that it refers to: of earlier siblings, of dependencies."""
+        if REF_TEXT not in task.payload_json:
             return task.payload_json
         payload: JsonValue = json.loads(task.payload_json)
         keys = {reference.key for reference in find_references(payload)}
-        results = await claims.results_of_siblings(self._ledger, task.parent_id, keys)
+        if not keys:
+            return task.payload_json
+        results: dict[str, JsonValue] = {}
+        if task.parent_id is not None:
+            results = await claims.results_of_siblings(self._ledger, task.parent_id, keys)
+        if keys - results.keys():
+            results |= await claims.results_of_dependencies(self._ledger, task.id, keys - results.keys())
         return json.dumps(resolved(payload, results.get))

@@ -8,9 +8,9 @@ from officeplane.domain.errors import IllegalStateError, TaskNotFoundError, Twin
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, TaskState
 from officeplane.domain.tree import Reopened, Tree, reopening
-from officeplane.services.dependents import lock_around
+from officeplane.services.dependents import judge, lock_around
 from officeplane.services.failpoints import reach
-from officeplane.store import dead_letters, edges, tasks, trees
+from officeplane.store import dags, dead_letters, edges, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
 
@@ -35,7 +35,7 @@ class Reopening:
 
     async def reopen(self, connection: Connection, root_id: TaskId, task_id: TaskId, ruling: Ruling) -> list[Moved]:
         """Do what `retry` does in a transaction of the caller's, who tells of it afterwards."""
-        await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
+        dag_ids = await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
         tree = await trees.lock_tree(connection, root_id)
         node = tree.nodes.get(task_id)
         if node is None:
@@ -49,6 +49,9 @@ class Reopening:
         await _refuse_twins(connection, reopened, tree)
         moved = await trees.reopen(connection, reopened)
         await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
+        if dag_ids:
+            await dags.forget_cancel(connection, task_id)
+            await judge(connection, dag_ids)
         return moved
 
     async def tell(self, moved: Sequence[Moved]) -> None:

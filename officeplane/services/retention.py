@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from officeplane.store import chores, documents, events, observations, workers
+from officeplane.store import chores, dags, documents, events, observations, workers
 from officeplane.store.connection import Ledger
 
 DAY_SECONDS: Final = 86_400.0
@@ -42,6 +42,7 @@ class Retention:
         gone = await events.prune(self.ledger, older_than_seconds=EVENT_SECONDS, limit=EVENTS_AT_ONCE)
         forgotten = await workers.forget(self.ledger, SILENT_SECONDS)
         await observations.fold(self.ledger)
+        await dags.prune(self.ledger, limit=TASKS_AT_ONCE)
         placed = await documents.prune_uploads(self.ledger, UPLOAD_SECONDS)
         if removed or keys or gone or forgotten or placed:
             _log.info("retention.pruned", tasks=removed, keys=keys, events=gone, workers=forgotten, uploads=placed)

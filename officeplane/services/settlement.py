@@ -19,7 +19,7 @@ import structlog
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.domain.ids import TaskId, WorkerId
+from officeplane.domain.ids import DagId, TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState
 from officeplane.domain.outcome import Edited, Failed, Outcome, RetryRules, Verdict, Waiting, judge, unstorable
 from officeplane.domain.priority import Tier
@@ -267,10 +267,11 @@ class Settlements:
             fitting = await _fitting(executor, revisions)
             stale = revisions.keys() - fitting.keys()
             allowed = [_handed_back(one.verdict) if one.task.id in stale else one.verdict for one in judged]
-            if awaited:
-                completing = {v.task_id for v in allowed if v.state is TaskState.COMPLETED} & awaited
-                ending = {v.task_id for v in allowed if v.state in REOPENABLE} & awaited
-                await lock_around(executor, completing=completing, ending=ending, roots=roots)
+            dag_ids: set[DagId] = set()
+            completing = {v.task_id for v in allowed if v.state is TaskState.COMPLETED} & awaited
+            ending = {v.task_id for v in allowed if v.state in REOPENABLE} & awaited
+            if completing or ending:
+                dag_ids = await lock_around(executor, completing=completing, ending=ending, roots=roots)
             elif roots:
                 await trees.lock_roots(executor, roots)
             settled = await settle(executor, allowed)
@@ -292,7 +293,9 @@ class Settlements:
             final = [Ended(row.task_id, row.state, row.has_dependents) for row in settled if row.state in FINAL]
             if waits or any(task.has_dependents for task in (*final, *rolled.ended)):
                 await reach("between_settle_and_release")
-                rolled += await follow(executor, [*final, *rolled.ended], counted_by=self._counted_by)
+                rolled += await follow(
+                    executor, [*final, *rolled.ended], dag_ids, completing | ending, counted_by=self._counted_by
+                )
             if strains:
                 well = {one.task.task_type for one in judged if one.verdict.state is TaskState.COMPLETED}
                 await strain(executor, strains, settled, well, self._rules)

@@ -172,13 +172,13 @@ class Submission:
                 # In the first turn of the loop the statement is made, in the second it has been sent.
                 await asyncio.sleep(0)
                 await asyncio.sleep(0)
-                stored += _submitted(*earlier)
+                stored += submitted(*earlier)
                 following = list(islice(coming, PART))
             finally:
                 # Whatever happens here, no statement is under way when the transaction ends.
                 inserted = await writing
             earlier, part = (part, inserted), following
-        return stored + _submitted(*earlier)
+        return stored + submitted(*earlier)
 
     def _taken_in(self, requests: Iterable[TaskRequest]) -> Iterator[Intake]:
         for index, request in enumerate(requests):
@@ -205,14 +205,15 @@ def _is_looked_up(intake: Intake) -> bool:
 
 
 async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
-    return _submitted(intakes, await _inserted(executor, intakes))
+    return submitted(intakes, await _inserted(executor, intakes))
 
 
 async def _inserted(executor: Executor, intakes: Iterable[Intake]) -> list[Inserted]:
     return await tasks.insert(executor, [row for intake in intakes for row in intake.rows])
 
 
-def _submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[Submitted]:
+def submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[Submitted]:
+    """Return what requests became, with what the ledger added to their rows."""
     each = iter(inserted)
     return [
         Submitted(

@@ -7,7 +7,7 @@ spawned task completes, its settlement queues the other like any dependent.
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.dependents import CANCELLED_WITH, lock_around
+from officeplane.services.dependents import CANCELLED_WITH, judge, lock_around
 from officeplane.services.failpoints import reach
 from officeplane.store import edges, settlements
 from officeplane.store.connection import Executor, Ledger
@@ -22,7 +22,7 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
     """
 
     async def together(executor: Executor) -> Settled | None:
-        await lock_around(executor, completing=[task.id], ending=(), roots=[task.root_id])
+        dag_ids = await lock_around(executor, completing=[task.id], ending=(), roots=[task.root_id])
         state = (await edges.lock(executor, [spawned_id])).get(spawned_id, TaskState.CANCELLED)
         if state is TaskState.COMPLETED:
             return None
@@ -30,6 +30,8 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
             await settlements.ask_to_stop(executor, task, CANCELLED_WITH)
             return None
         suspended = await settlements.suspend(executor, task, spawned_id, counted_by=counted_by)
+        # What it waits for may have failed by now.
+        await judge(executor, dag_ids)
         await reach("before_commit")
         return suspended
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import asyncpg
 from pydantic import JsonValue
 
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
+from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId, parse_task_id
 from officeplane.domain.priority import BOOST_PER_MINUTE, TIERS, Tier
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.connection import Executor
@@ -166,6 +166,18 @@ async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Itera
     """Return the results of a batch's completed children, by key."""
     rows = await executor.fetch(_SQL["results_of_siblings"], parent_id, list(keys))
     return {row["key"]: None if row["result"] is None else json.loads(row["result"]) for row in rows}
+
+
+async def results_of_dependencies(executor: Executor, task_id: TaskId, names: Iterable[str]) -> dict[str, JsonValue]:
+    """Return the results of completed tasks by the names that a task has for them: keys of its DAG, or ids."""
+    wanted = list(names)
+    ids = {parsed: name for name in wanted if (parsed := parse_task_id(name)) is not None}
+    rows = await executor.fetch(_SQL["results_of_dependencies"], task_id, wanted, list(ids))
+    found: dict[str, JsonValue] = {}
+    for row in rows:
+        name: str = row["name"]
+        found[ids.get(TaskId(name), name)] = None if row["result"] is None else json.loads(row["result"])
+    return found
 
 
 def claimed_task(columns: Iterable[Any]) -> ClaimedTask:

@@ -40,6 +40,7 @@ class Doomed(NamedTuple):
     task_id: TaskId
     parent_id: TaskId | None
     root_id: TaskId
+    dag_id: DagId | None
 
 
 async def lock(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
@@ -88,6 +89,7 @@ async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doom
             TaskId(str(row["id"])),
             None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
             TaskId(str(row["root_id"])),
+            None if row["dag_id"] is None else DagId(str(row["dag_id"])),
         )
         for row in rows
     ]

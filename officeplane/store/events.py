@@ -3,7 +3,7 @@
 from typing import Final
 
 from officeplane.domain.event import END_OF_ROW, Event, EventPosition
-from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.ids import DagId, DocumentId, TaskId
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -22,6 +22,7 @@ async def after(executor: Executor, position: EventPosition, *, rows: int) -> tu
             None if task_id is None else TaskId(str(task_id)),
             None if document_id is None else DocumentId(document_id),
             row["at"],
+            None if row["dag_id"] is None else DagId(str(row["dag_id"])),
         )
         for row in found
         for index, (task_id, document_id) in enumerate(zip(row["task_ids"], row["document_ids"], strict=True))

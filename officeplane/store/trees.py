@@ -83,19 +83,21 @@ async def roots_of(executor: Executor, task_ids: Collection[TaskId]) -> set[Task
 async def lock_tree(executor: Executor, root_id: TaskId) -> Tree:
     """Lock a whole tree and return how it stands."""
     rows = await executor.fetch(_SQL["lock_nodes"], root_id)
-    return Tree(
-        Node(
-            TaskId(str(row["id"])),
-            None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
-            row["position"],
-            TaskState(row["state"]),
-            row["is_batch"],
-            row["blockers"],
-            row["cancel_requested"],
-            row["document_id"],
-            row["unmet"],
-        )
-        for row in rows
+    return Tree(map(node, rows))
+
+
+def node(row: Row) -> Node:
+    """Return the node of a tree that a row describes."""
+    return Node(
+        TaskId(str(row["id"])),
+        None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
+        row["position"],
+        STATES[row["state"]],
+        row["is_batch"],
+        row["blockers"],
+        row["cancel_requested"],
+        row["document_id"],
+        row["unmet"],
     )
 
 

@@ -14,6 +14,7 @@ OPERATIONS = {
     "followEvents", "isLive", "isReady", "getStats", "getMetrics", "createDocument", "listDocuments", "getDocument",
     "putDocument", "deleteDocument", "getContent", "getOutline", "getText", "listRevisions", "compareRevisions",
     "revertDocument", "previewEdit", "pauseDocument", "resumeDocument", "pauseTaskType", "resumeTaskType",
+    "submitDag", "listDags", "getDag", "cancelDag", "addTasksToDag",
     "listDeadLetters", "getDeadLetter", "resolveDeadLetter", "resolveDeadLetters",
     "listCircuitBreakers", "putCircuitBreaker", "resetCircuitBreaker", "openCircuitBreaker",
     "getLimits", "putLimits", "deleteLimits",
@@ -43,12 +44,14 @@ async def test_every_body_has_an_example(document: Json) -> None:
 
     of_json = [body["content"]["application/json"] for body in bodies if "application/json" in body["content"]]
 
-    assert len(of_json) == 12
+    assert len(of_json) == 15
     assert len(bodies) == len(of_json) + 1, "a file is its own example"
     assert all(body["examples"] for body in of_json)
 
 
-@pytest.mark.parametrize(("path", "found"), [("/api/tasks", examples.TASK), ("/api/tasks/bulk", examples.BULK)])
+@pytest.mark.parametrize(
+    ("path", "found"), [("/api/tasks", examples.TASK), ("/api/tasks/bulk", examples.BULK), ("/api/dags", examples.DAG)]
+)
 async def test_every_example_is_taken(api: Api, path: str, found: dict[str, Any]) -> None:
     for example in found.values():
         response = await api.post(path, example["value"])

@@ -4,6 +4,7 @@ import pytest
 
 from officeplane.domain import errors
 from officeplane.domain.errors import (
+    DagEndedError,
     FieldError,
     InvalidPayloadError,
     InvalidRequestError,
@@ -16,9 +17,9 @@ REFUSALS = [
     for value in vars(errors).values()
     if inspect.isclass(value)
     and issubclass(value, OfficePlaneError)
-    # Some are a kind of another, and one is the second that HTTP knows by a name.
+    # Some are a kind of another, and HTTP knows several by one name.
     and "code" in vars(value)
-    and value not in {OfficePlaneError, LetterResolvedError}
+    and value not in {OfficePlaneError, LetterResolvedError, DagEndedError}
 ]
 
 

@@ -30,6 +30,9 @@ CREATE TABLE dags (
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX dags_in_order ON dags (seq);
 
+-- What an event tells of that happened to a DAG.
+ALTER TABLE events ADD COLUMN dag_id uuid;
+
 CREATE INDEX tasks_of_dag ON tasks (dag_id, seq) WHERE dag_id IS NOT NULL;
 CREATE UNIQUE INDEX tasks_keys_of_dag ON tasks (dag_id, key) WHERE dag_id IS NOT NULL AND parent_id IS NULL;
 CREATE INDEX tasks_going_on_in_dag ON tasks (dag_id)

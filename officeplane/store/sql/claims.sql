@@ -182,3 +182,12 @@ RETURNING id
 -- name: results_of_siblings
 -- The results of completed children of a batch, by key. No row for a key: it has not completed.
 SELECT key, result FROM tasks WHERE parent_id = $1::uuid AND key = ANY($2::text[]) AND state = 'COMPLETED'
+
+-- name: results_of_dependencies
+-- The results of completed tasks by what a task calls them: keys of its DAG, or ids. No row
+-- for a name: it has not completed.
+SELECT d.key AS name, d.result
+  FROM tasks t JOIN tasks d ON d.dag_id = t.dag_id AND d.parent_id IS NULL AND d.key = ANY($2::text[])
+ WHERE t.id = $1::uuid AND t.dag_id IS NOT NULL AND d.dag_id IS NOT NULL AND d.state = 'COMPLETED'
+UNION ALL
+SELECT id::text, result FROM tasks WHERE id = ANY($3::uuid[]) AND state = 'COMPLETED'

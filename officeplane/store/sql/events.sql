@@ -2,7 +2,7 @@
 
 -- name: after
 -- Events after a position that no running transaction can still precede. No row: nothing new.
-SELECT e.xid::text AS xid, e.id, e.at, e.kind, e.task_ids, e.document_ids
+SELECT e.xid::text AS xid, e.id, e.at, e.kind, e.task_ids, e.document_ids, e.dag_id
   FROM events e
  WHERE (e.xid, e.id) > ($1::text::xid8, $2::bigint) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
  ORDER BY e.xid, e.id LIMIT $3::integer

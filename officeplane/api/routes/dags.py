@@ -1,0 +1,115 @@
+"""`/api/dags`: tasks that wait for each other, in, out, and cancelled as one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from officeplane.api.answers import json_answer, many_views
+from officeplane.api.bodies import CancelBody, DagBody, DagTasksBody
+from officeplane.api.cursors import cursor_after, link_to_next
+from officeplane.api.dag_views import DagSummaryView, DagView, dag_view, summary_view
+from officeplane.api.openapi import headers, refusals
+from officeplane.api.parameters import DagIdInPath, DagQuery, IdempotencyKey
+from officeplane.api.plane import runtime_of
+from officeplane.api.requests import StrictRoute
+from officeplane.domain.dag import DagStatus
+from officeplane.domain.ids import DagId
+
+router = APIRouter(prefix="/api/dags", tags=["dags"], route_class=StrictRoute)
+
+_SUBMITTING = (
+    "unknown_task_type", "invalid_payload", "invalid_reference", "cycle", "not_supported_yet", "document_not_found",
+)  # fmt: skip
+
+
+@router.post(
+    "",
+    operation_id="submitDag",
+    summary="Submit tasks that depend on each other",
+    status_code=201,
+    response_model=DagView,
+    responses={
+        200: {
+            "model": DagView,
+            "description": "The idempotency key was used before: the DAG as it is now.",
+            "headers": headers("Location", "Idempotency-Replayed"),
+        },
+        201: {"description": "Stored, all of it.", "headers": headers("Location")},
+        **refusals(*_SUBMITTING, "idempotency_in_progress", "idempotency_mismatch", body=True),
+    },
+)
+async def submit(request: Request, body: DagBody, idempotency_key: IdempotencyKey = None) -> Response:
+    """Store up to 10,000 tasks that name each other by their keys; one that is refused refuses them all."""
+    runtime = runtime_of(request)
+    dag_id, replayed = await runtime.dags.submit(body, idempotency_key)
+    location = {"Location": f"/api/dags/{dag_id}"}
+    view = dag_view(await runtime.dags.details(dag_id))
+    if replayed:
+        return json_answer(view, 200, {**location, "Idempotency-Replayed": "true"})
+    return json_answer(view, 201, location)
+
+
+@router.get(
+    "",
+    operation_id="listDags",
+    summary="List DAGs, newest first",
+    response_model=list[DagSummaryView],
+    responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
+)
+async def list_dags(request: Request, query: Annotated[DagQuery, Query()]) -> Response:
+    """Return the newest DAGs, of one status if asked; the next page is in the `Link` header."""
+    page = await runtime_of(request).dags.page(query.status, query.before, query.limit)
+    following = {}
+    if len(page) == query.limit:
+        following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].seq))
+    return many_views([summary_view(dag) for dag in page], following)
+
+
+@router.get(
+    "/{dag_id}",
+    operation_id="getDag",
+    summary="Show a DAG",
+    response_model=DagView,
+    responses=refusals("dag_not_found"),
+)
+async def show(request: Request, dag_id: DagIdInPath) -> Response:
+    """Return a DAG with its tasks, where it begins and ends, and the longest way through it."""
+    return json_answer(dag_view(await runtime_of(request).dags.details(DagId(dag_id))))
+
+
+@router.post(
+    "/{dag_id}/cancel",
+    operation_id="cancelDag",
+    summary="Cancel what is unfinished of a DAG",
+    response_model=DagView,
+    responses={
+        200: {"description": "Nothing of it runs any more."},
+        202: {"model": DagView, "description": "Some of it runs and was asked to stop; the DAG ends with that."},
+        **refusals("dag_not_found", "illegal_state", body=True),
+    },
+)
+async def cancel(request: Request, dag_id: DagIdInPath, body: CancelBody = None) -> Response:
+    """End what waits at once, and ask what runs to stop; a DAG of which everything has ended is refused."""
+    runtime = runtime_of(request)
+    await runtime.dags.cancel(DagId(dag_id), None if body is None else body.reason)
+    details = await runtime.dags.details(DagId(dag_id))
+    return json_answer(dag_view(details), 202 if details.dag.status is DagStatus.RUNNING else 200)
+
+
+@router.post(
+    "/{dag_id}/tasks",
+    operation_id="addTasksToDag",
+    summary="Add tasks to a DAG that runs",
+    status_code=201,
+    response_model=DagView,
+    responses={
+        201: {"description": "Stored, all of them."},
+        **refusals(*_SUBMITTING, "dag_not_found", "illegal_state", body=True),
+    },
+)
+async def add(request: Request, dag_id: DagIdInPath, body: DagTasksBody) -> Response:
+    """Add tasks, which may depend on those that are there; a DAG that has ended is refused."""
+    runtime = runtime_of(request)
+    await runtime.dags.add(DagId(dag_id), body)
+    return json_answer(dag_view(await runtime.dags.details(DagId(dag_id))), 201)

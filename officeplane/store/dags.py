@@ -1,0 +1,141 @@
+"""DAGs in the ledger: locked before their tasks, judged after them."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from officeplane.domain.dag import Dag, DagStatus, DagTask, Tally
+from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.tree import Tree
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+from officeplane.store.trees import node
+
+_SQL: Final = load("dags")
+
+
+class Need(NamedTuple):
+    """A task that another needs; nobody's need is an unfinished task of the DAG itself."""
+
+    task_id: TaskId | None
+    needs: TaskId
+    state: TaskState
+
+
+async def insert(executor: Executor, dag_id: DagId, title: str | None, created_by: str | None) -> datetime:
+    """Store a DAG whose tasks come in the same transaction; return when it was made."""
+    (row,) = await executor.fetch(_SQL["insert"], dag_id, title, created_by)
+    created_at: datetime = row["created_at"]
+    return created_at
+
+
+async def lock(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, DagStatus]:
+    """Lock DAGs in the order of their ids and return how they stand."""
+    rows = await executor.fetch(_SQL["lock"], sorted(dag_ids))
+    return {DagId(str(row["id"])): DagStatus(row["status"]) for row in rows}
+
+
+async def fetch(executor: Executor, dag_id: DagId) -> Dag | None:
+    """Return a DAG without its tasks."""
+    rows = await executor.fetch(_SQL["fetch"], dag_id)
+    return _dag(rows[0]) if rows else None
+
+
+async def page(executor: Executor, *, status: DagStatus | None, before: int, limit: int) -> list[Dag]:
+    """Return the newest DAGs that fit, below a sequence number."""
+    return [_dag(row) for row in await executor.fetch(_SQL["page"], before, status, limit)]
+
+
+async def tasks(executor: Executor, dag_id: DagId) -> list[DagTask]:
+    """Return the tasks of a DAG in order, without what is below them."""
+    return [
+        DagTask(
+            TaskId(str(row["id"])),
+            row["key"],
+            row["task_type"],
+            STATES[row["state"]],
+            tuple(TaskId(str(depends_on)) for depends_on in row["depends_on"]),
+        )
+        for row in await executor.fetch(_SQL["tasks"], dag_id)
+    ]
+
+
+async def unfinished(executor: Executor, dag_id: DagId) -> Tree:
+    """Lock what is unfinished of a DAG and return it as the trees it is made of."""
+    return Tree(node(row) for row in await executor.fetch(_SQL["nodes"], dag_id))
+
+
+async def going_on(executor: Executor, dag_ids: Iterable[DagId]) -> set[DagId]:
+    """Return which DAGs have a task that can run."""
+    return {DagId(str(row["id"])) for row in await executor.fetch(_SQL["going_on"], sorted(dag_ids))}
+
+
+async def tallies(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, tuple[Tally, bool]]:
+    """Return what the tasks of DAGs add up to of which none can run by itself, and whether some wait for others."""
+    rows = await executor.fetch(_SQL["tally"], sorted(dag_ids))
+    return {
+        DagId(str(row["id"])): (
+            Tally(
+                going_on=False,
+                waiting=row["waiting"],
+                gave_up=row["gave_up"],
+                completed=row["completed"],
+                cancel_requested=row["cancel_requested"],
+            ),
+            row["waits_outside"],
+        )
+        for row in rows
+    }
+
+
+async def needs(executor: Executor, dag_id: DagId) -> list[Need]:
+    """Return what the unfinished tasks of a DAG need, as far as it leads."""
+    return [
+        Need(
+            None if row["task_id"] is None else TaskId(str(row["task_id"])),
+            TaskId(str(row["id"])),
+            STATES[row["state"]],
+        )
+        for row in await executor.fetch(_SQL["needs"], dag_id)
+    ]
+
+
+async def judge(executor: Executor, found: Mapping[DagId, tuple[DagStatus, bool]]) -> list[DagId]:
+    """Give DAGs the status found for them, and whether tasks of theirs are stuck; return those it was news to."""
+    rows = await executor.fetch(
+        _SQL["judge"],
+        list(found),
+        [status.value for status, _ in found.values()],
+        [is_stuck for _, is_stuck in found.values()],
+    )
+    return [DagId(str(row["id"])) for row in rows]
+
+
+async def request_cancel(executor: Executor, dag_id: DagId) -> None:
+    """Note that a DAG is to be cancelled."""
+    await executor.fetch(_SQL["request_cancel"], dag_id)
+
+
+async def forget_cancel(executor: Executor, task_id: TaskId) -> None:
+    """Forget that the DAG of a task that is tried again was to be cancelled."""
+    await executor.fetch(_SQL["forget_cancel"], task_id)
+
+
+async def prune(executor: Executor, *, limit: int) -> int:
+    """Remove DAGs of which no task is left and return how many."""
+    return len(await executor.fetch(_SQL["prune"], limit))
+
+
+def _dag(row: Row) -> Dag:
+    return Dag(
+        DagId(str(row["id"])),
+        row["seq"],
+        row["title"],
+        DagStatus(row["status"]),
+        row["is_stuck"],
+        row["created_by"],
+        row["created_at"],
+        row["finished_at"],
+        row["cancel_requested_at"],
+    )

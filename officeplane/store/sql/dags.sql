@@ -1,0 +1,107 @@
+-- Dags: tasks that belong together. Whoever ends, cancels, retries or adds one of their
+-- tasks locks the row first, before any task: so nobody judges what another is changing.
+
+-- name: insert
+-- Stores a DAG whose tasks come in the same transaction. Always one row.
+INSERT INTO dags (id, title, created_by) VALUES ($1::uuid, $2::text, $3::text) RETURNING created_at
+
+-- name: lock
+-- Locks DAGs in the order of their ids. No row: no such DAG.
+SELECT id, status FROM dags WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: fetch
+-- A DAG by id. No row: no such DAG.
+SELECT id, seq, title, status, is_stuck, created_by, created_at, finished_at, cancel_requested_at
+  FROM dags WHERE id = $1::uuid
+
+-- name: page
+-- One page of DAGs, newest first. No row: none fits, or the page is past the end.
+SELECT id, seq, title, status, is_stuck, created_by, created_at, finished_at, cancel_requested_at
+  FROM dags WHERE seq < $1::bigint AND ($2::text IS NULL OR status = $2::text)
+ ORDER BY seq DESC LIMIT $3::integer
+
+-- name: tasks
+-- The tasks of a DAG in order, without what is below them. No row: it has none left.
+SELECT t.id, t.key, t.task_type, t.state,
+       ARRAY(SELECT e.depends_on FROM task_edges e WHERE e.task_id = t.id ORDER BY e.depends_on) AS depends_on
+  FROM tasks t WHERE t.dag_id = $1::uuid AND t.parent_id IS NULL ORDER BY t.seq
+
+-- name: nodes
+-- Locks what is unfinished of a DAG, with all that is below it. No row: all has ended.
+SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers, unmet,
+       cancel_requested_at IS NOT NULL AS cancel_requested, document_id
+  FROM tasks WHERE dag_id = $1::uuid AND state IN {unfinished} ORDER BY id FOR NO KEY UPDATE
+
+-- name: going_on
+-- Which DAGs have a task that can run. No row for a DAG: nothing of it can.
+SELECT g.id FROM unnest($1::uuid[]) AS g(id)
+ WHERE EXISTS (SELECT FROM tasks
+                WHERE dag_id = g.id AND dag_id IS NOT NULL AND runnable AND blockers = 0 AND state IN {unfinished})
+
+-- name: tally
+-- What the tasks of DAGs add up to of which none can run by itself. No row: no such DAG.
+SELECT g.id, t.waiting, t.gave_up, t.completed, g.cancel_requested_at IS NOT NULL AS cancel_requested,
+       t.waiting > 0 AND EXISTS (
+           SELECT FROM tasks w, task_edges e, tasks d
+            WHERE w.dag_id = g.id AND w.unmet > 0 AND w.state = 'PENDING' AND e.task_id = w.id AND d.id = e.depends_on
+              AND d.dag_id IS DISTINCT FROM g.id AND d.state IN {unfinished}) AS waits_outside
+  FROM dags g,
+       LATERAL (SELECT count(*) FILTER (WHERE state IN {unfinished}) AS waiting,
+                       count(*) FILTER (WHERE state IN {gave_up}) AS gave_up,
+                       count(*) FILTER (WHERE state = 'COMPLETED') AS completed
+                  FROM tasks WHERE dag_id = g.id) t
+ WHERE g.id = ANY($1::uuid[])
+
+-- name: needs
+-- What the unfinished tasks of a DAG need that has not completed, and what that needs in
+-- its turn, as far as it leads: dependencies, also those of the batches around a task,
+-- children, earlier siblings. No row: they need nothing.
+WITH RECURSIVE needs AS (
+    SELECT NULL::uuid AS task_id, id, state, parent_id, position, ancestors FROM tasks
+     WHERE dag_id = $1::uuid AND state IN {unfinished}
+    UNION
+    SELECT x.id, n.id, n.state, n.parent_id, n.position, n.ancestors
+      FROM needs x,
+           LATERAL (SELECT e.depends_on AS id FROM task_edges e
+                     WHERE e.task_id = x.id OR e.task_id = ANY(x.ancestors)
+                    UNION ALL
+                    SELECT c.id FROM tasks c WHERE c.parent_id = x.id AND c.state IN {unfinished}
+                    UNION ALL
+                    SELECT s.id FROM tasks s
+                     WHERE s.parent_id = x.parent_id AND s.position < x.position AND s.state IN {unfinished}) next,
+           LATERAL (SELECT id, state, parent_id, position, ancestors FROM tasks WHERE tasks.id = next.id) n
+     WHERE x.state IN {unfinished} AND n.state <> 'COMPLETED'
+)
+SELECT task_id, id, state FROM needs
+
+-- name: judge
+-- Gives DAGs the status that was found for them, and tells of those that have ended.
+-- No row: they had it already.
+WITH judged AS (
+    UPDATE dags SET status = j.status, is_stuck = j.is_stuck,
+           finished_at = CASE WHEN j.status <> 'running' THEN clock_timestamp() END
+      FROM unnest($1::uuid[], $2::text[], $3::boolean[]) AS j(id, status, is_stuck)
+     WHERE dags.id = j.id AND (dags.status, dags.is_stuck) <> (j.status, j.is_stuck)
+    RETURNING dags.id, dags.status
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids, dag_id)
+    SELECT 'dag.' || status, ARRAY[NULL]::uuid[], ARRAY[NULL]::text[], id FROM judged WHERE status <> 'running'
+)
+SELECT id, status FROM judged
+
+-- name: request_cancel
+-- Notes that a DAG is to be cancelled. No row: no such DAG.
+UPDATE dags SET cancel_requested_at = clock_timestamp() WHERE id = $1::uuid RETURNING id
+
+-- name: forget_cancel
+-- Forgets that DAGs were to be cancelled, of which a task is tried again. No row: they were not.
+UPDATE dags SET cancel_requested_at = NULL
+  FROM tasks t WHERE t.id = $1::uuid AND dags.id = t.dag_id AND dags.cancel_requested_at IS NOT NULL
+RETURNING dags.id
+
+-- name: prune
+-- Removes DAGs of which no task is left. No row: none is like that.
+DELETE FROM dags WHERE id IN (
+    SELECT id FROM dags g
+     WHERE status <> 'running' AND NOT EXISTS (SELECT FROM tasks WHERE dag_id = g.id) LIMIT $1::integer)
+RETURNING id
