@@ -189,6 +189,9 @@ class Server:
     async def post(self, path: str, body: object = None) -> httpx.Response:
         return await self._client.post(path, json=body) if body is not None else await self._client.post(path)
 
+    async def put(self, path: str, body: object) -> httpx.Response:
+        return await self._client.put(path, json=body)
+
     async def submit(self, task_type: str, **fields: Any) -> dict[str, Any]:
         """Submit a task and return it; fields are named as in the API."""
         return _accepted(await self.post("/api/tasks", {"taskType": task_type, **fields}))

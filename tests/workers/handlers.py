@@ -127,6 +127,23 @@ async def kill_worker(payload: Marked, context: Context) -> None:
         os._exit(9)
 
 
+@handler("test.talk", payload=Marked)
+async def talk(payload: Marked, context: Context) -> None:
+    """Talk to somebody who is out of order until the gate `repaired` is open; who hangs while `hanging` is."""
+    marks = payload.marks
+    marks.leave("begin", payload.name, context.attempt)
+    if payload.name == "hurried" and context.attempt == 1:
+        marks.leave("limited", payload.name, context.attempt)
+        raise RateLimited(payload.seconds)
+    await asyncio.sleep(payload.seconds)
+    while marks.gate_is_open("hanging") and not marks.gate_is_open("repaired"):
+        await asyncio.sleep(_PAUSE_SECONDS)
+    if not marks.gate_is_open("repaired"):
+        message = "it is out of order"
+        raise RuntimeError(message)
+    marks.leave("end", payload.name, context.attempt)
+
+
 @handler("test.fail", payload=Times)
 async def fail(payload: Times, context: Context) -> dict[str, object]:
     """Fail that many times."""
