@@ -35,8 +35,11 @@ class Tending:
         self._redelivery = redelivery
         self._probe_seconds = probe_seconds
 
-    async def tend(self) -> float:
-        """Open and close what is to be opened and closed; return the seconds until it is worth another look."""
+    async def tend(self) -> float | None:
+        """Open and close what is to be opened and closed; return the seconds until it is worth another look.
+
+        None when every valve is open: that nothing is to be done can be seen less often.
+        """
         survey = await valves.survey(self._ledger)
         due = survey.next_seconds
         if due is not None and due <= 0:
@@ -50,7 +53,7 @@ class Tending:
         if survey.is_limited and await self._let_in():
             due = LIMITED_PAUSE_SECONDS if due is None else min(due, LIMITED_PAUSE_SECONDS)
         if due is None:
-            return LONGEST_PAUSE_SECONDS
+            return LONGEST_PAUSE_SECONDS if survey.is_probing or survey.is_limited else None
         return min(max(due, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
 
     async def _probe(self) -> None:

@@ -377,3 +377,7 @@ async def test_the_sweeper_does_not_ring_for_a_type_whose_breaker_is_open(bench:
     await bench.worker.redelivery.sweep()
 
     assert await bench.rung() == []
+
+
+async def test_while_every_valve_is_open_nothing_has_to_be_looked_after(bench: Workbench) -> None:
+    assert await bench.worker.tending.tend() is None

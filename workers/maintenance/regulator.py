@@ -7,8 +7,9 @@ from officeplane.runtime import WorkerServices
 from workers.maintenance.chore import Chore
 
 
-async def _round(services: WorkerServices, _settings: Settings) -> float:
-    return await services.tending.tend()
+async def _round(services: WorkerServices, settings: Settings) -> float:
+    pause = await services.tending.tend()
+    return settings.heartbeat_seconds if pause is None else pause
 
 
 REGULATOR: Final = Chore("regulator", needs_redis=False, round=_round)
