@@ -9,6 +9,7 @@ from tests.journeys.conftest import Installation
 from tests.journeys.processes import LEASE_SECONDS, Process
 from tests.support import eventually
 from tests.workers.marks import Marks, is_running
+from workers.maintenance.catalogue import all_chores
 
 
 def payload(marks: Marks, name: str = "it") -> dict[str, Any]:
@@ -99,6 +100,8 @@ async def test_a_task_that_killed_two_workers_is_given_to_no_third(deserted: Ins
 
     assert (ended["state"], ended["attempt"], ended["error"]["kind"]) == ("FAILED", 2, "crash")
     assert "poison pill" in ended["error"]["message"]
+    letter = (await deserted.api.get(f"/api/dead-letters/{ended['id']}")).json()
+    assert (letter["poisonPill"], letter["error"]["kind"], len(letter["failures"])) == (True, "crash", 2)
     assert sorted(worker.is_running for worker in workers) == [False, False, True]
     assert (await deserted.api.final(await deserted.api.submit("noop")))["state"] == "COMPLETED"
 
@@ -111,7 +114,7 @@ async def test_the_chores_of_a_killed_leader_are_led_by_another_within_their_lap
         rows = await connection.fetch(
             "SELECT w.pid FROM chore_leaders l JOIN workers w ON w.id = l.worker_id WHERE l.until > clock_timestamp()"
         )
-        return {row["pid"] for row in rows} if len(rows) == 4 else set()
+        return {row["pid"] for row in rows} if len(rows) == len(all_chores()) else set()
 
     (leading,) = await eventually(leaders)
     assert leading in {worker.pid for worker in workers}
