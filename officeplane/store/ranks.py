@@ -11,10 +11,14 @@ from officeplane.store.queries import load
 _SQL: Final = load("ranks")
 
 
-async def rank_anew(executor: Executor, *, at_least: float, limit: int) -> tuple[int, list[tuple[TaskId, Tier]]]:
-    """Rank tasks anew that have moved by so much; return how many, and those that rose to another tier."""
-    rows = await executor.fetch(_SQL["rank_anew"], BOOST_PER_MINUTE, at_least, limit)
-    return _ranked(rows)
+async def moved(executor: Executor, *, at_least: float, limit: int) -> list[TaskId]:
+    """Return tasks that by now belong elsewhere by so much, those that have moved furthest first."""
+    return [TaskId(str(row["id"])) for row in await executor.fetch(_SQL["moved"], BOOST_PER_MINUTE, at_least, limit)]
+
+
+async def rank_anew(executor: Executor, task_ids: Collection[TaskId]) -> tuple[int, list[tuple[TaskId, Tier]]]:
+    """Move tasks to where they belong; return how many moved, and those that rose to another tier."""
+    return _ranked(await executor.fetch(_SQL["rank_anew"], BOOST_PER_MINUTE, list(task_ids)))
 
 
 async def urgencies(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Urgency]:

@@ -124,6 +124,7 @@ HOT: Final = [
     hot("trees", "start", f"{IDS}, 0.1", "pkey"),
     hot("trees", "first_children", IDS, "of_parent"),
     hot("trees", "finish", f"{IDS}, ARRAY['FAILED'], {JSONS}, 'w'", "pkey", "of_parent"),
+    hot("ranks", "rank_anew", f"0.1, {IDS}", "pkey"),
     hot("ranks", "ahead", f"{IDS}, {BOOLEANS}", "pkey", "of_parent"),
     hot("chores", "ring_times", IDS, "pkey"),
     hot("chores", "promote", "1000, 0.1", "pkey", "due"),
@@ -142,7 +143,7 @@ WAITING: Final = ("pkey", "lane", "by_urgency", "by_ring", "occupant", "active")
 WATCHFUL: Final = [
     hot("chores", "unrung", f"{CUTOFFS}, 5000, 0.1", "pkey", "lane", "by_ring", "by_urgency", "occupant"),
     hot("chores", "waiting_lanes", "5000", "lane", "by_urgency", "occupant"),
-    hot("ranks", "rank_anew", "0.1, 0.01, 250", "pkey", "ranked_anew"),
+    hot("ranks", "moved", "0.1, 0.01, 10000", "ranked_anew"),
     hot("ranks", "lifting", "0.1, 1000", "ranked_anew"),
     hot("ranks", "inherit", f"0.1, {IDS}, {NUMBERS}, {IDS}, 0.01, 250", "pkey", "ranked_anew"),
     hot("valves", "ring", f"ARRAY['noop'], ARRAY[32], 0.1, 0.1, {CUTOFFS}", *WAITING),

@@ -6,23 +6,27 @@ rank_at(moment.now, $1::float8, priority, path_boost, boost_per_minute, deadline
 -- part: is_ranked_anew
 (deadline IS NOT NULL OR boost_per_minute IS NOT NULL OR lifts OR inherited_rank IS NOT NULL) AND state IN {waiting}
 
+-- name: moved
+-- Tasks with a deadline or an ageing of their own that are no longer where they belong, those
+-- that have moved furthest first. No row: none has moved that far.
+WITH moment AS MATERIALIZED (
+    SELECT clock_timestamp() AS now
+)
+SELECT id
+  FROM moment, tasks, LATERAL (SELECT abs(least(inherited_rank, {own_rank}) - rank) AS distance OFFSET 0) due
+ WHERE {is_ranked_anew} AND distance >= $2::float8
+ ORDER BY distance DESC LIMIT $3::integer
+
 -- name: rank_anew
--- Gives tasks with a deadline or an ageing of their own the place that is theirs by now,
--- those that have moved furthest first; what has risen to a more urgent tier counts as
--- rung. The rank is made of what was locked, not of what was seen before. No row: none
--- has moved that far.
+-- Gives tasks the place that is theirs by now; what has risen to a more urgent tier counts as
+-- rung. The rank is made of what was locked, not of what was seen before. No row: none of
+-- them waits any more, or others have them in hand.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, $1::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
-), moved AS MATERIALIZED (
-    SELECT t.id
-      FROM moment, tasks t,
-           LATERAL (SELECT least(inherited_rank, {own_rank}) AS rank) due
-     WHERE {is_ranked_anew} AND abs(due.rank - t.rank) >= $2::float8
-     ORDER BY abs(due.rank - t.rank) DESC LIMIT $3::integer
 ), locked AS MATERIALIZED (
     SELECT l.tid, l.rank,
            l.is_ready AND tier_of(l.rank - moment.boost) < l.rung_tier AS rises, tier_of(l.rank - moment.boost) AS tier
-      FROM moment, moved,
+      FROM moment, unnest($2::uuid[]) AS moved(id),
            LATERAL (SELECT ctid AS tid, state, rung_tier,
                            runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready,
                            least(inherited_rank, {own_rank}) AS rank
@@ -58,9 +62,10 @@ SELECT asked.id AS behind, asked.is_whole AS was_whole, next.id, next.is_whole
   FROM unnest($1::uuid[], $2::boolean[]) AS asked(id, is_whole),
        LATERAL (SELECT id, parent_id, position FROM tasks WHERE tasks.id = asked.id OFFSET 0) t,
        LATERAL (SELECT d.id, way.is_whole
-                  FROM task_edges e, LATERAL (SELECT id, state FROM tasks WHERE tasks.id = e.depends_on OFFSET 0) d,
+                  FROM task_edges e,
+                       LATERAL (SELECT id, state, parent_id FROM tasks WHERE tasks.id = e.depends_on OFFSET 0) d,
                        (VALUES (true), (false)) AS way(is_whole)
-                 WHERE e.task_id = t.id AND d.state IN {unfinished}
+                 WHERE e.task_id = t.id AND d.state IN {unfinished} AND (way.is_whole OR d.parent_id IS NOT NULL)
                 UNION ALL
                 SELECT id, true FROM tasks WHERE asked.is_whole AND parent_id = t.id AND state IN {unfinished}
                 UNION ALL
@@ -69,10 +74,13 @@ SELECT asked.id AS behind, asked.is_whole AS was_whole, next.id, next.is_whole
                 UNION ALL
                 SELECT t.parent_id, false WHERE NOT asked.is_whole AND t.parent_id IS NOT NULL) next
 
+-- part: inherited
+CASE WHEN wanted.rank < t.own_rank - $5::float8 THEN wanted.rank END
+
 -- name: inherit
 -- Gives tasks the ranks of the most urgent that wait for them, where these come before
--- their own, and what was lifted and is none of $4 its own place again. No row: all are
--- where they belong.
+-- their own, and what was lifted and is none of $4 its own place again. Only what has to
+-- move is locked. No row: all are where they belong.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, $1::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
 ), wanted AS MATERIALIZED (
@@ -82,18 +90,24 @@ WITH moment AS MATERIALIZED (
       WHERE {is_ranked_anew} AND inherited_rank IS NOT NULL
         AND NOT EXISTS (SELECT FROM unnest($4::uuid[]) AS kept(id) WHERE kept.id = tasks.id)
       LIMIT $6::integer)
-), locked AS MATERIALIZED (
-    SELECT l.*, CASE WHEN wanted.rank < l.own_rank - $5::float8 THEN wanted.rank END AS inherited
+), moved AS MATERIALIZED (
+    SELECT wanted.*
       FROM moment, wanted,
-           LATERAL (SELECT ctid AS tid, state, rank, inherited_rank, rung_tier, {own_rank} AS own_rank,
+           LATERAL (SELECT state, inherited_rank, {own_rank} AS own_rank FROM tasks WHERE tasks.id = wanted.id OFFSET 0) t
+     WHERE t.state IN {waiting}
+       AND ((({inherited}) IS NULL) <> (t.inherited_rank IS NULL)
+            OR abs(({inherited}) - t.inherited_rank) >= $5::float8)
+), locked AS MATERIALIZED (
+    SELECT t.*, {inherited} AS inherited
+      FROM moment, moved AS wanted,
+           LATERAL (SELECT ctid AS tid, state, rung_tier, {own_rank} AS own_rank,
                            runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready
-                      FROM tasks WHERE tasks.id = wanted.id FOR NO KEY UPDATE SKIP LOCKED) l
-     WHERE l.state IN {waiting}
+                      FROM tasks WHERE tasks.id = wanted.id FOR NO KEY UPDATE SKIP LOCKED) t
+     WHERE t.state IN {waiting}
 ), placed AS (
     SELECT locked.tid, inherited, least(inherited, own_rank) AS rank, tier_of(least(inherited, own_rank) - boost) AS tier,
            is_ready AND tier_of(least(inherited, own_rank) - boost) < rung_tier AS rises
       FROM locked, moment
-     WHERE (inherited IS NULL) <> (inherited_rank IS NULL) OR abs(inherited - inherited_rank) >= $5::float8
 ), ranked AS (
     UPDATE tasks SET inherited_rank = placed.inherited, rank = placed.rank,
            rung_tier = CASE WHEN placed.rises THEN placed.tier ELSE tasks.rung_tier END,
