@@ -16,6 +16,7 @@ CONNECTIONS_FEWEST = 20
 CONNECTIONS_USED = 0.8
 LATENCY_SECONDS = 0.02
 HEARTBEATS_IN_LEASE = 3
+HELD_SHOWN = 10
 
 
 def judge_settings(settings: Settings) -> Iterator[Finding]:
@@ -108,6 +109,7 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
             f"{waiting} waiting of type {task_type}, which no live worker knows.",
             "Start a worker that loads its module: `officeplane worker --handlers MODULE`.",
         )
+    yield from _judge_held(facts)
     yield from _judge_chores(facts, chores)
     yield from _judge_letters(facts)
 
@@ -170,6 +172,19 @@ def _judge_chores(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
             f"{facts.overdue_leases} attempts of workers long gone are still not ended.",
             "A live worker ends them; see `workers` and `chores`.",
         )
+
+
+def _judge_held(facts: PlaneFacts) -> Iterator[Finding]:
+    if not facts.held_back:
+        yield ok("held back", "Nothing is paused, every breaker is closed.")
+        return
+    shown = [f"{what} ({how})" for what, how in list(facts.held_back.items())[:HELD_SHOWN]]
+    more = "" if len(facts.held_back) <= HELD_SHOWN else f" and {len(facts.held_back) - HELD_SHOWN} more"
+    yield warning(
+        "held back",
+        f"{', '.join(shown)}{more}.",
+        "A breaker closes by itself once a task of its type succeeds; what is paused waits for POST .../resume.",
+    )
 
 
 def _judge_letters(facts: PlaneFacts) -> Iterator[Finding]:

@@ -69,6 +69,8 @@ class PlaneFacts:
     overdue_leases: int
     unresolved_letters: UnresolvedLetters | None
     undelivered_alerts: int
+    held_back: dict[str, str]
+    """Types and documents that are paused or whose breaker is not closed, and how."""
 
 
 class NotLetInError(DatabaseUnavailableError):
@@ -122,6 +124,7 @@ async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFa
     overdue = await connection.fetchval(_SQL["overdue_leases"], lease_seconds)
     unresolved = await connection.fetchrow(_SQL["unresolved_letters"])
     undelivered = await connection.fetchval(_SQL["undelivered_alerts"], TRIES_OF_A_HICCUP)
+    held = await connection.fetch(_SQL["held_back"])
     return PlaneFacts(
         workers=tuple(await alive(connection, lease_seconds)),
         orphaned_types={row["task_type"]: row["waiting"] for row in orphaned},
@@ -129,4 +132,5 @@ async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFa
         overdue_leases=overdue,
         unresolved_letters=None if unresolved is None else UnresolvedLetters(**dict(unresolved)),
         undelivered_alerts=undelivered,
+        held_back={row["what"]: row["how"] for row in held},
     )

@@ -54,6 +54,7 @@ PLANE = PlaneFacts(
     overdue_leases=0,
     unresolved_letters=None,
     undelivered_alerts=0,
+    held_back={},
 )
 
 
@@ -158,3 +159,17 @@ def test_advice_stands_below_its_finding() -> None:
     lines = [line.plain for line in finding_lines([ok("a", "fine"), problem("bb", "broken", "mend it")])]
 
     assert lines == ["ok      a   fine", "problem bb  broken", "            -> mend it"]
+
+
+def test_what_is_held_back_is_named() -> None:
+    held = {"type noop": "breaker open", "document plan": "paused"}
+
+    (finding,) = [one for one in judge_plane(replace(PLANE, held_back=held), {"sweeper"}) if one.check == "held back"]
+
+    assert finding.verdict is Verdict.WARNING
+    assert finding.detail == "type noop (breaker open), document plan (paused)."
+    assert "and 2 more" in next(
+        one.detail
+        for one in judge_plane(replace(PLANE, held_back={f"type t{n}": "paused" for n in range(12)}), set())
+        if one.check == "held back"
+    )

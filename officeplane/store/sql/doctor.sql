@@ -50,3 +50,11 @@ SELECT fingerprint, min(task_type) AS task_type, count(*)::integer AS letters,
 -- name: undelivered_alerts
 -- Always one row: how many alerts were tried more than $1 times and are still not answered.
 SELECT count(*)::integer AS alerts FROM alerts WHERE tries > $1::integer
+
+-- name: held_back
+-- No row: nothing is paused, and every breaker is closed.
+SELECT 'type ' || task_type AS what, CASE WHEN paused THEN 'paused' ELSE 'breaker ' || breaker END AS how
+  FROM valves WHERE paused OR breaker <> 'closed'
+UNION ALL
+SELECT 'document ' || document_id, 'paused' FROM paused_documents
+ ORDER BY what
