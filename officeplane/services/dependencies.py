@@ -27,7 +27,8 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
         is_new = dependency.depends_on in new
         unmet[dependency.task_id] += is_new or _blocks(dependency, states.get(dependency.depends_on))
     urgencies = {intake.root_id: intake.rows[0].urgency for intake in intakes}
-    urgencies |= await ranks.urgencies(executor, states)
+    if states:
+        urgencies |= await ranks.urgencies(executor, states)
     return [
         intake._replace(rows=tuple(_lifting(_blocked(intake.rows, unmet), intake.depends_on, urgencies)))
         for intake in intakes

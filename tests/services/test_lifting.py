@@ -1,5 +1,6 @@
 """Lifting: urgent work lifts what it waits for, and does not overtake it."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,11 +9,13 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Waiting
 from officeplane.domain.task import Task
 from officeplane.handlers.spawning import spawn_request
+from tests.services.test_dags import a_dag
 from tests.services.test_patching import patch
 from tests.services.test_ranking import hints, in_minutes, let_minutes_pass, rank_anew, urgency
 from tests.workbench import Workbench
 
 NOOP: dict[str, Any] = {"task_type": "noop"}
+NOOP_BODY: dict[str, Any] = {"taskType": "noop"}
 URGENT: dict[str, Any] = {**NOOP, "priority": "CRITICAL"}
 
 
@@ -169,3 +172,27 @@ async def test_who_waits_for_what_it_spawned_lifts_it(bench: Workbench) -> None:
 
     assert spawned.task_id in await hints(bench, "critical")
     assert await lifted(bench) == [spawned.task_id]
+
+
+async def test_an_urgent_task_of_a_dag_lifts_all_that_comes_before_it_and_nothing_else(bench: Workbench) -> None:
+    before = await bench.a_task()
+    urgent = {**NOOP_BODY, "priority": "CRITICAL", "dependsOn": ["b", "c"]}
+    inner = {"children": [NOOP_BODY, {**NOOP_BODY, "dependsOn": [before.id]}], "dependsOn": ["a"]}
+    dag = await a_dag(bench, a=(), b=inner, c=("a",), urgent=urgent, after=("urgent",), beside=("a",))
+
+    await rank_anew(bench)
+
+    # What is on the longest path is five points more urgent than its priority says.
+    lowest = [round((await dag.task(key)).effective_priority(datetime.now(UTC))) for key in ("a", "b", "c", "urgent")]
+    others = [round((await dag.task(key)).effective_priority(datetime.now(UTC))) for key in ("after", "beside")]
+    assert (lowest, others) == ([-5, -5, -5, -5], [45, 50])
+    assert await urgencies(bench, before) == [-5]
+    children = await bench.execute("SELECT inherited_rank FROM tasks WHERE parent_id IS NOT NULL")
+    assert all(child["inherited_rank"] is not None for child in children)
+
+
+async def test_a_dag_of_equals_lifts_nothing(bench: Workbench) -> None:
+    await a_dag(bench, a=(), b=("a",), c=("a", "b"), d=("c",))
+
+    assert await rank_anew(bench) == 0
+    assert await bench.execute("SELECT FROM tasks WHERE lifts") == []
