@@ -135,6 +135,7 @@ async def test_a_dead_letter_is_counted_once_though_its_batch_fails_with_it(benc
 
     assert metrics[sample("tasks_dead_lettered_total", type="noop")] == 2
     assert metrics[sample("tasks_dead_lettered_total", type="batch_edit")] == 0
+    assert len(await bench.execute("SELECT FROM dead_letters")) == 2
 
 
 async def test_attempts_that_met_a_limit_are_counted(bench: Workbench) -> None:
