@@ -135,6 +135,7 @@ class Review:
         led_to = await self._ledger.in_transaction(decide)
         await self._reopening.tell(led_to.queued)
         await self._doorbell.announcements.announce(ENDED, [task.task_id for task in led_to.ended])
+        await self._doorbell.announcements.request_stop(led_to.asked)
 
     async def _checked(self, task_id: TaskId, payload: Payload) -> str:
         found = await tasks.fetch(self._ledger, [task_id])

@@ -11,6 +11,7 @@ from officeplane.domain.task import Task
 from officeplane.services import review
 from officeplane.services.settlement import Attempt
 from tests.services.conftest import AnotherBench
+from tests.services.test_dags import a_dag
 from tests.services.test_dead_letters import GONE_WRONG, decisions
 from tests.workbench import Workbench
 
@@ -218,3 +219,73 @@ async def test_a_retry_in_vain_is_refused_and_leaves_the_letter_unresolved(bench
 
     assert (await bench.runtime.review.letter(task.id)).letter.resolution is None
     assert await decisions(bench, task) == []
+
+
+async def test_a_dag_is_done_with_once_its_dead_letter_is_given_up_for_good(bench: Workbench) -> None:
+    """It neither hangs on the letter nor is it said to be completed."""
+    dag = await a_dag(bench, a=(), b=("a",), c=("b",), beside=())
+    await dag.end("FAILED", "a")
+    await dag.end("COMPLETED", "beside")
+    failing = await dag.task("a")
+    assert (await bench.runtime.review.letter(failing.id)).letter.dag_id == dag.id
+
+    await bench.runtime.review.resolve(failing.id, ruling(Decision.CANCEL))
+
+    assert await dag.states("a", "b", "c", "beside") == "FAILED CANCELLED CANCELLED COMPLETED"
+    assert await dag.status() == "failed"
+    assert await dag.events() == ["dag.failed"]
+
+
+@pytest.mark.parametrize("decision", [Decision.RETRY, Decision.MODIFY_AND_RETRY])
+async def test_a_dead_letter_that_is_retried_reopens_its_dag(bench: Workbench, decision: Decision) -> None:
+    dag = await a_dag(bench, a=(), b=("a",))
+    await dag.end("FAILED", "a")
+    assert await dag.status() == "failed"
+    payload: dict[str, object] | None = {} if decision is Decision.MODIFY_AND_RETRY else None
+
+    await bench.runtime.review.resolve((await dag.task("a")).id, ruling(decision), payload)
+
+    assert await dag.status() == "running"
+    await dag.end("COMPLETED", "a", "b")
+    assert await dag.status() == "completed"
+
+
+async def test_what_was_decided_to_go_goes_with_its_dag_and_not_before(bench: Workbench) -> None:
+    dag = await a_dag(bench, a=(), beside=())
+    await dag.end("FAILED", "a")
+    failing = await dag.task("a")
+    await bench.runtime.review.resolve(failing.id, ruling(Decision.DELETE))
+
+    await bench.worker.retention.prune()
+
+    assert await dag.states("a", "beside") == "FAILED QUEUED"
+
+
+async def test_a_cause_that_struck_many_dags_is_retried_with_all_of_them(bench: Workbench) -> None:
+    dags = [await a_dag(bench, a=(), b=("a",)) for _ in range(3)]
+    for dag in dags:
+        await dag.end("FAILED", "a")
+    fingerprint = await fingerprint_of(bench, await dags[0].task("a"))
+
+    part = await bench.runtime.review.resolve_alike(fingerprint, ruling(Decision.RETRY))
+
+    assert (part.count, part.skipped) == (3, [])
+    assert [await dag.status() for dag in dags] == ["running"] * 3
+
+
+async def test_what_a_cancelled_task_had_spawned_and_waited_for_is_asked_to_stop_with_it(bench: Workbench) -> None:
+    failing = await bench.a_task()
+    (waiting,) = await bench.submit(after(failing))
+    await bench.exhaust(failing)
+    spawned = await bench.a_task()
+    running = await bench.claim_next(spawned)
+    await bench.execute("UPDATE tasks SET spawned_by = $1::uuid WHERE id = $2::uuid", waiting.id, spawned.id)
+    await bench.execute(
+        "INSERT INTO task_edges (task_id, depends_on) VALUES ($1::uuid, $2::uuid)", waiting.id, spawned.id
+    )
+    await bench.execute("UPDATE tasks SET blockers = 2, unmet = 2 WHERE id = $1::uuid", waiting.id)
+
+    await bench.runtime.review.resolve(failing.id, ruling(Decision.CANCEL))
+
+    assert await bench.states(waiting, spawned) == ["CANCELLED", "RUNNING"]
+    assert await bench.worker.keeping.cancelled([(running.id, running.claim_id)]) == [spawned.id]

@@ -80,12 +80,15 @@ SELECT task_id, id, state FROM needs
 WITH judged AS (
     UPDATE dags SET status = j.status, is_stuck = j.is_stuck,
            finished_at = CASE WHEN j.status <> 'running' THEN clock_timestamp() END
-      FROM unnest($1::uuid[], $2::text[], $3::boolean[]) AS j(id, status, is_stuck)
+      FROM (SELECT n.*, d.status AS before
+              FROM unnest($1::uuid[], $2::text[], $3::boolean[]) AS n(id, status, is_stuck) JOIN dags d ON d.id = n.id) j
      WHERE dags.id = j.id AND (dags.status, dags.is_stuck) <> (j.status, j.is_stuck)
-    RETURNING dags.id, dags.status
+    RETURNING dags.id, dags.status, j.before
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids, dag_id)
-    SELECT 'dag.' || status, ARRAY[NULL]::uuid[], ARRAY[NULL]::text[], id FROM judged WHERE status <> 'running'
+    SELECT 'dag.' || status, ARRAY[NULL]::uuid[], ARRAY[NULL]::text[], id FROM judged
+     -- One that is no longer stuck has not failed once more.
+     WHERE status NOT IN ('running', before)
 )
 SELECT id, status FROM judged
 
