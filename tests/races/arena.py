@@ -178,6 +178,7 @@ class Arena:
         by_id = {task.id: (round_, task) for round_ in wave for task in round_.tasks}
         for _ in range(PASSES_MAX):
             await self._absolve()
+            await wave[0].first.worker.redelivery.promote()
             rows = await self._keeper.fetch(
                 "SELECT id::text, state, claim_id::text FROM tasks WHERE finished_at IS NULL AND runnable"
             )
@@ -195,7 +196,8 @@ class Arena:
         rows = await self._keeper.fetch("SELECT id::text, state, runnable, document_id, attempt FROM tasks")
         events = await self._keeper.fetch(
             "SELECT e.id, upper(split_part(kind, '.', 2)) AS state, task_id::text "
-            "FROM events e, unnest(task_ids) AS task_id ORDER BY e.id"
+            "FROM events e, unnest(task_ids) AS task_id "
+            "WHERE kind NOT IN ('task.dead_lettered', 'task.updated') ORDER BY e.id"
         )
         steps: dict[str, list[str]] = {row["id"]: [] for row in rows}
         for event in events:

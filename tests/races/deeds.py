@@ -6,8 +6,11 @@ from typing import Final
 from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.patch import TaskPatch
 from officeplane.services.settlement import Fenced
 from tests.races.arena import Act, Arena, Round, Who
+
+LATER: Final = "2999-01-01T00:00:00Z"
 
 
 async def _claim(arena: Arena, round_: Round, who: Who) -> str:
@@ -57,6 +60,14 @@ async def _retry(_arena: Arena, round_: Round, who: Who) -> str:
     return "accepted"
 
 
+async def _put_off(_arena: Arena, round_: Round, who: Who) -> str:
+    try:
+        await round_.actor(who).runtime.patching.patch(round_.target, TaskPatch.model_validate({"runAt": LATER}))
+    except IllegalStateError:
+        return "refused"
+    return "accepted"
+
+
 async def _renew(_arena: Arena, round_: Round, who: Who) -> str:
     held = round_.holds[who]
     lost = await round_.actor(who).worker.keeping.renew([(held.id, held.claim_id)], 30)
@@ -82,5 +93,6 @@ ROLL_UP: Final = Act("roll up", _complete)
 
 HAND_BACK: Final = Act("hand back", _hand_back)
 RENEW: Final = Act("renew", _renew)
+PUT_OFF: Final = Act("put off", _put_off)
 
 NAMED: Final = (CLAIM, COMPLETE, FAIL, CANCEL, RETRY, REAP, TIME_OUT, ROLL_UP)

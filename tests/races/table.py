@@ -14,6 +14,7 @@ from tests.races.deeds import (
     COMPLETE,
     FAIL,
     HAND_BACK,
+    PUT_OFF,
     REAP,
     RENEW,
     RETRY,
@@ -359,4 +360,28 @@ RACES: Final = (
         ("COMPLETED of second", "no loss", "COMPLETED"),
         ("COMPLETED of second", "a loss", "COMPLETED"),
     ),
+    # A change of what waits: whoever claims it is waited for, and then it is too late.
+    _race(CLAIM, PUT_OFF, queued(), ("RUNNING", "the attempt", "refused"), ("PENDING", "nothing", "accepted")),
+    _race(
+        CLAIM,
+        PUT_OFF,
+        queued(**ALONE),
+        ("RUNNING", "the attempt", "refused"),
+        ("PENDING", "nothing", "accepted"),
+    ),
+    _race(
+        CANCEL,
+        PUT_OFF,
+        queued(),
+        ("CANCELLED", "accepted", "refused"),
+        ("CANCELLED", "accepted", "accepted"),
+    ),
+    _race(
+        RETRY,
+        PUT_OFF,
+        failed(),
+        ("QUEUED after error", "accepted", "refused"),
+        ("PENDING after error", "accepted", "accepted"),
+    ),
+    _race(COMPLETE, PUT_OFF, running("first"), ("COMPLETED of first", "COMPLETED", "refused")),
 )
