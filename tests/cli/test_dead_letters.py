@@ -81,7 +81,7 @@ async def test_a_task_is_tried_again_with_what_stdin_says(letters: Letters, task
     task_id = await that_timed_out(tasks)
 
     ended = await letters(
-        "resolve", task_id, "--as", "modify_and_retry", "--payload", "-", "--json", stdin='{"seconds": 0}'
+        "resolve", task_id, "--as", "modify-and-retry", "--payload", "-", "--json", stdin='{"seconds": 0}'
     )
 
     assert ended.code == 0

@@ -289,3 +289,19 @@ async def test_what_a_cancelled_task_had_spawned_and_waited_for_is_asked_to_stop
 
     assert await bench.states(waiting, spawned) == ["CANCELLED", "RUNNING"]
     assert await bench.worker.keeping.cancelled([(running.id, running.claim_id)]) == [spawned.id]
+
+
+async def test_another_payload_in_a_dag_may_refer_to_what_the_old_one_did(bench: Workbench) -> None:
+    waits = {"taskType": "sleep", "maxRetries": 0, "dependsOn": ["a"], "payload": {"seconds": {"$ref": "a.slept"}}}
+    dag = await a_dag(bench, a=(), b=waits)
+    await bench.complete(await bench.claim_next(await dag.task("a")), '{"slept": 7, "rested": 1}')
+    await dag.end("FAILED", "b")
+    failing = await dag.task("b")
+    change = ruling(Decision.MODIFY_AND_RETRY)
+
+    with pytest.raises(InvalidReferenceError):
+        await bench.runtime.review.resolve(failing.id, change, {"seconds": {"$ref": "c.slept"}})
+    await bench.runtime.review.resolve(failing.id, change, {"seconds": {"$ref": "a.rested"}})
+
+    again = await bench.claim_next(failing)
+    assert await bench.worker.keeping.resolve_payload(again) == '{"seconds": 1}'

@@ -69,7 +69,7 @@ def resolve(
 
     body = without_nothing(
         {
-            "resolution": resolution,
+            "resolution": resolution and resolution.replace("-", "_"),
             "payload": None if payload is None else parse_payload(payload),
             "note": note,
             "resolvedBy": by or user_name(),
