@@ -78,9 +78,9 @@ class _Line:
             raise ValueError(answer["refused"])
         return answer["read"]
 
-    def spawn(self, request: TaskRequest, key: str) -> Spawned:
+    def spawn(self, request: TaskRequest, key: str, *, wait: bool) -> Spawned:
         """Ask the worker for a task."""
-        self.send({"spawn": request.model_dump_json(by_alias=True, exclude_unset=True), "key": key})
+        self.send({"spawn": request.model_dump_json(by_alias=True, exclude_unset=True), "key": key, "wait": wait})
         answer = self.next()
         if "refused" in answer:
             raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])

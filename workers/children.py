@@ -164,8 +164,8 @@ class Children:
                     return Waiting(TaskId(spawned_id))
                 case {"read": str(what)}:
                     await child.send(await _read(reader, what))
-                case {"spawn": str(request_json), "key": str(key)}:
-                    await child.send(await _spawned(spawns, task, request_json, key))
+                case {"spawn": str(request_json), "key": str(key), "wait": bool() as wait}:
+                    await child.send(await _spawned(spawns, task, request_json, key, wait=wait))
                 case {"progress": [int() | float() as fraction, None | str() as message]}:
                     reports.progress(task, fraction, message)
                 case {"checkpoint": value}:
@@ -190,11 +190,11 @@ async def _read(reader: Reader, what: str) -> Message:
         return {"refused": describe(error)}
 
 
-async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: str) -> Message:
+async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: str, *, wait: bool) -> Message:
     """Spawn a task for a handler and return what it learns of it, or why that cannot be."""
     try:
         request = TaskRequest.model_validate_json(request_json)
-        return {"spawned": [*await spawns.spawn(task, request, key)]}
+        return {"spawned": [*await spawns.spawn(task, request, key, wait=wait)]}
     except DatabaseUnavailableError:
         raise
     except PermanentFailure as error:

@@ -160,7 +160,7 @@ class Context(_Facts):
         task gives back its slot and its document, and then runs again from the top.
         """
         request = spawn_request(task_type, payload, options)
-        spawned = await self._spawns.spawn(self.task, request, self._keys.key_of(task_type, key))
+        spawned = await self._spawns.spawn(self.task, request, self._keys.key_of(task_type, key), wait=wait)
         return answer_of(spawned, wait=wait)
 
 
@@ -238,5 +238,5 @@ class BlockingContext(_Facts):
         task gives back its slot and its document, and then runs again from the top.
         """
         request = spawn_request(task_type, payload, options)
-        spawned = self._spawns.spawn(request, self._keys.key_of(task_type, key))
+        spawned = self._spawns.spawn(request, self._keys.key_of(task_type, key), wait=wait)
         return answer_of(spawned, wait=wait)

@@ -36,15 +36,15 @@ class Suspended(BaseException):
 class Spawns(Protocol):
     """Where an attempt spawns tasks."""
 
-    async def spawn(self, task: ClaimedTask, request: TaskRequest, key: str) -> Spawned:
-        """Return what was spawned under the key, now or before."""
+    async def spawn(self, task: ClaimedTask, request: TaskRequest, key: str, *, wait: bool) -> Spawned:
+        """Return what was spawned under the key, now or before, to be waited for or not."""
         ...
 
 
 class BlockingSpawns(Protocol):
     """The same for a handler in a child process."""
 
-    def spawn(self, request: TaskRequest, key: str) -> Spawned:
+    def spawn(self, request: TaskRequest, key: str, *, wait: bool) -> Spawned:
         """Ask the worker for it."""
         ...
 

@@ -9,7 +9,13 @@ import hashlib
 import json
 from typing import Final
 
-from officeplane.domain.errors import DocumentNotFoundError, FieldError, InvalidPayloadError, InvalidRequestError
+from officeplane.domain.errors import (
+    CycleError,
+    DocumentNotFoundError,
+    FieldError,
+    InvalidPayloadError,
+    InvalidRequestError,
+)
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.request import TaskRequest
@@ -19,7 +25,7 @@ from officeplane.handlers.spawning import Spawned
 from officeplane.services.intake import Intake, take_in
 from officeplane.services.keeping import ClaimLostError
 from officeplane.services.submission import Submission, Submitted
-from officeplane.store import spawns
+from officeplane.store import dags, spawns
 from officeplane.store.connection import Connection, Executor, Ledger
 from officeplane.store.spawns import Spawner
 
@@ -35,17 +41,26 @@ class Spawning:
         self._ledger = ledger
         self._submission = submission
 
-    async def spawn(self, task: ClaimedTask, request: TaskRequest, key: str) -> Spawned:
-        """Return what an attempt has spawned under a key, now or before.
+    async def spawn(self, task: ClaimedTask, request: TaskRequest, key: str, *, wait: bool = False) -> Spawned:
+        """Return what an attempt has spawned under a key, now or before, to be waited for or not.
 
         Raises `PermanentFailure` for what cannot be spawned, and `ClaimLostError`
         when the attempt is no longer this worker's or was asked to stop.
         """
         try:
-            return await self._spawn(task, request, key)
+            spawned = await self._spawn(task, request, key)
+            has_needs = request.depends_on is not None or request.children is not None
+            if wait and has_needs and not spawned.is_completed:
+                await self._refuse_circle(task, spawned)
         except (InvalidRequestError, DocumentNotFoundError) as error:
             message = f"The task {key!r} cannot be spawned: {error}"
             raise PermanentFailure(message) from error
+        return spawned
+
+    async def _refuse_circle(self, task: ClaimedTask, spawned: Spawned) -> None:
+        if await spawns.leads_back(self._ledger, spawned.task_id, task.id):
+            message = f"task {spawned.task_id}, which it is to wait for, waits for it in its turn."
+            raise CycleError(message)
 
     async def _spawn(self, task: ClaimedTask, request: TaskRequest, key: str) -> Spawned:
         request_hash = _hash(request)
@@ -58,17 +73,20 @@ class Spawning:
         intake = _spawned(intake, task.id, key, spawner)
 
         async def store(connection: Connection) -> tuple[Spawned, Submitted | None]:
+            if spawner.dag_id is not None:
+                # Before the task, as by all who lock both: a cancel of the DAG sees what is new, or is seen here.
+                await dags.lock(connection, [spawner.dag_id])
             await spawns.lock(connection, task.id)
             # In a statement of its own: the one that waited for the lock sees what was there before.
-            spawner = await self._look(connection, task, key)
-            known = _known(spawner, request_hash)
+            standing = await self._look(connection, task, key)
+            known = _known(standing, request_hash)
             if known is not None:
                 return known, None
-            if not spawner.stands:
+            if not standing.stands:
                 raise ClaimLostError(task.id)
             await _refuse_too_many(connection, task.id)
             stored = await self._submission.store_within(connection, intake)
-            await spawns.remember(connection, task, key, stored.task.id, spawner.generation, request_hash)
+            await spawns.remember(connection, task, key, stored.task.id, standing.generation, request_hash)
             return Spawned(stored.task.id, is_completed=False, result=None), stored
 
         spawned, stored = await self._ledger.in_transaction(store)

@@ -68,6 +68,12 @@ async def remember(
     await executor.fetch(_SQL["remember"], task.id, key, spawned, generation, request_hash)
 
 
+async def leads_back(executor: Executor, task_id: TaskId, waiting: TaskId) -> bool:
+    """Tell whether a task needs, however indirectly, the one that is to wait for it."""
+    (row,) = await executor.fetch(_SQL["leads_back"], task_id, waiting)
+    return bool(row["leads_back"])
+
+
 def _spawner(row: Row) -> Spawner:
     found: Found | None = None
     if row["task_id"] is not None:

@@ -1,5 +1,6 @@
 """Suspension: a task that waits for what it has spawned gives everything back, and goes on exactly once."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -8,9 +9,12 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Succeeded, Waiting
 from officeplane.domain.task import ClaimedTask, Task
+from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
+from officeplane.services.keeping import ClaimLostError
 from officeplane.services.settlement import Attempt, Fenced
 from officeplane.store.settlements import Settled
+from tests.services.test_dags import a_dag
 from tests.workbench import Workbench
 
 
@@ -25,7 +29,8 @@ async def task_of(bench: Workbench, task: Spawned | ClaimedTask) -> Task:
 
 async def wait(bench: Workbench, spawner: ClaimedTask, **options: Any) -> Task:
     """Spawn a task as a handler does that waits for it, end the attempt, and return the spawned task."""
-    spawned = await spawn(bench, spawner, **options)
+    request = spawn_request("noop", None, options)
+    spawned = await bench.worker.spawning.spawn(spawner, request, "it", wait=True)
     await bench.settle(spawner, Waiting(spawned.task_id))
     return await task_of(bench, spawned)
 
@@ -290,3 +295,86 @@ async def test_a_retry_after_a_failure_finds_what_has_completed(bench: Workbench
     await bench.runtime.reopening.retry(spawner.id)
 
     assert (await spawn(bench, await again(bench, spawner))).result == {"kept": True}
+
+
+async def test_a_task_that_needs_who_waits_for_it_is_refused_in_words(bench: Workbench) -> None:
+    """It may well be spawned, to run afterwards; only waiting for it has no end."""
+    first = await bench.a_task()
+    between = await bench.a_task(depends_on=[first.id])
+    spawner = await bench.claim_next(first)
+    spawned = await spawn(bench, spawner, "afterwards", depends_on=[between.id])
+
+    for circle in ({"depends_on": [spawner.id]}, {"depends_on": [spawned.task_id]}, {"depends_on": [between.id]}):
+        with pytest.raises(PermanentFailure, match="which it is to wait for, waits for it in its turn"):
+            await wait(bench, spawner, **circle)
+        await bench.execute("DELETE FROM spawns WHERE key = 'it'")
+
+    batch = {"children": [{"task_type": "noop"}, {"task_type": "noop", "depends_on": [spawner.id]}]}
+    with pytest.raises(PermanentFailure, match="which it is to wait for, waits for it in its turn"):
+        await bench.worker.spawning.spawn(spawner, spawn_request("batch_edit", None, batch), "batch", wait=True)
+
+
+async def test_who_waits_in_a_dag_keeps_it_running_and_its_end_is_the_dags(bench: Workbench) -> None:
+    dag = await a_dag(bench, a=(), b=("a",))
+    spawner = await bench.claim_next(await dag.task("a"))
+
+    spawned = await wait(bench, spawner, max_retries=0)
+
+    assert (spawned.dag_id, await dag.status()) == (dag.id, "running")
+    await bench.complete(await bench.claim_next(spawned))
+    assert await dag.status() == "running"
+    await bench.complete(await again(bench, spawner))
+    await dag.end("COMPLETED", "b")
+    assert await dag.status() == "completed"
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+async def test_a_dag_fails_whose_task_waits_for_what_has_failed_and_is_reopened_with_that(
+    bench: Workbench, is_settled: bool
+) -> None:
+    dag = await a_dag(bench, a=(), b=("a",))
+    spawner = await bench.claim_next(await dag.task("a"))
+    spawned = await spawn(bench, spawner, max_retries=0)
+    if is_settled:
+        await bench.settle(spawner, Waiting(spawned.task_id))
+    await bench.exhaust(await task_of(bench, spawned))
+    if not is_settled:
+        await bench.settle(spawner, Waiting(spawned.task_id))
+
+    assert (await dag.states("a", "b"), await dag.status()) == ("PENDING PENDING", "failed")
+
+    await bench.runtime.reopening.retry(spawned.task_id)
+    assert await dag.status() == "running"
+    await bench.complete(await bench.claim_next(await task_of(bench, spawned)))
+    await dag.end("COMPLETED", "a", "b")
+    assert await dag.status() == "completed"
+
+
+async def test_a_dag_that_is_cancelled_takes_along_who_waits_and_what_was_spawned(bench: Workbench) -> None:
+    dag = await a_dag(bench, a=(), b=("a",))
+    spawner = await bench.claim_next(await dag.task("a"))
+    forgotten = await spawn(bench, spawner, "forgotten")
+    spawned = await wait(bench, spawner)
+
+    await bench.runtime.dags.cancel(dag.id, None)
+
+    assert await dag.states("a", "b") == "CANCELLED CANCELLED"
+    assert await bench.states(spawned, await task_of(bench, forgotten)) == ["CANCELLED", "CANCELLED"]
+    assert await dag.status() == "cancelled"
+
+
+async def test_a_dag_that_is_cancelled_meanwhile_gets_no_new_task(bench: Workbench) -> None:
+    dag = await a_dag(bench, a=())
+    spawner = await bench.claim_next(await dag.task("a"))
+    async with bench.runtime.ledger.transaction() as locked:
+        await locked.execute("SELECT FROM dags WHERE id = $1::uuid FOR NO KEY UPDATE", dag.id)
+        asking = asyncio.ensure_future(spawn(bench, spawner))
+        await bench.somebody_waits_for_a_lock()
+        cancelling = asyncio.ensure_future(bench.runtime.dags.cancel(dag.id, None))
+    await cancelling
+
+    # Whoever came first: it was refused, or it is cancelled.
+    try:
+        assert (await task_of(bench, await asking)).state is TaskState.CANCELLED
+    except ClaimLostError:
+        assert len(await bench.execute("SELECT FROM tasks")) == 1

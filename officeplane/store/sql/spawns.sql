@@ -32,3 +32,22 @@ INSERT INTO spawns (spawned_by, key, task_id, generation, request_hash)
 VALUES ($1::uuid, $2::text, $3::uuid, $4::integer, $5::bytea)
 ON CONFLICT (spawned_by, key)
 DO UPDATE SET task_id = excluded.task_id, generation = excluded.generation, request_hash = excluded.request_hash
+
+-- name: leads_back
+-- Whether a task needs another, however indirectly: what it and the batches around it depend
+-- on, what is below it, and its earlier siblings. Always one row.
+WITH RECURSIVE needs AS (
+    SELECT id, parent_id, position, ancestors FROM tasks WHERE id = $1::uuid
+    UNION
+    SELECT n.id, n.parent_id, n.position, n.ancestors
+      FROM needs x,
+           LATERAL (SELECT e.depends_on AS id FROM task_edges e
+                     WHERE e.task_id = x.id OR e.task_id = ANY(x.ancestors)
+                    UNION ALL
+                    SELECT c.id FROM tasks c WHERE c.parent_id = x.id
+                    UNION ALL
+                    SELECT s.id FROM tasks s WHERE s.parent_id = x.parent_id AND s.position < x.position) next,
+           LATERAL (SELECT id, parent_id, position, ancestors FROM tasks
+                     WHERE tasks.id = next.id AND state IN {unfinished}) n
+)
+SELECT EXISTS (SELECT FROM needs WHERE id = $2::uuid) AS leads_back
