@@ -14,7 +14,7 @@ import structlog
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.ids import TaskId
+from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
 
@@ -209,6 +209,13 @@ class Attempts:
         """Tell the attempts of these tasks to stop."""
         for attempt in self.among(task_ids):
             attempt.stop(reason)
+
+    def lose(self, claims: list[tuple[TaskId, ClaimId]]) -> None:
+        """Tell the attempts to stop whose claims these are; a later attempt of the same task goes on."""
+        lost = set(claims)
+        for attempt in self.among([task_id for task_id, _ in claims]):
+            if (attempt.task.id, attempt.task.claim_id) in lost:
+                attempt.stop(StopReason.LOST)
 
     def stop_all(self, reason: StopReason) -> None:
         """Tell every attempt to stop."""

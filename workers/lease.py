@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 import structlog
 
@@ -27,7 +27,9 @@ WATCH_SECONDS: Final = 1.0
 OVERTIME_SECONDS: Final = 5.0
 _log = structlog.stdlib.get_logger(__name__)
 
-Held = dict[TaskId, tuple[ClaimId, float]]
+Claim: TypeAlias = tuple[TaskId, ClaimId]
+Held: TypeAlias = dict[TaskId, tuple[ClaimId, float]]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,13 @@ class LeaseTerms:
 
 @dataclass(frozen=True, slots=True)
 class LeaseNews:
-    """Whom the thread tells what it finds; both are called in the worker's loop."""
+    """Whom the thread tells what it finds; both are called in the worker's loop.
+
+    A claim that is lost is told as such: by then the worker may have claimed the task again.
+    """
 
     cancelled: Callable[[list[TaskId]], None]
-    lost: Callable[[list[TaskId]], None]
+    lost: Callable[[list[Claim]], None]
 
 
 class LeaseKeeper:
@@ -114,8 +119,8 @@ class LeaseKeeper:
             return
         lost = await keeping.renew(kept, self._terms.lease_seconds)
         # Settled between the copy and the statement is not lost.
-        self._tell(self._news.lost, [task_id for task_id in lost if task_id in self._held])
+        self._tell(self._news.lost, [claim for claim in kept if claim[0] in lost and claim[0] in self._held])
 
-    def _tell(self, listener: Callable[[list[TaskId]], None], task_ids: list[TaskId]) -> None:
-        if task_ids:
-            self._main.call_soon_threadsafe(listener, task_ids)
+    def _tell(self, listener: Callable[[list[Found]], None], found: list[Found]) -> None:
+        if found:
+            self._main.call_soon_threadsafe(listener, found)

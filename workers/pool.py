@@ -79,7 +79,7 @@ class Pool:
             LeaseTerms(settings.database_url, settings.lease_seconds, settings.heartbeat_seconds),
             LeaseNews(
                 cancelled=lambda task_ids: self._attempts.stop(task_ids, StopReason.CANCELLED),
-                lost=lambda task_ids: self._attempts.stop(task_ids, StopReason.LOST),
+                lost=self._attempts.lose,
             ),
             self._heartbeat,
             services.meter,

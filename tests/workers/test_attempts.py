@@ -260,6 +260,23 @@ async def test_an_attempt_stops_when_its_worker_lost_it_and_has_claimed_the_task
     handler.let_go.set()
 
 
+async def test_news_that_an_earlier_claim_was_lost_does_not_stop_the_attempt_that_followed() -> None:
+    """The worker had settled the first, and claimed the task again, while the ledger was asked about the first."""
+    attempts, ends, handler = Attempts(), Ends(), Handler()
+    first = a_claimed_task()
+    second = Attempt(a_claimed_task()._replace(id=first.id), ends)
+    attempts.add(second)
+    second.start(handler.stubborn())
+    await handler.began.wait()
+
+    attempts.lose([(first.id, first.claim_id)])
+    assert second.stop_reason is None
+
+    attempts.lose([(first.id, second.task.claim_id)])
+    assert await ends.first() is None
+    handler.let_go.set()
+
+
 async def test_handlers_that_run_on_after_their_attempt_are_counted() -> None:
     attempts, ends, handler = Attempts(), Ends(), Handler()
     attempt = Attempt(a_claimed_task(), ends)

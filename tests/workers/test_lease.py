@@ -14,7 +14,7 @@ from tests.support import eventually
 from tests.workbench import Workbench
 from tests.workers.hosting import a_worker
 from tests.workers.marks import Marks
-from workers.lease import OVERTIME_SECONDS, LeaseKeeper, LeaseNews, LeaseTerms
+from workers.lease import OVERTIME_SECONDS, Claim, LeaseKeeper, LeaseNews, LeaseTerms
 
 LEASE_SECONDS = 1.5
 HEARTBEAT_SECONDS = 0.2
@@ -25,7 +25,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.cancelled: list[TaskId] = []
-        self.lost: list[TaskId] = []
+        self.lost: list[Claim] = []
         self.news = LeaseNews(self.cancelled.extend, self.lost.extend)
 
 
@@ -136,7 +136,7 @@ async def test_a_lost_claim_is_told(bench: Workbench, database_url: str) -> None
 
         await eventually(lambda: heard.lost, within=1)
 
-    assert set(heard.lost) == {task.id}
+    assert set(heard.lost) == {(task.id, task.claim_id)}
 
 
 async def test_a_cancel_request_is_told_within_a_second(bench: Workbench, database_url: str) -> None:
