@@ -126,7 +126,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = N
         row = _row(request, place, task_type, payload_json)
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
         if request.dedupe is not None:
-            row = row._replace(content_hash=_content_hash((row,), edits[1]))
+            row = row._replace(content_hash=_content_hash(request, (row,), edits[1]))
         dependencies = () if request.depends_on is None or dag is not None else tuple(_dependencies(request, (row,)))
         return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits, dependencies)
     found = list(_rows(request, place, catalogue))
@@ -140,7 +140,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = N
     if any(catalogue.types[row.task_type].edits_document for row in rows):
         edits = _edits(request, rows, catalogue)
     if request.dedupe is not None:
-        rows = (rows[0]._replace(content_hash=_content_hash(rows, edits[1])), *rows[1:])
+        rows = (rows[0]._replace(content_hash=_content_hash(request, rows, edits[1])), *rows[1:])
     dependencies = () if dag is not None else tuple(_dependencies(request, rows))
     return Intake(rows, payloads, key, request_hash, *edits, dependencies)
 
@@ -215,15 +215,15 @@ def _lifting(rows: Sequence[NewTask]) -> Iterator[NewTask]:
         before = row.urgency if before is None else before.at_least(row.urgency)
 
 
-def _content_hash(rows: Sequence[NewTask], conditions: Sequence[Condition]) -> bytes:
+def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Sequence[Condition]) -> bytes:
     """Return what stands for all that tasks do: two requests that have it in common do the same."""
     bases = {condition.task_id: (condition.base_revision, condition.on_conflict) for condition in conditions}
     content = [
         (
             len(row.ancestors), row.task_type, row.document_id, json.loads(row.payload_json), row.key,
-            row.on_child_failure, bases.get(row.id),
+            row.on_child_failure, bases.get(row.id), sorted({name.lower() for name in asked.depends_on or ()}),
         )
-        for row in rows
+        for row, (asked, _) in zip(rows, _walk(request, ""), strict=True)
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
 

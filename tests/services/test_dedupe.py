@@ -104,6 +104,16 @@ def test_edits_based_on_different_revisions_are_different_contents(bench: Workbe
     assert len({content_of(bench, **EDIT, **base) for base in bases}) == len(bases)
 
 
+async def test_what_waits_for_something_else_is_another_content(bench: Workbench) -> None:
+    one, other = await bench.a_task(), await bench.a_task()
+    stored = [
+        await submit(bench, depends_on=names)
+        for names in ([one.id], [other.id], [other.id, one.id], [one.id, other.id.upper(), one.id])
+    ]
+
+    assert [each.replayed for each in stored] == [False, False, False, True]
+
+
 async def test_batches_are_compared_with_all_their_children(bench: Workbench) -> None:
     inner = {"children": [NOOP, {"task_type": "sleep", "payload": {"seconds": 1}}]}
     first = await submit(bench, children=[NOOP, inner])
