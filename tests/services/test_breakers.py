@@ -58,7 +58,7 @@ async def probe_of(bench: Workbench) -> str | None:
 
 
 async def let_the_probe_lapse(bench: Workbench) -> None:
-    await bench.execute("UPDATE valves SET probe_until = now() WHERE probe_until IS NOT NULL")
+    await bench.execute("UPDATE valves SET probe_until = now() - interval '2 seconds' WHERE probe_until IS NOT NULL")
 
 
 async def a_probe(bench: Workbench, *others: Task) -> ClaimedTask:

@@ -146,8 +146,12 @@ UPDATE valves SET slow_until = NULL WHERE slow_until <= clock_timestamp() RETURN
 UPDATE valves SET breaker = 'half_open' WHERE breaker = 'open' AND retry_at <= clock_timestamp() RETURNING task_type
 
 -- name: probes
--- Half-open breakers that may be tried now, each with the task that was let through, if one was. No row: none may.
-SELECT task_type, probe_task_id, coalesce(probe_until > clock_timestamp(), false) AS may_be_claimed FROM valves
+-- Half-open breakers that may be tried now, each with the task that was let through, if one
+-- was. A statement that claims reads the clock once for all it takes; a second is left to
+-- it for the rest. No row: none may.
+SELECT task_type, probe_task_id,
+       coalesce(probe_until > clock_timestamp() - interval '1 second', false) AS may_be_claimed
+  FROM valves
  WHERE breaker = 'half_open' AND NOT paused AND (slow_until IS NULL OR slow_until <= clock_timestamp())
 
 -- name: lock_probes
