@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -227,6 +228,20 @@ async def test_a_task_that_is_not_there_is_not_found(plane: Plane, task_id: str)
     for call in calls:
         with pytest.raises(TaskNotFoundError):
             await call(task_id)
+
+
+async def test_a_task_is_submitted_with_a_deadline_and_not_twice_at_a_time(plane: Plane) -> None:
+    deadline = datetime(2100, 1, 31, tzinfo=UTC)
+
+    task = await plane.submit("noop", deadline=deadline, boost_per_minute=0.5, dedupe="content", document_id="once")
+    (again, other) = await plane.submit_many([
+        {"task_type": "noop", "dedupe": "content", "document_id": "once"},
+        {"task_type": "noop", "dedupe": "content", "document_id": "other"},
+    ])  # fmt: skip
+
+    assert (task.deadline, task.boost_per_minute) == (deadline, 0.5)
+    assert again == task
+    assert other.id != task.id
 
 
 async def test_an_id_in_capitals_is_the_same_id(plane: Plane) -> None:
