@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Succeeded, Waiting
@@ -126,6 +127,15 @@ async def test_who_waits_for_what_has_failed_already_waits_behind_its_dead_lette
 
     assert await bench.state(spawner) is TaskState.PENDING
     assert await reasons(bench, spawner) == ["dependency_failed"]
+
+
+async def test_a_letter_that_is_resolved_by_cancelling_cancels_who_waits(bench: Workbench) -> None:
+    spawner, spawned = await a_waiting_task(bench)
+    await bench.exhaust(spawned)
+
+    await bench.runtime.review.resolve(spawned.id, Ruling(Decision.CANCEL, "Ann"))
+
+    assert await bench.state(spawner) is TaskState.CANCELLED
 
 
 @pytest.mark.parametrize("is_settled", [True, False])
