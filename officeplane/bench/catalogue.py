@@ -7,6 +7,7 @@ from officeplane.bench.limits import by_hand, claims, hand_over, inserts, locks,
 from officeplane.bench.scenario import Probe, Scenario, Suite
 from officeplane.bench.scenarios import (
     backlog,
+    dags,
     drain,
     edit_latency,
     history,
@@ -56,6 +57,7 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     idle.IDLE,
     backlog.BACKLOG,
     history.HISTORY,
+    dags.DAGS,
 )
 
 DOCUMENTS: Final[tuple[Scenario, ...]] = (

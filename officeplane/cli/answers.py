@@ -171,6 +171,29 @@ class Part(Reading):
         return part.model_copy(update={"count": self.count + part.count, "skipped": (*self.skipped, *part.skipped)})
 
 
+class DagTask(Reading):
+    """A task of a DAG."""
+
+    id: str
+    key: str | None = None
+    task_type: str = ""
+    state: str
+    depends_on: tuple[str, ...] = ()
+
+
+class Dag(Reading):
+    """A DAG; lists have it without its tasks."""
+
+    id: str
+    title: str | None = None
+    status: str
+    created_at: datetime | None = None
+    finished_at: datetime | None = None
+    task_counts: dict[str, int] = {}
+    critical_path: tuple[str, ...] = ()
+    tasks: tuple[DagTask, ...] = ()
+
+
 class Readiness(Reading):
     """What the API says about its own servers."""
 
@@ -221,6 +244,7 @@ class Difference(Reading):
     nodes: dict[str, tuple[Node, ...]] = {}
 
 
+DAGS: TypeAdapter[list[Dag]] = TypeAdapter(list[Dag])
 LETTERS: TypeAdapter[list[Letter]] = TypeAdapter(list[Letter])
 DOCUMENTS: TypeAdapter[list[Document]] = TypeAdapter(list[Document])
 REVISIONS: TypeAdapter[list[Revision]] = TypeAdapter(list[Revision])

@@ -132,6 +132,11 @@ def document_path(document_id: str, more: str = "") -> str:
     return f"/api/documents/{quote(document_id, safe='')}{more}"
 
 
+def dag_path(dag_id: str, deed: str = "") -> str:
+    """Return the path of a DAG, or of something that can be done to it."""
+    return f"/api/dags/{quote(dag_id, safe='')}{deed}"
+
+
 def letter_path(task_id: str, deed: str = "") -> str:
     """Return the path of a task's dead letter, or of something that can be done to it."""
     return f"/api/dead-letters/{quote(task_id, safe='')}{deed}"

@@ -20,7 +20,7 @@ async def test_help_names_every_command(officeplane: Officeplane) -> None:
     ended = await officeplane("--help")
 
     assert ended.code == 0
-    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dead-letters"):
+    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters"):
         assert f" {command} " in ended.out
 
 
