@@ -91,11 +91,13 @@ async def judge(executor: Executor, dag_ids: Collection[DagId]) -> None:
     """Give locked DAGs the status that their tasks add up to."""
     if not dag_ids:
         return
-    going_on = await dags.going_on(executor, dag_ids)
+    unsettled = await dags.unsettled(executor, dag_ids)
+    if not unsettled:
+        return
     found: dict[DagId, tuple[DagStatus, bool]] = {
-        dag_id: (status_of(Tally(going_on=True)), False) for dag_id in going_on
+        dag_id: (status_of(Tally(going_on=True)), False) for dag_id, can_run in unsettled.items() if can_run
     }
-    at_rest = going_on.symmetric_difference(dag_ids)
+    at_rest = unsettled.keys() - found.keys()
     for dag_id, (tally, waits_outside) in (await dags.tallies(executor, at_rest)).items() if at_rest else ():
         if waits_outside and await _some_can_go_on(executor, dag_id):
             found[dag_id] = (DagStatus.RUNNING, False)

@@ -66,9 +66,10 @@ async def unfinished(executor: Executor, dag_id: DagId) -> Tree:
     return Tree(node(row) for row in await executor.fetch(_SQL["nodes"], dag_id))
 
 
-async def going_on(executor: Executor, dag_ids: Iterable[DagId]) -> set[DagId]:
-    """Return which DAGs have a task that can run."""
-    return {DagId(str(row["id"])) for row in await executor.fetch(_SQL["going_on"], sorted(dag_ids))}
+async def unsettled(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, bool]:
+    """Return the DAGs that may not have the status they should have, and whether a task of theirs can run."""
+    rows = await executor.fetch(_SQL["unsettled"], sorted(dag_ids))
+    return {DagId(str(row["id"])): row["can_run"] for row in rows}
 
 
 async def tallies(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, tuple[Tally, bool]]:

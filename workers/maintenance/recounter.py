@@ -6,7 +6,7 @@ from officeplane.config import Settings
 from officeplane.runtime import WorkerServices
 from workers.maintenance.chore import Chore
 
-MORE_SECONDS: Final = 0.5
+MORE_SECONDS: Final = 3.0
 ROUND_SECONDS: Final = 30.0
 
 

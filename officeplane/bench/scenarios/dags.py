@@ -33,7 +33,7 @@ class WorkedThrough:
 
     def figures(self) -> Sequence[Figure]:
         return [
-            Figure("submitted in", self.submit_seconds, "s"),
+            Figure("submitted in", 1_000 * self.submit_seconds, "ms"),
             Figure("rate", self.per_second, "tasks/s", "claim_and_complete"),
             Figure("plain no-ops", self.plain_per_second, "tasks/s", "claim_and_complete"),
         ]

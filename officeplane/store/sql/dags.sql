@@ -32,11 +32,15 @@ SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS 
        cancel_requested_at IS NOT NULL AS cancel_requested, document_id
   FROM tasks WHERE dag_id = $1::uuid AND state IN {unfinished} ORDER BY id FOR NO KEY UPDATE
 
--- name: going_on
--- Which DAGs have a task that can run. No row for a DAG: nothing of it can.
-SELECT g.id FROM unnest($1::uuid[]) AS g(id)
- WHERE EXISTS (SELECT FROM tasks
-                WHERE dag_id = g.id AND dag_id IS NOT NULL AND runnable AND blockers = 0 AND state IN {unfinished})
+-- name: unsettled
+-- Which DAGs may not have the status that they should have, and whether a task of theirs can
+-- run. No row for a DAG: it is running, and so it should.
+SELECT g.id, can.run AS can_run
+  FROM dags g,
+       LATERAL (SELECT EXISTS (SELECT FROM tasks
+                                WHERE dag_id = g.id AND dag_id IS NOT NULL AND runnable AND blockers = 0
+                                  AND state IN {unfinished}) AS run) can
+ WHERE g.id = ANY($1::uuid[]) AND NOT (g.status = 'running' AND can.run)
 
 -- name: tally
 -- What the tasks of DAGs add up to of which none can run by itself. No row: no such DAG.

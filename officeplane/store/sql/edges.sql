@@ -28,14 +28,18 @@ SELECT e.task_id, e.depends_on, d.state
 -- name: near
 -- The DAGs and, outside of these, the roots of the trees that completed tasks and what is
 -- around them lead to. No row: nothing waits for them.
+WITH own AS MATERIALIZED (
+    SELECT id, dag_id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
+), dependents AS MATERIALIZED (
+    SELECT DISTINCT e.task_id
+      FROM (SELECT id FROM own UNION SELECT unnest(ancestors) FROM own) o,
+           LATERAL (SELECT task_id FROM task_edges WHERE depends_on = o.id OFFSET 0) e
+)
 SELECT DISTINCT t.dag_id, CASE WHEN t.dag_id IS NULL THEN coalesce(t.ancestors[1], t.id) END AS root_id
-  FROM (SELECT dag_id, ancestors, id FROM tasks WHERE id = ANY($1::uuid[]) AND dag_id IS NOT NULL
+  FROM (SELECT id, dag_id, ancestors FROM own WHERE dag_id IS NOT NULL
         UNION ALL
-        SELECT d.dag_id, d.ancestors, d.id
-          FROM (SELECT id FROM unnest($1::uuid[]) AS id
-                UNION SELECT unnest(ancestors) FROM tasks WHERE id = ANY($1::uuid[])) o,
-               LATERAL (SELECT task_id FROM task_edges WHERE depends_on = o.id OFFSET 0) e,
-               LATERAL (SELECT dag_id, ancestors, id FROM tasks WHERE id = e.task_id) d) t
+        SELECT d.id, d.dag_id, d.ancestors
+          FROM dependents, LATERAL (SELECT id, dag_id, ancestors FROM tasks WHERE id = dependents.task_id) d) t
 
 -- name: far
 -- The same for tasks that others will be cancelled or stuck with: as far as edges and trees
