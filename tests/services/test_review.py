@@ -1,12 +1,15 @@
 """Review: decisions about dead letters, raced, in batches and by the hundred."""
 
 import asyncio
+import random
+from contextlib import suppress
 from typing import Any, Final
 
 import pytest
 
 from officeplane.domain.dead_letter import Decision, Ruling
-from officeplane.domain.errors import InvalidReferenceError, LetterResolvedError, OfficePlaneError
+from officeplane.domain.errors import IllegalStateError, InvalidReferenceError, LetterResolvedError, OfficePlaneError
+from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import Task
 from officeplane.services import review
 from officeplane.services.settlement import Attempt
@@ -305,3 +308,40 @@ async def test_another_payload_in_a_dag_may_refer_to_what_the_old_one_did(bench:
 
     again = await bench.claim_next(failing)
     assert await bench.worker.keeping.resolve_payload(again) == '{"seconds": 1}'
+
+
+async def test_what_several_people_decide_while_tasks_end_leaves_no_dag_and_no_letter_behind(bench: Workbench) -> None:
+    """Nothing hangs, nothing is decided twice, and whatever gave up has left its letter."""
+    dice = random.Random(7)
+    for _ in range(8):
+        await a_dag(bench, a=(), b=("a",), c=("a", "b"), d=("c",))
+
+    async def is_over() -> bool:
+        # At one moment: a letter that is resolved sets a DAG going.
+        left = "SELECT FROM dags WHERE status = 'running' UNION ALL SELECT FROM dead_letters WHERE resolved_at IS NULL"
+        return not await bench.execute(left)
+
+    async def work(worker: Workbench) -> None:
+        while not await is_over():
+            for task in await worker.worker.claiming.claim_from_ledger(5):
+                await worker.settle(task, Succeeded(None) if dice.random() < 0.6 else GONE_WRONG)
+                # Failures hold types back; that has tests of its own.
+                await bench.execute("DELETE FROM valves")
+
+    async def decide() -> None:
+        while not await is_over():
+            for row in await bench.execute("SELECT task_id::text AS id FROM dead_letters WHERE resolved_at IS NULL"):
+                decision = dice.choice([Decision.RETRY, Decision.RETRY, Decision.NOTE, Decision.CANCEL])
+                with suppress(LetterResolvedError, IllegalStateError):
+                    await bench.runtime.review.resolve(row["id"], ruling(decision, "Hm."))
+
+    await asyncio.gather(work(bench), work(bench.another_worker()), *(decide() for _ in range(3)))
+
+    (row,) = await bench.execute(
+        "SELECT (SELECT count(*) FROM dead_letters) AS letters, "
+        "(SELECT count(*) FROM dead_letter_decisions WHERE decision <> 'note') AS decisions, "
+        "(SELECT coalesce(sum(cardinality(task_ids)), 0) FROM events WHERE kind = 'task.failed') AS failed, "
+        "(SELECT count(*) FROM tasks WHERE finished_at IS NULL) AS unfinished"
+    )
+    assert row["letters"] == row["decisions"] == row["failed"]
+    assert row["unfinished"] == 0
