@@ -8,7 +8,8 @@ from officeplane.domain.graph import Predecessors, find_cycle, longest_path, tol
 from officeplane.domain.ids import DagId, TaskId, parse_task_id
 from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
-from officeplane.services.intake import DagPlace, Dependency, Intake, named_dependencies, take_in
+from officeplane.services.intake import Dependency, Intake, named_dependencies, take_in
+from officeplane.services.placement import DagPlace
 
 Needs = Mapping[str, Collection[str]]
 """By name, which is a task's key or, of one that has none, its id."""

@@ -2,35 +2,31 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 from uuid_utils import uuid7
 
-from officeplane.domain.batch import ALL_OR_NOTHING, BATCH_TYPE, CHILDREN_MAX, DEPTH_MAX
+from officeplane.domain.batch import ALL_OR_NOTHING, CHILDREN_MAX
 from officeplane.domain.document import Format
 from officeplane.domain.errors import (
     FieldError,
-    InvalidPayloadError,
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.ids import DagId, TaskId, parse_task_id
-from officeplane.domain.priority import DEFAULT_PRIORITY, Urgency
-from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
+from officeplane.domain.ids import TaskId, parse_task_id
+from officeplane.domain.priority import Urgency
+from officeplane.domain.reference import find_references
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
 from officeplane.domain.revision import Condition
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
+from officeplane.services.placement import ROOT, DagPlace, Place, checked, checked_payload
 
 Value = TypeVar("Value")
-
-# One encoder for all: `json.dumps` with options makes a new one each time.
-_json_of: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class EditedDocument(NamedTuple):
@@ -80,49 +76,16 @@ class Intake(NamedTuple):
         return found
 
 
-class DagPlace(NamedTuple):
-    """The DAG that a request belongs to; `knows` tells whether one of its tasks comes before any of some others."""
-
-    dag_id: DagId
-    path_boost: float
-    knows: Callable[[str, Collection[str]], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in a batch a request stands, and what it inherits."""
-
-    field: str = ""
-    parent_id: TaskId | None = None
-    ancestors: tuple[TaskId, ...] = ()
-    position: int | None = None
-    is_first: bool = True
-    run_at: datetime | None = None
-    document_id: str | None = None
-    priority: int = DEFAULT_PRIORITY
-    tags: tuple[str, ...] = ()
-    created_by: str | None = None
-    deadline: datetime | None = None
-    boost_per_minute: float | None = None
-    earlier_keys: frozenset[str] | None = None
-    waits_for: tuple[str, ...] = ()
-    is_atomic: bool = False
-    dag: DagPlace | None = None
-
-
-_ROOT: Final = _Place()
-
-
 def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
     """Return the rows of a request; raise the refusal that fits when it breaks a rule.
 
     In a DAG dependencies are names, which only all requests together explain: they are left out.
     """
     key = request.idempotency_key
-    place = _ROOT if dag is None else _Place(dag=dag)
+    place = ROOT if dag is None else Place(dag=dag)
     if request.children is None:
         # Nearly every request: no tree has to be walked for it.
-        task_type, payload_json = _checked(request, place, catalogue)
+        task_type, payload_json = checked(request, place, catalogue)
         row = _row(request, place, task_type, payload_json)
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
         if request.dedupe is not None:
@@ -145,14 +108,14 @@ def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = N
     return Intake(rows, payloads, key, request_hash, *edits, dependencies)
 
 
-def checked_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
+def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
     """Return another payload for a task as JSON; it may refer to what the task's own does."""
     # It was read from JSON.
     replaced = cast("JsonValue", task.payload)
     known = frozenset(found.key for found in find_references(replaced))
     task_type = catalogue.find(task.task_type)
-    place = _Place(earlier_keys=known if known or task.parent_id is not None else None)
-    return _checked_payload(TaskRequest(payload=dict(payload)), place, task_type)
+    place = Place(earlier_keys=known if known or task.parent_id is not None else None)
+    return checked_payload(TaskRequest(payload=dict(payload)), place, task_type)
 
 
 def _edits(
@@ -228,9 +191,9 @@ def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Seq
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
 
 
-def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
+def _rows(request: TaskRequest, place: Place, catalogue: Catalogue) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
     try:
-        task_type, payload_json = _checked(request, place, catalogue)
+        task_type, payload_json = checked(request, place, catalogue)
     except InvalidRequestError as error:
         raise error.within(place.field) from None
     row = _row(request, place, task_type, payload_json)
@@ -245,7 +208,7 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
             raise InvalidRequestError(message, [FieldError(f"{field}.key", message)])
         yield from _rows(
             child,
-            _Place(
+            Place(
                 field=field,
                 parent_id=row.id,
                 ancestors=(*place.ancestors, row.id),
@@ -270,146 +233,7 @@ def _rows(request: TaskRequest, place: _Place, catalogue: Catalogue) -> Iterator
             keys.add(child.key)
 
 
-def _checked(request: TaskRequest, place: _Place, catalogue: Catalogue) -> tuple[TaskType, str]:
-    task_type = _type_of(request, place, catalogue)
-    return task_type, _checked_payload(request, place, task_type)
-
-
-def _type_of(request: TaskRequest, place: _Place, catalogue: Catalogue) -> TaskType:
-    misplaced = _misplaced(request, place)
-    if misplaced is not None:
-        field, message = misplaced
-        raise InvalidRequestError(message, [FieldError(field, message)])
-    task_type = catalogue.find(request.task_type or BATCH_TYPE)
-    if place.is_atomic and not task_type.edits_document:
-        message = f"The children of an atomic batch are edits; {task_type.name!r} is none."
-        raise InvalidRequestError(message, [FieldError("taskType", message)])
-    if request.base_revision is not None and not task_type.edits_document and not request.atomic:
-        message = "Only an edit of a document is based on a revision."
-        raise InvalidRequestError(message, [FieldError("baseRevision", message)])
-    if request.on_conflict is not None and request.base_revision is None:
-        message = "It says what to do when the document is not at baseRevision: give that too."
-        raise InvalidRequestError(message, [FieldError("onConflict", message)])
-    return task_type
-
-
-def _misplaced(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
-    """Return a field that is missing or belongs to another kind of task, and what to say of it."""
-    if place.parent_id is None:
-        if place.dag is not None:
-            if request.key is None:
-                return "key", "A task of a DAG needs one."
-            if request.idempotency_key is not None or request.dedupe is not None:
-                return "idempotencyKey" if request.dedupe is None else "dedupe", "A task of a DAG comes with the DAG."
-        elif request.key is not None:
-            return "key", "Only a child of a batch or a task of a DAG may have it."
-    elif request.idempotency_key is not None:
-        return "idempotencyKey", "A child shares the key of its batch."
-    elif request.dedupe is not None:
-        return "dedupe", "Only a batch as a whole may have it."
-    if place.is_atomic:
-        for field, name in _OF_THE_WHOLE.items():
-            if getattr(request, field) not in (None, "block"):
-                return name, "The children of an atomic batch have none of their own: give it to the batch."
-    if request.children is not None:
-        return _misplaced_in_batch(request, place)
-    if request.atomic:
-        return "atomic", f"Only a {BATCH_TYPE} may be atomic."
-    if request.task_type is None:
-        return "taskType", "A task needs a taskType."
-    if request.task_type == BATCH_TYPE:
-        return "children", f"A {BATCH_TYPE} needs at least one child."
-    if request.on_child_failure is not None:
-        return "onChildFailure", f"Only a {BATCH_TYPE} may have it."
-    return None
-
-
-def _misplaced_in_batch(request: TaskRequest, place: _Place) -> tuple[str, str] | None:
-    if request.task_type not in (None, BATCH_TYPE):
-        return "children", f"Only a {BATCH_TYPE} may have it."
-    if len(place.ancestors) == DEPTH_MAX:
-        return "children", f"Batches nest at most {DEPTH_MAX} deep."
-    if request.atomic:
-        if request.on_child_failure is not None:
-            return "onChildFailure", "An atomic batch is all or nothing."
-        return None
-    for field, value in (
-        ("maxRetries", request.max_retries),
-        ("timeoutSeconds", request.timeout_seconds),
-        ("retry", request.retry),
-    ):
-        if value is not None:
-            return field, "A batch has none of its own: give it to the children."
-    return None
-
-
-_OF_THE_WHOLE: Final = {
-    "children": "children",
-    "document_id": "documentId",
-    "priority": "priority",
-    "deadline": "deadline",
-    "boost_per_minute": "boostPerMinute",
-    "max_retries": "maxRetries",
-    "timeout_seconds": "timeoutSeconds",
-    "run_at": "runAt",
-    "retry": "retry",
-    "on_retry": "onRetry",
-    "base_revision": "baseRevision",
-    "on_conflict": "onConflict",
-    "depends_on": "dependsOn",
-}
-
-
-def _checked_payload(request: TaskRequest, place: _Place, task_type: TaskType) -> str:
-    references: tuple[Reference, ...] = ()
-    try:
-        payload_json = _json_of(request.payload)
-        # Few payloads hold a reference, and the text tells.
-        if REF_TEXT in payload_json:
-            references = tuple(find_references(request.payload))
-            for reference in references:
-                _check_reference(reference, place, request.depends_on or ())
-        # In Python an edit's fields have Python's names; in a payload they have the API's.
-        by_name = False if task_type.edits_document else None
-        task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
-    except ValidationError as error:
-        wrong = [
-            FieldError(".".join(("payload", *map(str, found["loc"]))), found["msg"])
-            for found in error.errors(include_url=False, include_context=False, include_input=False)
-            # What a reference stands for is not known yet; it is checked when the task runs.
-            if not lies_within(found["loc"], references)
-        ]
-        if wrong:
-            message = f"The payload does not fit task type {task_type.name!r}: {wrong[0].field}: {wrong[0].message}."
-            raise InvalidPayloadError(message, wrong) from None
-        return _json_of(request.payload)
-    except (TypeError, ValueError, RecursionError) as error:
-        message = f"The payload is not JSON: {error}."
-        raise InvalidPayloadError(message, [FieldError("payload", message)]) from None
-    return payload_json
-
-
-def _check_reference(reference: Reference, place: _Place, depends_on: Sequence[str]) -> None:
-    field = ".".join(("payload", *map(str, reference.path)))
-    waits_for = (*place.waits_for, *depends_on)
-    if place.earlier_keys is None and not waits_for:
-        message = "Only a child of a batch, or a task that depends on others, may refer to a result."
-    elif not reference.fields:
-        message = "A reference is written key.field."
-    elif (
-        (place.earlier_keys is not None and reference.key in place.earlier_keys)
-        or reference.key in waits_for
-        or (place.dag is not None and place.dag.knows(reference.key, waits_for))
-    ):
-        return
-    elif waits_for:
-        message = f"It does not wait for anything that is called {reference.key!r}."
-    else:
-        message = f"No earlier child of this batch has the key {reference.key!r}."
-    raise InvalidReferenceError(message, [FieldError(field, message)])
-
-
-def _row(request: TaskRequest, place: _Place, task_type: TaskType, payload_json: str) -> NewTask:
+def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: str) -> NewTask:
     is_batch = request.children is not None
     retry = request.retry or task_type.retry
     tags = place.tags if request.tags is None else tuple(request.tags)

@@ -17,7 +17,7 @@ from officeplane.domain.lifecycle import GAVE_UP
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.batches import RolledUp
 from officeplane.services.dependents import abandon, lock_around
-from officeplane.services.intake import checked_payload
+from officeplane.services.intake import other_payload
 from officeplane.services.reopening import Reopening
 from officeplane.services.settlement import ENDED
 from officeplane.store import dead_letters, tasks, trees
@@ -141,7 +141,7 @@ class Review:
         found = await tasks.fetch(self._ledger, [task_id])
         if task_id not in found:
             raise DeadLetterNotFoundError(task_id)
-        return checked_payload(found[task_id], payload, self._catalogue)
+        return other_payload(found[task_id], payload, self._catalogue)
 
 
 async def _lost_for_good(connection: Connection, root_id: TaskId, task_id: TaskId) -> list[TaskId]:
