@@ -1,11 +1,15 @@
 """`/api/dags` as its callers see it."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from officeplane.api.event_stream import frame
 from officeplane.domain.dag import TASKS_MAX
+from officeplane.domain.event import Event, EventPosition
+from officeplane.domain.ids import DagId
 from tests.api.plane import UNKNOWN_ID, Api, Json, code_of, json_of, problem_of
 
 DIAMOND = {
@@ -142,8 +146,18 @@ async def test_an_unknown_dag_is_not_found(api: Api, dag_id: str) -> None:
     assert code_of(await api.post(f"/api/dags/{dag_id}/tasks", task)) == (404, "dag_not_found")
 
 
-async def test_the_end_of_a_dag_is_an_event(api: Api) -> None:
+async def test_a_dag_whose_tasks_have_ended_is_completed(api: Api) -> None:
     dag = await submitted(api, {"tasks": [{"key": "a", "taskType": "noop"}]})
+
     await api.end(await api.start(dag["tasks"][0]["id"]))
 
     assert json_of(await api.get(f"/api/dags/{dag['id']}"))["status"] == "completed"
+
+
+def test_an_event_of_a_dag_names_the_dag() -> None:
+    event = Event(EventPosition(1, 2, 0), "dag.failed", None, None, datetime.now(UTC), DagId(UNKNOWN_ID))
+
+    (line,) = [line for line in frame(event).decode().splitlines() if line.startswith("data: ")]
+
+    told = json.loads(line.removeprefix("data: "))
+    assert (told["type"], told["dagId"], told["taskId"], told["state"]) == ("dag.failed", UNKNOWN_ID, None, None)
