@@ -1,5 +1,7 @@
 """Cancellation: at once while a task waits, by asking while it runs; what is below goes with it."""
 
+from collections.abc import Collection, Sequence
+
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.failure import storable
@@ -49,9 +51,21 @@ class Cancellation:
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)
-        await reach("after_cancel")
-        await self._doorbell.announcements.announce(ENDED, [*plan.ended, *(task.task_id for task in rolled.ended)])
-        await self._doorbell.announcements.request_stop(sorted({*plan.asked, *rolled.asked}))
-        # The head of a lane may have gone; whoever leaves a lane rings for the next.
-        ready = await claims.lane_heads(self._ledger, lanes) if lanes else []
-        await self._doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in rolled.queued)])
+        await tell_cancelled(self._ledger, self._doorbell, plan.ended, plan.asked, lanes, rolled)
+
+
+async def tell_cancelled(
+    ledger: Ledger,
+    doorbell: Doorbell,
+    ended: Collection[TaskId],
+    asked: Collection[TaskId],
+    lanes: Sequence[DocumentId],
+    rolled: RolledUp,
+) -> None:
+    """Announce what a cancellation that is committed has ended, request what it asked, and ring for what may go on."""
+    await reach("after_cancel")
+    await doorbell.announcements.announce(ENDED, [*ended, *(task.task_id for task in rolled.ended)])
+    await doorbell.announcements.request_stop(sorted({*asked, *rolled.asked}))
+    # The head of a lane may have gone; whoever leaves a lane rings for the next.
+    ready = await claims.lane_heads(ledger, lanes) if lanes else []
+    await doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in rolled.queued)])

@@ -22,17 +22,16 @@ from officeplane.domain.ids import DagId, DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.request import DagRequest, DagTasksRequest
 from officeplane.domain.tree import Tree, cancelling
+from officeplane.services.batches import RolledUp
+from officeplane.services.cancellation import tell_cancelled
 from officeplane.services.dag_intake import take_in_dag
 from officeplane.services.dependencies import waiting
 from officeplane.services.dependents import follow, lock_around
-from officeplane.services.failpoints import reach
 from officeplane.services.intake import Intake
-from officeplane.services.settlement import ENDED
 from officeplane.services.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
-from officeplane.store import claims, dags, documents, edges, tasks, trees
+from officeplane.store import dags, documents, edges, tasks, trees
 from officeplane.store.connection import UNSTORABLE, Connection, Ledger, LockNotAvailableError
 from officeplane.store.tasks import END_OF_TIME, UsedKey
-from officeplane.store.trees import Ended, Moved
 
 INSERTED_AT_ONCE: Final = 1_000
 Result = TypeVar("Result")
@@ -45,14 +44,6 @@ class DagDetails:
 
     dag: Dag
     tasks: tuple[DagTask, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Cancelled:
-    asked: list[TaskId]
-    ended: list[Ended]
-    queued: list[Moved]
-    lanes: list[DocumentId]
 
 
 class Dags:
@@ -80,7 +71,7 @@ class Dags:
             return dag_id, await _inserted(connection, intakes)
 
         stored_id, stored = await self._stored(store)
-        await self._rung(stored)
+        await self._submission.rung(stored)
         return stored_id, not stored
 
     async def add(self, dag_id: DagId, request: DagTasksRequest) -> None:
@@ -96,7 +87,7 @@ class Dags:
                 raise DagEndedError(dag_id, status or dag.status, "added to")
             return await _inserted(connection, intakes)
 
-        await self._rung(await self._stored(store))
+        await self._submission.rung(await self._stored(store))
 
     async def details(self, dag_id: DagId) -> DagDetails:
         """Return a DAG with its tasks."""
@@ -114,7 +105,7 @@ class Dags:
         reason = storable(reason or "its DAG was cancelled")
         dag = await self._dag(dag_id)
 
-        async def decide(connection: Connection) -> _Cancelled:
+        async def decide(connection: Connection) -> tuple[list[TaskId], list[TaskId], list[DocumentId], RolledUp]:
             members = [task.id for task in await dags.tasks(connection, dag_id) if task.state not in FINAL]
             locked = await lock_around(connection, completing=(), ending=members, roots=())
             await dags.lock(connection, {dag_id} - locked)
@@ -131,14 +122,9 @@ class Dags:
                 [task.task_id for task in ended],
                 counted_by=self._counted_by,
             )
-            return _Cancelled(asked, ended + rolled.ended, rolled.queued, lanes)
+            return [task.task_id for task in ended], asked, lanes, rolled
 
-        done = await self._ledger.in_transaction(decide)
-        await reach("after_cancel")
-        await self._doorbell.announcements.announce(ENDED, [task.task_id for task in done.ended])
-        await self._doorbell.announcements.request_stop(done.asked)
-        ready = await claims.lane_heads(self._ledger, done.lanes) if done.lanes else []
-        await self._doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in done.queued)])
+        await tell_cancelled(self._ledger, self._doorbell, *await self._ledger.in_transaction(decide))
 
     async def _dag(self, dag_id: DagId) -> Dag:
         dag = await dags.fetch(self._ledger, dag_id)
@@ -152,11 +138,6 @@ class Dags:
         except UNSTORABLE as error:
             message = f"The DAG could not be stored: {storable(str(error))}"
             raise InvalidRequestError(message, [FieldError("tasks", message)]) from error
-
-    async def _rung(self, stored: Sequence[Submitted]) -> None:
-        await reach("after_insert")
-        await self._submission.ring(task for one in stored for task in one.tasks)
-        await reach("after_ring")
 
 
 async def _inserted(connection: Connection, intakes: Sequence[Intake]) -> list[Submitted]:

@@ -78,7 +78,7 @@ class Submission:
         try:
             if len(many) > PART:
                 with suppress(_TogetherError):
-                    return await self._rung(await self._ledger.in_transaction(lambda one: self._overlapped(one, many)))
+                    return await self.rung(await self._ledger.in_transaction(lambda one: self._overlapped(one, many)))
             intakes = list(self._taken_in(many))
             await self.check_documents(intakes)
             return await self._store(intakes)
@@ -129,6 +129,13 @@ class Submission:
             if task.state is TaskState.QUEUED and (not task.is_batch or task.is_atomic)
         )
 
+    async def rung(self, stored: list[Submitted]) -> list[Submitted]:
+        """Ring for what was stored just now, and return it."""
+        await reach("after_insert")
+        await self.ring(task for one in stored if not one.replayed for task in one.tasks)
+        await reach("after_ring")
+        return stored
+
     async def _flush(self, intakes: Sequence[Intake]) -> Sequence[Submitted | Exception]:
         try:
             return await self._store(intakes)
@@ -146,13 +153,7 @@ class Submission:
             stored = await self._ledger.in_transaction(lambda connection: _keyed(connection, intakes))
         else:
             stored = await _fresh(self._ledger, intakes)
-        return await self._rung(stored)
-
-    async def _rung(self, stored: list[Submitted]) -> list[Submitted]:
-        await reach("after_insert")
-        await self.ring(task for one in stored if not one.replayed for task in one.tasks)
-        await reach("after_ring")
-        return stored
+        return await self.rung(stored)
 
     async def _overlapped(self, connection: Executor, requests: Iterable[TaskRequest]) -> list[Submitted]:
         """Insert part after part; while Postgres has one, make the answers of the last and take in the next.

@@ -8,7 +8,6 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.dependents import CANCELLED_WITH, judge, lock_around
-from officeplane.services.failpoints import reach
 from officeplane.store import edges, settlements
 from officeplane.store.connection import Executor, Ledger
 from officeplane.store.settlements import Settled
@@ -32,7 +31,6 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
         suspended = await settlements.suspend(executor, task, spawned_id, counted_by=counted_by)
         # What it waits for may have failed by now.
         await judge(executor, dag_ids)
-        await reach("before_commit")
         return suspended
 
     return await ledger.in_transaction(together)

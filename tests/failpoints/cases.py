@@ -25,8 +25,11 @@ API_POINTS: Final = frozenset({"after_insert", "after_ring", "after_cancel", "af
 
 _NO_DOCUMENT: Final = "a task without a document has no lane and no lock"
 _NO_REDIS: Final = "without Redis nothing is popped, locked or swept"
-_ONE_STATEMENT: Final = "only the settlement of a batch's child adds up what is around it"
+_ONE_STATEMENT: Final = "what ends well, and is neither in a batch nor waited for, is settled by one statement"
 _NOBODY_WAITS: Final = "nothing depends on it"
+
+# What fails, or was cancelled while it ran, is ended in a transaction; so is what others wait for.
+_NOT_ALONE: Final = frozenset({Kind.CANCELLED, Kind.AWAITED})
 
 UNREACHABLE: Final = {
     **{
@@ -43,7 +46,7 @@ UNREACHABLE: Final = {
         (point, kind): _ONE_STATEMENT
         for point in ("between_settle_and_roll_up", "before_commit")
         for kind in Kind
-        if kind is not Kind.CHILD and (point, kind) != ("before_commit", Kind.AWAITED)
+        if kind is not Kind.CHILD and (point != "before_commit" or kind not in _NOT_ALONE)
     },
     **{("between_settle_and_release", kind): _NOBODY_WAITS for kind in Kind if kind is not Kind.AWAITED},
     ("handler_end", Kind.CANCELLED): "a handler that is cancelled does not return",
