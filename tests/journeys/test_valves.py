@@ -133,7 +133,9 @@ async def test_a_limit_of_two_is_never_exceeded_by_three_workers(install: Instal
         assert len({mark.pid for mark in marks.all()}) > 1
 
 
-async def test_a_rate_holds_over_some_seconds_within_a_tenth(install: Install, marks: Marks) -> None:
+async def test_a_rate_is_never_exceeded_by_more_than_what_was_saved_up_and_is_used(
+    install: Install, marks: Marks
+) -> None:
     async with install() as plane:
         marks.open_gate("repaired")
         assert (await plane.api.put(f"/api/limits/{TALK}", {"ratePerSecond": 20})).status_code == 200
@@ -143,8 +145,11 @@ async def test_a_rate_holds_over_some_seconds_within_a_tenth(install: Install, m
 
         await plane.api.all_final(tasks, within=30)
         begins = sorted(mark.at for mark in begun(marks, "rated"))
-        counted = len([at for at in begins if begins[0] + SECOND < at <= begins[0] + 6 * SECOND])
-        assert 90 <= counted <= 110
+        for since in begins:
+            # A second's worth may have been saved up.
+            assert len([at for at in begins if since < at <= since + 5 * SECOND]) <= 5 * 20 + 20
+        # A machine that is busy with other things may not keep up for a moment.
+        assert begins[-1] - begins[0] < 1.5 * 130 / 20 * SECOND
 
 
 async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(install: Install, marks: Marks) -> None:
