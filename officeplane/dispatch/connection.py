@@ -13,6 +13,7 @@ from officeplane.dispatch.keys import Keyspace
 from officeplane.dispatch.pools import Line, Pool, Reply, open_pool
 
 COMMAND_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 0.02
 CONNECTIONS_MAX: Final = 16
 
 _LOAD_SCRIPTS: Final = tuple(script.load() for script in scripts.ALL)
@@ -86,12 +87,17 @@ class Connection:
     async def _exchange(self, pool: Pool | None, commands: Sequence[bytes], seconds: float) -> list[Reply]:
         if pool is None:
             raise _not_configured()
+        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(seconds):
-                if pool is self._blocking:
-                    return await _exchange(pool, commands)
-                async with self._permits:
-                    return await _exchange(pool, commands)
+            async with asyncio.timeout(None) as deadline:
+                overdue = loop.call_later(seconds, _look_once_more, deadline, loop.time() + seconds)
+                try:
+                    if pool is self._blocking:
+                        return await _exchange(pool, commands)
+                    async with self._permits:
+                        return await _exchange(pool, commands)
+                finally:
+                    overdue.cancel()
         except TimeoutError as error:
             raise self.unavailable(TimeoutError(f"no answer within {seconds} s")) from error
         except (RedisError, OSError) as error:
@@ -101,6 +107,12 @@ class Connection:
 def is_wrong_type(error: ResponseError) -> bool:
     """Return whether a command was refused because its key holds another type."""
     return str(error).startswith("WRONGTYPE")
+
+
+def _look_once_more(deadline: asyncio.Timeout, due: float) -> None:
+    """Let an answer count that came while this process was held up itself, by a handler or by its machine."""
+    now = asyncio.get_running_loop().time()
+    deadline.reschedule(now + max(LOOK_SECONDS, now - due))
 
 
 async def _exchange(pool: Pool, commands: Sequence[bytes]) -> list[Reply]:

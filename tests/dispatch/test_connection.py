@@ -93,6 +93,20 @@ async def test_an_overdue_command_leaves_no_reply_to_the_next_one(through_proxy:
     assert await connection.ask([packed("ECHO", "mine")]) == ["mine"]
 
 
+async def test_an_answer_counts_that_came_while_the_loop_was_held_up(
+    through_proxy: Doorbell, proxy: FaultProxy
+) -> None:
+    connection = through_proxy.connection
+    await connection.probe()
+    asking = asyncio.create_task(connection.ask([packed("ECHO", "there")], within_seconds=0.1))
+    await proxy.passed(b"there")
+
+    time.sleep(0.2)
+
+    assert await asking == ["there"]
+    assert through_proxy.availability.available
+
+
 async def test_a_black_hole_is_noticed_within_the_deadline(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
     started = time.monotonic()
