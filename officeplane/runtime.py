@@ -160,7 +160,8 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         half_open_after_seconds=settings.breaker_half_open_after,
     )
     heads = KnownHeads()
-    settling = Settlements(ledger, doorbell, rules, heads, counted_by=worker_id)
+    editing = Editing(ledger, runtime.sandbox, heads)
+    settling = Settlements(ledger, doorbell, rules, heads, editing.riding, counted_by=worker_id)
     meter = Meter()
     redelivery = Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds)
     return WorkerServices(
@@ -169,9 +170,9 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds, meter),
         settling=settling,
         # It counts in a row of its own: in the same, it would wait for the other's commit.
-        settling_beside=Settlements(ledger, doorbell, rules, heads, counted_by=f"{worker_id}/2"),
+        settling_beside=Settlements(ledger, doorbell, rules, heads, editing.riding, counted_by=f"{worker_id}/2"),
         keeping=Keeping(ledger),
-        editing=Editing(ledger, runtime.sandbox, heads),
+        editing=editing,
         spawning=Spawning(ledger, runtime.submission),
         redelivery=redelivery,
         ranking=Ranking(ledger, doorbell),

@@ -147,6 +147,7 @@ class Pool:
     async def _leave(self) -> None:
         await self._lease.stop()
         await self._children.close()
+        await self._services.editing.riding.close()
         try:
             await self._services.keeping.report(self._services.worker_id, self._services.meter)
             await self._services.keeping.leave(self._services.worker_id)

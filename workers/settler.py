@@ -123,7 +123,10 @@ class Settler:
                 continue
             for ended in group:
                 self._claiming.forget_suspect(ended.task.id)
-            heads = await following.claimed() if following is not None else []
+            heads: list[ClaimedTask] = []
+            if following is not None:
+                heads = await following.claimed()
+                self._claiming.rode(following)
             continued: set[DocumentId | None] = {None, *(head.document_id for head in heads)}
             self._finished([ended.task for ended in group if ended.task.document_id in continued], heads)
             self._in_lanes.add(

@@ -5,6 +5,7 @@ Documents stay parsed between requests, so that the next edit of a lane finds
 its document open. One that an edit failed in is rolled back to what it was.
 """
 
+import hashlib
 import json
 import socket
 import traceback
@@ -55,6 +56,12 @@ def serve(connection: socket.socket) -> None:
         try:
             request = receive(connection)
             answer = _answer(shelf, request.body, request.attached)
+            for edits in request.body.get("then", ()):
+                if "results" not in answer.body:
+                    break
+                send(connection, {**answer.body, "more": True}, answer.attached)
+                limits.allow_more_time()
+                answer = _answer(shelf, _going_on(request.body, answer, edits), [])
             # After a surprise, what is in memory is not to be trusted.
             answer.body["tired"] = "broke" in answer.body or limits.is_too_big()
             send(connection, *answer)
@@ -62,6 +69,18 @@ def serve(connection: socket.socket) -> None:
             return
         if answer.body["tired"]:
             return
+
+
+def _going_on(body: Body, answer: Answer, edits: JsonValue) -> Body:
+    """Return the request for edits of what the last ones have made."""
+    recipe, *_ = answer.attached
+    return {
+        "deed": body["deed"],
+        "difference": False,
+        "sha256": answer.body["sha256"],
+        "recipe": hashlib.sha256(recipe).hexdigest(),
+        "edits": edits,
+    }
 
 
 def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:

@@ -75,6 +75,8 @@ class _Waiting:
 
 Send = Callable[[asyncio.StreamWriter], Awaitable[None]]
 """Writes the attachments of a request, as they come."""
+Heard = Callable[[Frame], None]
+"""Is given an answer that others follow."""
 
 
 class Sandbox:
@@ -89,17 +91,27 @@ class Sandbox:
         self._opening = asyncio.Lock()
         self._unclaimed: list[asyncio.Future[_Child]] = []
 
-    async def ask(self, body: Body, attached: Sequence[bytes] = (), *, document: str | None = None) -> Frame:
+    async def ask(
+        self, body: Body, attached: Sequence[bytes] = (), *, document: str | None = None, heard: Heard | None = None
+    ) -> Frame:
         """Return a child's answer to a request about a document."""
 
         async def send(writer: asyncio.StreamWriter) -> None:
             for blob in attached:
                 writer.write(blob)
 
-        return await self.ask_with(body, [len(blob) for blob in attached], send, document=document)
+        return await self.ask_with(body, [len(blob) for blob in attached], send, document=document, heard=heard)
 
-    async def ask_with(self, body: Body, sizes: Sequence[int], send: Send, *, document: str | None = None) -> Frame:
-        """Return a child's answer to a request whose attachments, of these sizes, are written by `send`."""
+    async def ask_with(
+        self,
+        body: Body,
+        sizes: Sequence[int],
+        send: Send,
+        *,
+        document: str | None = None,
+        heard: Heard | None = None,
+    ) -> Frame:
+        """Return a child's last answer to a request whose attachments, of these sizes, are written by `send`."""
         async with self._turn(document) as had_it:
             child = had_it or await self._born()
             try:
@@ -107,6 +119,9 @@ class Sandbox:
                 await send(child.writer)
                 await child.writer.drain()
                 answer = await read(child.reader)
+                while "more" in answer.body and heard is not None:
+                    heard(answer)
+                    answer = await read(child.reader)
             except (asyncio.IncompleteReadError, ConnectionError):
                 raise ChildDiedError(await self._end(child)) from None
             except BaseException:

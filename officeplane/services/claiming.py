@@ -122,6 +122,12 @@ class Claiming:
         now = time.monotonic()
         return Following(self._take, [lane for lane in self._lanes.held(documents) if lane.may_continue(now)])
 
+    def rode(self, following: Following) -> None:
+        """Note what ended in these lanes without a claim of its own."""
+        for rider in following.ridden:
+            self._meter.waited(rider.task_type, rider.waited_seconds)
+            self._meter.ran(rider.task_type, rider.ran_seconds)
+
     def doubt(self, following: Following) -> None:
         """Have what followed found again by the next claim: the settlement it came with is not through."""
         self._doubtful.update(following.claim_ids)

@@ -5,7 +5,9 @@ before the settlement has compared the head once more.
 """
 
 import json
+from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
@@ -18,6 +20,7 @@ from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.heads import KnownHeads
+from officeplane.services.riding import Riding, Tell, Work
 from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
 from officeplane.store.documents import Head
@@ -25,6 +28,7 @@ from officeplane.store.documents import Head
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
 HISTORY_TOLD: Final = 20
+NOT_EDITED: Final = (ChildDiedError, SandboxError, UnsupportedDocumentError, DocumentNotFoundError)
 
 
 class Editing:
@@ -34,16 +38,22 @@ class Editing:
         self._ledger = ledger
         self._sandbox = sandbox
         self._heads = heads
+        self.riding = Riding(ledger, self._edit_in_a_row)
 
     async def run(self, task: ClaimedTask, payload_json: str) -> Outcome:
         """Carry out a task that is an edit, or that puts an earlier or uploaded file in its document's place."""
-        head = await self._head(task)
+        known = self._heads.take(task.claim_id)
+        head = known or await self._head(task)
         if isinstance(head, Failed):
             return head
         if task.task_type == REVERT:
             return await self._revert(task, head, json.loads(payload_json)["toRevision"])
         if task.task_type == UPLOAD:
             return await self._upload(task, head, json.loads(payload_json)["uploadId"])
+        is_plain = head.base_revision is None and payload_json == task.payload_json
+        # It follows another in its lane, where more may wait; or it was done when this one was its follower.
+        if is_plain and (known is not None or self.riding.leads_to(task, head)):
+            return await self.riding.run(task, head)
         return await self._edit(task, head, [(task.task_type, payload_json)])
 
     async def run_batch(self, task: ClaimedTask) -> Outcome:
@@ -76,42 +86,46 @@ class Editing:
         """Apply edits in order; with `keys`, later ones may use the results of earlier ones."""
         assert task.document_id is not None  # noqa: S101 - it has a head
         file = OpenedFile(task.document_id, head.format, head.sha256, head.recipe)
-        author = head.author or NOBODY
-        orders = [
-            {
-                "taskType": task_type,
-                "payload": payload,
-                "taskId": task.id if len(edits) == 1 else f"{task.id}/{index}",
-                "key": None if keys is None else keys[index],
-                "author": author,
-                "at": task.created_at.isoformat(),
-            }
-            for index, (task_type, payload) in enumerate(edits)
-        ]
+        orders = _orders(task, head.author, edits, keys)
         try:
             conflict = await self._conflict(head, file, orders)
             if conflict is not None:
                 return Failed(Failure(FailureKind.EDIT_CONFLICT, conflict))
-            answer = await ask(
-                self._ledger,
-                self._sandbox,
-                {
-                    "deed": "apply",
-                    "sha256": head.sha256,
-                    "recipe": head.recipe.sha256,
-                    "edits": orders,
-                    "difference": False,
-                },
-                file,
-            )
-        except ChildDiedError as error:
-            return Failed(Failure(FailureKind.CRASH, str(error)), killed_its_child=True)
-        except SandboxError as error:
-            return Failed(Failure(FailureKind.ERROR, str(error)))
-        except UnsupportedDocumentError as error:
-            return _invalid(str(error))
-        except DocumentNotFoundError as error:
-            return _permanent(str(error))
+            answer = await ask(self._ledger, self._sandbox, _deed(head, orders), file)
+        except NOT_EDITED as error:
+            return _not_edited(error)
+        return self._outcome(task, head, answer, edits, keys)
+
+    async def _edit_in_a_row(self, head: Head, works: Sequence[Work], tell: Tell) -> None:
+        """Apply edits of several tasks, each from what the last has made, and tell how each ended."""
+        left = deque(works)
+
+        def heard(answer: Frame) -> None:
+            nonlocal head
+            task, author = left.popleft()
+            outcome = self._outcome(task, replace(head, author=author), answer, [(task.task_type, task.payload_json)])
+            if isinstance(outcome, Edited):
+                made = outcome.revision
+                head = Head(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
+            tell(outcome)
+
+        first, *then = (_orders(task, author, [(task.task_type, task.payload_json)]) for task, author in works)
+        document_id = works[0].task.document_id
+        assert document_id is not None  # noqa: S101 - it has a head
+        file = OpenedFile(document_id, head.format, head.sha256, head.recipe)
+        try:
+            heard(await ask(self._ledger, self._sandbox, {**_deed(head, first), "then": then}, file, heard=heard))
+        except NOT_EDITED as error:
+            tell(_not_edited(error))
+
+    def _outcome(
+        self,
+        task: ClaimedTask,
+        head: Head,
+        answer: Frame,
+        edits: Sequence[tuple[str, str]],
+        keys: Sequence[str | None] | None = None,
+    ) -> Outcome:
         match answer.body:
             case {"invalid": message, "index": int(index)}:
                 return _invalid(str(message), None if keys is None else index)
@@ -241,6 +255,47 @@ class DocumentReader:
         if document_id is None or self.head is None:
             raise DocumentNotFoundError(document_id or "")
         return OpenedFile(document_id, self.head.format, self.head.sha256, self.head.recipe)
+
+
+def _deed(head: Head, orders: Sequence[Mapping[str, Any]]) -> Body:
+    return {
+        "deed": "apply",
+        "sha256": head.sha256,
+        "recipe": head.recipe.sha256,
+        "edits": orders,
+        "difference": False,
+    }
+
+
+def _orders(
+    task: ClaimedTask,
+    author: str | None,
+    edits: Sequence[tuple[str, str]],
+    keys: Sequence[str | None] | None = None,
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "taskType": task_type,
+            "payload": payload,
+            "taskId": task.id if len(edits) == 1 else f"{task.id}/{index}",
+            "key": None if keys is None else keys[index],
+            "author": author or NOBODY,
+            "at": task.created_at.isoformat(),
+        }
+        for index, (task_type, payload) in enumerate(edits)
+    ]
+
+
+def _not_edited(error: Exception) -> Failed:
+    match error:
+        case ChildDiedError():
+            return Failed(Failure(FailureKind.CRASH, str(error)), killed_its_child=True)
+        case UnsupportedDocumentError():
+            return _invalid(str(error))
+        case DocumentNotFoundError():
+            return _permanent(str(error))
+        case _:
+            return Failed(Failure(FailureKind.ERROR, str(error)))
 
 
 def _permanent(message: str) -> Failed:

@@ -8,7 +8,7 @@ from officeplane.domain.document import Format, UnsupportedDocumentError
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.revision import PieceKey, PieceRef, Recipe
 from officeplane.sandbox.frames import Body, Frame
-from officeplane.sandbox.pool import Sandbox
+from officeplane.sandbox.pool import Heard, Sandbox
 from officeplane.store import documents
 from officeplane.store.connection import Executor
 
@@ -63,7 +63,7 @@ class OpenedFile:
             "recipe": self.recipe.sha256,
         }
 
-    async def ask(self, executor: Executor, sandbox: Sandbox, body: Body) -> Frame:
+    async def ask(self, executor: Executor, sandbox: Sandbox, body: Body, heard: Heard | None = None) -> Frame:
         """Return a child's answer, which is sent the file first if it does not have it open."""
 
         async def send(writer: asyncio.StreamWriter) -> None:
@@ -72,13 +72,20 @@ class OpenedFile:
                 await writer.drain()
 
         size = self.recipe.cuts[-1]
-        return await sandbox.ask_with({**body, "opens": self._introduction}, [size], send, document=self.document_id)
+        return await sandbox.ask_with(
+            {**body, "opens": self._introduction}, [size], send, document=self.document_id, heard=heard
+        )
 
 
-async def ask(executor: Executor, sandbox: Sandbox, body: Body, *files: OpenedFile) -> Frame:
-    """Return what a child answers about files, opening those that it does not have."""
+async def ask(
+    executor: Executor, sandbox: Sandbox, body: Body, *files: OpenedFile, heard: Heard | None = None
+) -> Frame:
+    """Return what a child answers about files, opening those that it does not have.
+
+    What it answers first, if there is more, is given to `heard`.
+    """
     (first, *_) = files
-    answer = await sandbox.ask(body, document=first.document_id)
+    answer = await sandbox.ask(body, document=first.document_id, heard=heard)
     by_hash = {file.sha256: file for file in files}
     openings = 0
     while (missing := answer.body.get("missing")) is not None:
@@ -86,5 +93,5 @@ async def ask(executor: Executor, sandbox: Sandbox, body: Body, *files: OpenedFi
             # More readers at once than children, each with other documents in mind.
             raise UnsupportedDocumentError("too_complex", "the documents do not fit into memory together")
         openings += 1
-        answer = await by_hash[missing].ask(executor, sandbox, body)
+        answer = await by_hash[missing].ask(executor, sandbox, body, heard)
     return answer

@@ -5,9 +5,10 @@ two of each. What cannot follow this way goes on as before: `continue_lanes`
 has a statement, and so a snapshot, of its own.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import structlog
 from uuid_utils import uuid7
@@ -23,7 +24,7 @@ from officeplane.store import settlements
 from officeplane.store.claims import Claimant, LaneRaceError
 from officeplane.store.connection import Executor
 from officeplane.store.documents import Head
-from officeplane.store.settlements import Follower, Settled
+from officeplane.store.settlements import Follower, Rider, Settled
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -32,6 +33,16 @@ LaneClaim: TypeAlias = tuple[DocumentId, ClaimId, HoldId]
 Take: TypeAlias = Callable[
     [Iterable[ClaimId], Callable[[Claimant], Awaitable[list[ClaimedTask]]]], Awaitable[list[ClaimedTask]]
 ]
+
+
+class Ridden(NamedTuple):
+    """A rider that ended with the attempt before it."""
+
+    task_id: TaskId
+    task_type: str
+    document_id: DocumentId
+    waited_seconds: float
+    ran_seconds: float
 
 
 def lane_claims(lanes: Iterable[HeldLane]) -> list[LaneClaim]:
@@ -46,6 +57,8 @@ class Following:
         self._take = take
         self._lanes = lanes
         self._claimed: list[ClaimedTask] = []
+        self.ridden: list[Ridden] = []
+        """The riders that ended with these attempts."""
         self.heads: dict[ClaimId, Head] = {}
         """What the documents of those that followed are at, where the same statement put it there."""
 
@@ -54,8 +67,19 @@ class Following:
         """The claims of the heads that followed."""
         return [task.claim_id for task in self._claimed]
 
+    @property
+    def room(self) -> dict[DocumentId, int]:
+        """How many more tasks may run in each lane before it is left, besides the next that is claimed."""
+        return {lane.document_id: lane.room - 1 for lane in self._lanes}
+
     async def settle(
-        self, executor: Executor, verdicts: Sequence[Verdict], revisions: Revisions, *, counted_by: str
+        self,
+        executor: Executor,
+        verdicts: Sequence[Verdict],
+        revisions: Revisions,
+        riders: Sequence[Rider] = (),
+        *,
+        counted_by: str,
     ) -> list[Settled] | None:
         """End attempts and claim what follows in their lanes; None when nothing may follow, and nothing was done."""
         rows: list[Settled] = []
@@ -66,11 +90,13 @@ class Following:
                     executor, verdicts, who, wanted, counted_by=counted_by
                 )
             else:
-                settled, followers = await settlements.settle_edits(
-                    executor, verdicts, revisions, who, wanted, counted_by=counted_by
+                done = await settlements.settle_edits(
+                    executor, verdicts, revisions, who, wanted, riders, counted_by=counted_by
                 )
-                claimed = [follower.task for follower in followers]
-                self._heads_of(followers, revisions)
+                settled, claimed = done.settled, [follower.task for follower in done.followers]
+                self.ridden = list(_ridden(riders, done.riders_waited, revisions))
+                overtaken = {rider.task_id for rider in riders} - {rider.task_id for rider in self.ridden}
+                self._heads_of(done.followers, [new for of, new in revisions.items() if of not in overtaken])
             rows.extend(settled)
             return claimed
 
@@ -84,8 +110,9 @@ class Following:
             return None
         return rows
 
-    def _heads_of(self, followers: Iterable[Follower], revisions: Revisions) -> None:
-        made = {revision.document_id: revision for revision in revisions.values()}
+    def _heads_of(self, followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> None:
+        # Of each document the last: they are in the order of their turns.
+        made = {revision.document_id: revision for revision in revisions}
         for follower in followers:
             revision = made.get(follower.task.document_id or DocumentId(""))
             if revision is not None:
@@ -97,13 +124,25 @@ class Following:
     async def claimed(self) -> list[ClaimedTask]:
         """Return the heads that followed."""
         followed = {task.document_id for task in self._claimed}
+        rode = Counter(rider.document_id for rider in self.ridden)
         for lane in self._lanes:
-            lane.tasks += lane.document_id in followed
+            lane.tasks += rode[lane.document_id] + (lane.document_id in followed)
         if followed:
             with in_hand(self._claimed):
                 await before_going_on()
                 await after_going_on()
         return self._claimed
+
+
+def _ridden(
+    riders: Iterable[Rider], waited: Mapping[TaskId, Sequence[float]], made: Revisions
+) -> Generator[Ridden, None, None]:
+    for rider in riders:
+        waits = waited.get(rider.leader_id, ())
+        if rider.place <= len(waits):
+            yield Ridden(
+                rider.task_id, rider.task_type, made[rider.task_id].document_id, waits[rider.place - 1], rider.seconds
+            )
 
 
 async def before_going_on() -> None:

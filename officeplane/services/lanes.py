@@ -38,9 +38,14 @@ class HeldLane:
         """The document whose lane is held."""
         return DocumentId(self.hold.document_id)
 
+    @property
+    def room(self) -> int:
+        """How many more tasks may run during this stay."""
+        return HOLD_TASKS_MAX - self.tasks
+
     def may_continue(self, now: float) -> bool:
         """Whether the next task of the lane may follow without giving the document back."""
-        return self.tasks < HOLD_TASKS_MAX and now - self.since < HOLD_SECONDS_MAX
+        return self.room > 0 and now - self.since < HOLD_SECONDS_MAX
 
 
 class Lanes:

@@ -31,6 +31,7 @@ from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, Revisions
 from officeplane.services.heads import KnownHeads
+from officeplane.services.riding import Riding
 from officeplane.services.straining import strain
 from officeplane.services.suspension import suspend
 from officeplane.store import documents, settlements, trees, valves
@@ -87,9 +88,17 @@ class Settlements:
     """The way out."""
 
     def __init__(
-        self, ledger: Ledger, doorbell: Doorbell, rules: RetryRules, heads: KnownHeads, *, counted_by: str
+        self,
+        ledger: Ledger,
+        doorbell: Doorbell,
+        rules: RetryRules,
+        heads: KnownHeads,
+        riding: Riding,
+        *,
+        counted_by: str,
     ) -> None:
         self._heads = heads
+        self._riding = riding
         self._ledger = ledger
         self._doorbell = doorbell
         self._rules = rules
@@ -191,6 +200,8 @@ class Settlements:
             return await self._written(judged, news, following, only_lapsed=only_lapsed)
         except UNSTORABLE:
             # One value in the group is at fault; halving finds it and spares its neighbours.
+            if following is not None:
+                return await self._settled(judged, news, only_lapsed=only_lapsed)
             if len(judged) > 1:
                 half = len(judged) // 2
                 first = await self._settled(judged[:half], news, only_lapsed=only_lapsed)
@@ -213,9 +224,11 @@ class Settlements:
             return await self._together(judged, news, only_lapsed=only_lapsed)
         verdicts = [one.verdict for one in judged]
         rows = await self._well(verdicts, revisions, following)
+        ended = [row.task_id for row in rows if row.state in FINAL]
         if following is not None:
             self._heads.learn(following.heads)
-        news.append(News([row.task_id for row in rows if row.state in FINAL], _ready(rows, verdicts, RolledUp())))
+            ended += [rider.task_id for rider in following.ridden]
+        news.append(News(ended, _ready(rows, verdicts, RolledUp())))
         written = {row.task_id: row for row in rows}
         if len(rows) < len(judged):
             # Lost, or others wait for them since they were claimed.
@@ -232,12 +245,14 @@ class Settlements:
             made = {v.task_id: revisions[v.task_id] for v in some if v.task_id in revisions}
             if not made:
                 return await settlements.settle_well(self._ledger, some, counted_by=self._counted_by)
-            rows, _ = await settlements.settle_edits(self._ledger, some, made, _NOBODY, (), counted_by=self._counted_by)
-            return rows
+            done = await settlements.settle_edits(self._ledger, some, made, _NOBODY, (), counted_by=self._counted_by)
+            return done.settled
 
         rows: list[Settled] | None = None
         if following is not None:
-            rows = await following.settle(self._ledger, verdicts, revisions, counted_by=self._counted_by)
+            riders, made = self._riding.riders(revisions, following.room)
+            rows = await following.settle(self._ledger, verdicts, made, riders, counted_by=self._counted_by)
+            self._riding.settled(riders, {rider.task_id for rider in following.ridden}, made)
         if rows is None:
             rows = await settle(verdicts)
         return await self._with_the_rest(self._ledger, rows, verdicts, settle, awaited=False)

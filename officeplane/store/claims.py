@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import asyncpg
@@ -115,6 +116,24 @@ async def claim_lanes(
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
     return [claimed_task(row) for row in rows]
+
+
+class Upcoming(NamedTuple):
+    """A task that waits in a lane, as it was read, and whether it may be done before its turn."""
+
+    id: TaskId
+    task_type: str
+    payload_json: str
+    author: str | None
+    created_at: datetime
+    version: str
+    rides: bool
+
+
+async def upcoming(executor: Executor, document_id: DocumentId, limit: int) -> list[Upcoming]:
+    """Return what waits in a document's lane, in its order."""
+    rows = await executor.fetch(_SQL["upcoming"], document_id, limit)
+    return [Upcoming(TaskId(str(task_id)), *rest) for task_id, *rest in rows]
 
 
 async def recover(executor: Executor, worker_id: WorkerId, claim_ids: Iterable[ClaimId]) -> list[ClaimedTask]:

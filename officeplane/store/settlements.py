@@ -107,16 +107,42 @@ class Follower:
     on_conflict: str | None
 
 
+class Rider(NamedTuple):
+    """An edit that was done before its turn, in its place behind the attempt that it is to be settled with."""
+
+    leader_id: TaskId
+    place: int
+    task_id: TaskId
+    task_type: str
+    claim_id: ClaimId
+    version: str
+    result_json: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SettledEdits:
+    """How attempts ended, what follows in their lanes, and how long each rider that ended with them had waited."""
+
+    settled: list[Settled]
+    followers: list[Follower]
+    riders_waited: dict[TaskId, list[float]]
+
+
 async def settle_edits(
     executor: Executor,
     verdicts: Sequence[Verdict],
     revisions: Mapping[TaskId, NewRevision],
     who: Claimant,
     wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    riders: Sequence[Rider] = (),
     *,
     counted_by: str,
-) -> tuple[list[Settled], list[Follower]]:
-    """Do what `settle_and_claim` does, and add the revisions that attempts have made, if these follow their heads."""
+) -> SettledEdits:
+    """Do what `settle_and_claim` does, and add the revisions that attempts have made, if these follow their heads.
+
+    Riders end with the attempts before them, as far as they are still next in their lanes.
+    """
     try:
         rows = await executor.fetch(
             _SQL["settle_edits"],
@@ -129,14 +155,17 @@ async def settle_edits(
             who.may_take_suspect,
             *documents.revision_columns(list(revisions.items())),
             *documents.piece_columns(revisions.values()),
+            *_rider_columns(riders),
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         if error.constraint_name != OCCUPANT:
             raise
         raise LaneRaceError from error
-    return [_settled(row) for row in rows], [
-        Follower(claimed_task(row[5:-3]), *row[-3:]) for row in rows if row[5] is not None
-    ]
+    return SettledEdits(
+        [_settled(row) for row in rows],
+        [Follower(claimed_task(row[5:-4]), *row[-4:-1]) for row in rows if row[5] is not None],
+        {TaskId(str(row[0])): row[-1] for row in rows if row[-1]},
+    )
 
 
 async def suspend(executor: Executor, task: ClaimedTask, spawned_id: TaskId, *, counted_by: str) -> Settled | None:
@@ -185,6 +214,11 @@ def _columns(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
 def _well(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
     """Yield the columns that verdicts have which are no failures."""
     yield from zip(*((v.task_id, v.claim_id, v.state, v.result_json) for v in sorted(verdicts)), strict=True)
+
+
+def _rider_columns(riders: Sequence[Rider]) -> Iterator[Sequence[object]]:
+    rows = [(r.leader_id, r.place, r.task_id, r.claim_id, r.version, r.result_json, r.seconds) for r in riders]
+    yield from zip(*rows, strict=True) if rows else [()] * 7
 
 
 def _settled(row: Row) -> Settled:

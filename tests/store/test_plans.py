@@ -89,6 +89,7 @@ HOT: Final = [
         "lane",
         "occupant",
     ),
+    hot("claims", "upcoming", "'document-1', 32", "lane"),
     hot("claims", "occupied", DOCUMENTS, "occupant"),
     hot("claims", "lane_heads", f"{DOCUMENTS}, 0.1", "lane"),
     hot("claims", "poll", "32, '', 1000, '{noop}', true", "lane", "by_urgency", "by_ring", "occupant", "active"),
@@ -111,7 +112,8 @@ HOT: Final = [
         "settlements",
         "settle_edits",
         f"{WELL}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {DOCUMENTS}, {NUMBERS}, {TEXTS}, "
-        f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}",
+        f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}, "
+        f"{IDS}, {NUMBERS}, {IDS}, {IDS}, {TEXTS}, {JSONS}, {NUMBERS}",
         "pkey",
         "lane",
         "occupant",

@@ -81,6 +81,16 @@ WITH wanted AS MATERIALIZED (
 {take}
 SELECT {attempt} FROM claimed
 
+-- name: upcoming
+-- What waits in a lane, in its order, with the version of each row; `rides` when it is an
+-- edit that nothing has happened to yet and that is under no conditions. No row: nothing waits.
+SELECT id, task_type, payload, created_by, created_at, tasks.xmin::text AS version,
+       state = 'QUEUED' AND attempt = 0 AND parent_id IS NULL AND NOT has_dependents AND NOT suspect
+           AND run_at <= clock_timestamp() AND c.task_id IS NULL AS rides
+  FROM tasks LEFT JOIN edit_conditions c ON c.task_id = tasks.id
+ WHERE document_id = $1::text AND runnable AND state IN {claimable} AND {may_head}
+ ORDER BY rank, seq LIMIT $2::integer
+
 -- name: recover
 -- What a worker holds under claims whose answer it never heard. No row: they were not made.
 SELECT {attempt}

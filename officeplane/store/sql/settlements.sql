@@ -11,12 +11,12 @@ tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
 -- anew. Nearly always there is no such row.
 counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT settled.counted_by, task_type, lower(state), reason, count(*) FROM settled GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    SELECT ended.counted_by, task_type, lower(state), reason, count(*) FROM ended GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 ), forgiven AS (
     UPDATE valves SET failures = 0
      WHERE failures > 0 AND breaker = 'closed'
-       AND task_type IN (SELECT settled.task_type FROM settled WHERE settled.state = 'COMPLETED')
+       AND task_type IN (SELECT ended.task_type FROM ended WHERE ended.state = 'COMPLETED')
 
 -- name: settle
 -- Ends attempts whose claim still stands, records failures, events and counters.
@@ -80,6 +80,8 @@ WITH held AS MATERIALIZED (
     INSERT INTO alerts (task_id, generation, reason)
     SELECT letters.task_id, letters.generation, 'dead_lettered'
       FROM letters JOIN held ON held.id = letters.task_id WHERE held.alerts
+), ended AS (
+    SELECT * FROM settled
 ), {counted}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
@@ -119,12 +121,18 @@ held AS MATERIALIZED (
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
               {lane_waits},
               '' AS reason, $5::text AS counted_by
+
+-- part: alone
+-- Nothing ends but what was running.
+ended AS (
+    SELECT * FROM settled
 ), {counted}
 
 -- name: settle_well
 -- Does what `settle` does for attempts that did not fail and that nobody waits for.
 -- No row: as there, or somebody waits for it by now.
 WITH o AS (SELECT * FROM {outcomes}), {ended_well}
+), {alone}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
@@ -142,6 +150,7 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable} AND {may_head}
+                       AND id NOT IN (SELECT id FROM ended)
                      ORDER BY rank, seq LIMIT 1) head,
            LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
@@ -172,6 +181,7 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
 -- of its own: what this one makes claimable it cannot see, so a lane whose task did not end
 -- for good is left to `claim_lanes`.
 WITH o AS (SELECT * FROM {outcomes}), {ended_well}
+), {alone}
 {followed}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
@@ -190,8 +200,10 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim
 -- name: settle_edits
 -- Does what `settle_and_claim` does for attempts of which some made a revision: that is added,
 -- with its pieces, and its document's head moved. One that does not follow what its document
--- is at is handed back, to start from there. With a claim come the conditions that its edit
--- is under. No row: as there. Documents are locked before tasks, by all who lock both.
+-- is at is handed back, to start from there. With a completed edit its riders end, as far as
+-- they are what comes next in the lane, and are as they were read: they are claimed and ended
+-- at once. With a claim come the conditions that its edit is under. No row: as there.
+-- Documents are locked before tasks, by all who lock both.
 WITH revised AS MATERIALIZED (
     SELECT e.*, coalesce(d.head = e.base, false) AS fits
       FROM unnest($13::uuid[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[], $19::text[],
@@ -204,34 +216,68 @@ WITH revised AS MATERIALIZED (
       FROM {outcomes}
       LEFT JOIN revised r ON r.task_id = o.id
 ), {ended_well}
+), riders AS (
+    SELECT r.*, settled.document_id
+      FROM settled
+      JOIN unnest($25::uuid[], $26::integer[], $27::uuid[], $28::uuid[], $29::text[], $30::jsonb[], $31::float8[])
+               AS r(leader_id, place, task_id, claim_id, version, result, seconds)
+        ON r.leader_id = settled.id
+     WHERE settled.state = 'COMPLETED' AND settled.document_id NOT IN {paused}
+), lined_up AS (
+    SELECT l.leader_id, n.next_id, n.place
+      FROM (SELECT leader_id, document_id, max(place) AS places FROM riders GROUP BY 1, 2) l,
+           LATERAL (SELECT id AS next_id, row_number() OVER (ORDER BY rank, seq) AS place FROM tasks
+                     WHERE tasks.document_id = l.document_id AND runnable AND state IN {claimable} AND {may_head}
+                     ORDER BY rank, seq LIMIT l.places) n
+), in_turn AS MATERIALIZED (
+    SELECT r.*, t.tid, bool_and(t.tid IS NOT NULL) OVER (PARTITION BY r.leader_id ORDER BY r.place) AS rides
+      FROM riders r
+      LEFT JOIN lined_up n ON n.leader_id = r.leader_id AND n.place = r.place AND n.next_id = r.task_id
+      LEFT JOIN LATERAL (SELECT id, task_type, ctid AS tid, xmin AS version
+                           FROM tasks WHERE tasks.id = n.next_id FOR NO KEY UPDATE SKIP LOCKED) t
+        ON t.version::text = r.version AND NOT {held}
+), ridden AS (
+    UPDATE tasks SET state = 'COMPLETED', result = in_turn.result, attempt = attempt + 1, claim_id = in_turn.claim_id,
+           worker_id = $9::text, started_at = clock_timestamp() - make_interval(secs => in_turn.seconds),
+           finished_at = clock_timestamp()
+      FROM in_turn WHERE tasks.ctid = in_turn.tid AND in_turn.rides
+    RETURNING tasks.*, in_turn.leader_id, in_turn.place
+), ended AS (
+    SELECT id, state, document_id, task_type, reason, counted_by FROM settled
+    UNION ALL SELECT id, state, document_id, task_type, '', $5::text FROM ridden
+), {counted}
 ), added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe)
     SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe
-      FROM settled JOIN revised r ON r.task_id = settled.id WHERE settled.state = 'COMPLETED'
+      FROM ended JOIN revised r ON r.task_id = ended.id WHERE ended.state = 'COMPLETED'
     RETURNING document_id, revision, task_id
 ), moved AS (
-    UPDATE documents d SET head = added.revision, updated_at = clock_timestamp()
-      FROM added WHERE d.id = added.document_id
+    UPDATE documents d SET head = newest.revision, updated_at = clock_timestamp()
+      FROM (SELECT document_id, max(revision) AS revision FROM added GROUP BY 1) newest WHERE d.id = newest.document_id
 ), kept AS (
     INSERT INTO pieces (document_id, key, bytes)
     SELECT p.document_id, p.key, p.bytes FROM unnest($22::text[], $23::bytea[], $24::bytea[]) AS p(document_id, key, bytes)
-      JOIN added ON added.document_id = p.document_id
+     WHERE p.document_id IN (SELECT document_id FROM added)
     ON CONFLICT DO NOTHING
 {followed}
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT kind, array_agg(id), array_agg(document_id)
       FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
-            UNION ALL SELECT 2, 'document.revised', task_id, document_id FROM added
-            UNION ALL SELECT 3, 'task.running', id, document_id FROM begun
-            UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
+            UNION ALL SELECT 2, 'task.running', id, document_id FROM ridden
+            UNION ALL SELECT 3, 'task.completed', id, document_id FROM ridden
+            UNION ALL SELECT 4, 'document.revised', task_id, document_id FROM added
+            UNION ALL SELECT 5, 'task.running', id, document_id FROM begun
+            UNION ALL SELECT 5, 'task.running', id, document_id FROM claimed) e
      GROUP BY n, kind ORDER BY n
 )
 SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim_id, c.hold_id, c.task_type,
        c.document_id, c.payload, c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds,
        c.retry_policy, c.checkpoint, c.parent_id, c.ancestors, c.created_at,
        date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds, c.has_dependents,
-       c.created_by, e.base_revision, e.on_conflict
+       c.created_by, e.base_revision, e.on_conflict,
+       ARRAY(SELECT date_part('epoch', r.started_at - greatest(r.queued_at, r.run_at))
+               FROM ridden r WHERE r.leader_id = s.id ORDER BY r.place) AS riders_waited
   FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id LEFT JOIN edit_conditions e ON e.task_id = c.id
 
 -- name: count_fenced
