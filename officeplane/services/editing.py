@@ -20,7 +20,8 @@ from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.heads import KnownHeads
-from officeplane.services.riding import Riding, Tell, Work
+from officeplane.services.ride import Work
+from officeplane.services.riding import Riding, Tell
 from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
 from officeplane.store.documents import Head

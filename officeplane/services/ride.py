@@ -1,0 +1,150 @@
+"""A ride: what is done of one document's lane before its turn, what is being done, and what comes."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from uuid_utils import uuid7
+
+from officeplane.domain.document import Format
+from officeplane.domain.ids import ClaimId, DocumentId, TaskId
+from officeplane.domain.outcome import Edited, Outcome
+from officeplane.domain.revision import NewRevision, Recipe
+from officeplane.domain.task import ClaimedTask
+from officeplane.store.claims import Upcoming
+from officeplane.store.documents import Head
+from officeplane.store.settlements import Rider
+
+AHEAD_MAX: Final = 16
+AHEAD_BYTES_MAX: Final = 1024 * 1024
+SECONDS_MAX: Final = 10.0
+"""What takes longer is left to its own turn, in which its own timeout counts."""
+
+
+class Work(NamedTuple):
+    """One edit, as a child is given it."""
+
+    task: ClaimedTask
+    author: str | None
+
+
+class Start(NamedTuple):
+    """What an edit starts from: the same bytes in other pieces are not the same."""
+
+    revision: int
+    sha256: str
+    recipe: Recipe
+
+    @classmethod
+    def at(cls, head: Head) -> "Start":
+        """Return where an edit of this head starts."""
+        return cls(head.revision, head.sha256, head.recipe)
+
+    @classmethod
+    def after(cls, made: NewRevision) -> "Start":
+        """Return where the edit after this revision starts."""
+        return cls(made.base + 1, made.sha256, made.recipe)
+
+
+class Step(NamedTuple):
+    """An edit of the lane, and the version of its row as it was read; none for one that is claimed."""
+
+    work: Work
+    version: str | None
+
+    @property
+    def task_id(self) -> TaskId:
+        """The task whose edit it is."""
+        return self.work.task.id
+
+    @classmethod
+    def ahead(cls, upcoming: Upcoming, document_id: DocumentId) -> "Step":
+        """Return the step of a task that waits."""
+        task = ClaimedTask(
+            id=upcoming.id,
+            claim_id=ClaimId(""),
+            hold_id=None,
+            task_type=upcoming.task_type,
+            document_id=document_id,
+            payload_json=upcoming.payload_json,
+            attempt=1,
+            attempts_charged=0,
+            crashes=0,
+            suspect=False,
+            max_retries=0,
+            timeout_seconds=SECONDS_MAX,
+            retry_json=None,
+            checkpoint_json=None,
+            parent_id=None,
+            root_id=upcoming.id,
+            created_at=upcoming.created_at,
+            waited_seconds=0.0,
+        )
+        return cls(Work(task, upcoming.author), upcoming.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An edit that was done, mostly before its turn."""
+
+    step: Step
+    start: Start
+    outcome: Outcome
+    seconds: float
+
+    def rider(self, leader_id: TaskId, place: int) -> Rider | None:
+        """Return what it is to the attempt that it may be settled with; None when it has to have its own turn."""
+        task, version = self.step.work.task, self.step.version
+        if version is None or not isinstance(self.outcome, Edited):
+            return None
+        claim_id = ClaimId(str(uuid7()))
+        return Rider(
+            leader_id, place, task.id, task.task_type, claim_id, version, self.outcome.result_json, self.seconds
+        )
+
+
+class Ride:
+    """What is done of one document's lane before its turn."""
+
+    def __init__(self, document_id: DocumentId, format: Format, start: Start) -> None:
+        self.document_id = document_id
+        self.format = format
+        self.end = start
+        """What the last edit made."""
+        self.done: deque[Done] = deque()
+        self.doing: deque[Step] = deque()
+        self.coming: deque[Step] = deque()
+        self.last: TaskId | None = None
+        self.going: asyncio.Task[None] | None = None
+        self.stepped = asyncio.Event()
+        self.patience: asyncio.Timeout | None = None
+        self.trouble: Exception | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes of pieces it has made."""
+        return sum(one.outcome.revision.pieces_size for one in self.done if isinstance(one.outcome, Edited))
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the turn of what comes next has come."""
+        return bool(self.coming) and self.coming[0].version is None
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether there is room for more, and what it would start from is sure."""
+        is_sure = not self.done or isinstance(self.done[-1].outcome, Edited)
+        return is_sure and len(self.done) < AHEAD_MAX and self.size < AHEAD_BYTES_MAX
+
+    def leads_to(self, task: ClaimedTask, start: Start) -> bool:
+        """Tell whether what it has done, does or will do next is this, from there."""
+        if self.done:
+            return self.done[0].step.task_id == task.id and self.done[0].start == start
+        coming = self.doing or self.coming
+        return self.end == start and bool(coming) and coming[0].task_id == task.id
+
+    def be_patient(self, *, for_ever: bool) -> None:
+        """Let the edit that is being done have its time; one whose turn it is has a timeout of its own."""
+        if self.patience is not None and not self.patience.expired():
+            self.patience.reschedule(None if for_ever else asyncio.get_running_loop().time() + SECONDS_MAX)
