@@ -29,7 +29,7 @@ from officeplane.store.documents import Head
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
 HISTORY_TOLD: Final = 20
-NOT_EDITED: Final = (ChildDiedError, SandboxError, UnsupportedDocumentError, DocumentNotFoundError)
+NOT_EDITED: Final = (ChildDiedError, SandboxError, UnsupportedDocumentError)
 
 
 class Editing:
@@ -95,10 +95,15 @@ class Editing:
             answer = await ask(self._ledger, self._sandbox, _deed(head, orders), file)
         except NOT_EDITED as error:
             return _not_edited(error)
+        except DocumentNotFoundError as error:
+            return _permanent(str(error))
         return self._outcome(task, head, answer, edits, keys)
 
     async def _edit_in_a_row(self, head: Head, works: Sequence[Work], tell: Tell) -> None:
-        """Apply edits of several tasks, each from what the last has made, and tell how each ended."""
+        """Apply edits of several tasks, each from what the last has made, and tell how each ended.
+
+        Raises `DocumentNotFoundError` when what they start from is nowhere.
+        """
         left = deque(works)
 
         def heard(answer: Frame) -> None:
@@ -293,8 +298,6 @@ def _not_edited(error: Exception) -> Failed:
             return Failed(Failure(FailureKind.CRASH, str(error)), killed_its_child=True)
         case UnsupportedDocumentError():
             return _invalid(str(error))
-        case DocumentNotFoundError():
-            return _permanent(str(error))
         case _:
             return Failed(Failure(FailureKind.ERROR, str(error)))
 

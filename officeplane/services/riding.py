@@ -17,9 +17,10 @@ from typing import Final
 
 import structlog
 
-from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.errors import DatabaseUnavailableError, DocumentNotFoundError
+from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.outcome import Edited, Outcome
+from officeplane.domain.outcome import Edited, Failed, Outcome
 from officeplane.domain.reference import REF_TEXT
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
@@ -156,6 +157,9 @@ class Riding:
                 await self._do(ride)
         except DatabaseUnavailableError as error:
             ride.trouble = error
+        except DocumentNotFoundError:
+            # No child has open any more what comes next, and its pieces are not in the ledger before it is settled.
+            _log.debug("ride.paused", document_id=ride.document_id)
         except Exception as error:  # noqa: BLE001 - whoever waits raises it
             _log.exception("ride.broke", document_id=ride.document_id)
             ride.trouble = error
@@ -191,6 +195,10 @@ class Riding:
                 async with asyncio.timeout(None) as ride.patience:
                     ride.be_patient(for_ever=ride.doing[0].version is None)
                     await self._edit(Head(ride.format, *ride.end, works[0].author, None, None), works, tell)
+        except DocumentNotFoundError as error:
+            if ride.doing[0].version is not None:
+                raise
+            tell(Failed(Failure(FailureKind.PERMANENT, str(error))))
         finally:
             ride.patience = None
             if ride.doing:

@@ -17,9 +17,10 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
 from officeplane.domain.task import ClaimedTask
 from officeplane.formats.blank import blank
+from officeplane.services.ride import AHEAD_MAX
 from officeplane.services.settlement import Attempt, Fenced
 from officeplane.services.spool import spooled_bytes
-from tests.sandbox.processes import asleep
+from tests.sandbox.processes import asleep, born, gone
 from tests.services.conftest import AnotherBench
 from tests.services.papers import (
     a_claimed_edit,
@@ -101,6 +102,25 @@ async def test_an_edit_that_follows_starts_from_what_the_last_one_made(bench: Wo
     assert [chapter["text"] for chapter in await bench.runtime.documents.outline("plan", None)] == ["One", "Two"]
     newest = (await bench.runtime.documents.history("plan", None, 1))[0]
     assert (newest.revision, newest.base, newest.author) == (3, 2, "bob")
+
+
+async def test_what_rides_on_what_only_a_dead_child_knew_is_left_to_its_own_turn(bench: Workbench) -> None:
+    first, second, *others = [await an_edit(bench, payload={"title": str(number)}) for number in range(AHEAD_MAX + 6)]
+    follower = await followed(bench, await bench.claim_next(first))
+    outcome = await carried_out(bench, follower)
+    (ride,) = bench.worker.editing.riding._rides.values()  # pyright: ignore[reportPrivateUsage]
+    await eventually(lambda: len(ride.done) == AHEAD_MAX, what="all that may be done ahead")
+    await eventually(lambda: bench.runtime.sandbox._idle, what="the end of the request")  # pyright: ignore[reportPrivateUsage]
+    (child,) = born()
+    os.kill(child, signal.SIGKILL)
+    await gone(child)
+
+    # The ride goes on, from pieces that are nowhere before they are settled.
+    await bench.settle(follower, outcome)
+    states = [(await ran(bench, task)).task.state for task in others]
+
+    assert follower.id == second.id
+    assert states == [TaskState.COMPLETED] * len(others)
 
 
 async def test_an_edit_that_follows_is_under_its_own_conditions(bench: Workbench) -> None:
