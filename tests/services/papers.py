@@ -1,10 +1,13 @@
 """Documents for tests of services: made, edited as a worker edits, and read back."""
 
-from typing import Any
+import asyncio
+from typing import Any, NamedTuple
 
 from officeplane.domain.document import Format
+from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
+from officeplane.services.settlement import Attempt, Settlement
 from tests.workbench import Workbench
 
 
@@ -65,3 +68,38 @@ async def head(bench: Workbench, document_id: str = "plan") -> int:
 async def text(bench: Workbench, revision: int | None = None) -> str:
     """Return what the document says."""
     return await bench.runtime.documents.text("plan", revision)
+
+
+class Stay(NamedTuple):
+    """What came of an attempt whose worker stays in the lane: how it stands, what rode with it, what follows."""
+
+    settlement: Settlement
+    ridden: list[TaskId]
+    followers: list[ClaimedTask]
+
+
+async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> Stay:
+    """End an attempt as a worker does that stays in the lane of its document."""
+    assert claimed.document_id is not None
+    following = bench.worker.claiming.following([claimed.document_id])
+    (settlement,), _ = await bench.worker.settling.write([Attempt(claimed, outcome)], following)
+    return Stay(settlement, [rider.task_id for rider in following.ridden], await following.claimed())
+
+
+def riding_tasks(document_id: str = "plan") -> list[asyncio.Task[Any]]:
+    """Return the asyncio tasks that do edits of a document before their turn."""
+    return [task for task in asyncio.all_tasks() if task.get_name() == f"ride.{document_id}"]
+
+
+async def at_rest(document_id: str = "plan") -> None:
+    """Return once everything is done that is to be done before its turn."""
+    while going := riding_tasks(document_id):
+        _, still = await asyncio.wait(going, timeout=20)
+        assert not still, f"{document_id} does not come to rest"
+
+
+def done_ahead(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> list[TaskId]:
+    """Return the edits that are done and would end with this one, in their order."""
+    assert claimed.document_id is not None
+    riders, _ = bench.worker.editing.riding.riders({claimed.id: made(outcome).revision}, {claimed.document_id: 99})
+    return [rider.task_id for rider in riders]
