@@ -15,6 +15,7 @@ from uuid_utils import uuid7
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId
+from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
@@ -95,8 +96,10 @@ class Following:
                 )
                 settled, claimed = done.settled, [follower.task for follower in done.followers]
                 self.ridden = list(_ridden(riders, done.riders_waited, revisions))
-                overtaken = {rider.task_id for rider in riders} - {rider.task_id for rider in self.ridden}
-                self._heads_of(done.followers, [new for of, new in revisions.items() if of not in overtaken])
+                # One that was asked to stop has ended all the same, and its revision is nowhere.
+                completed = {row.task_id for row in settled if row.state is TaskState.COMPLETED}
+                completed |= {rider.task_id for rider in self.ridden}
+                self._heads_of(done.followers, [new for of, new in revisions.items() if of in completed])
             rows.extend(settled)
             return claimed
 

@@ -148,13 +148,15 @@ class Riding:
 
     async def _go(self, ride: Ride) -> None:
         """Do what comes, and look for more, as long as somebody follows."""
+        all_ended = True
         try:
-            while ride.is_claimed or (self._rides.get(ride.document_id) is ride and ride.may_go_on):
+            # What took too long would take so again.
+            while ride.is_claimed or (all_ended and self._rides.get(ride.document_id) is ride and ride.may_go_on):
                 if not ride.coming:
                     ride.coming.extend(await self._upcoming(ride))
                 if not ride.coming:
                     return
-                await self._do(ride)
+                all_ended = await self._do(ride)
         except DatabaseUnavailableError as error:
             ride.trouble = error
         except DocumentNotFoundError:
@@ -172,8 +174,8 @@ class Riding:
         begin = 0 if ride.last is None or ride.last not in ids else ids.index(ride.last) + 1
         return [Step.ahead(upcoming, ride.document_id) for upcoming in takewhile(_may_ride, waiting[begin:])]
 
-    async def _do(self, ride: Ride) -> None:
-        """Do the next edits, all in one go."""
+    async def _do(self, ride: Ride) -> bool:
+        """Do the next edits, all in one go, and tell whether all of them came to an end."""
         while ride.coming and len(ride.doing) < AT_ONCE_MAX:
             ride.doing.append(ride.coming.popleft())
         works = [step.work for step in ride.doing]
@@ -194,11 +196,13 @@ class Riding:
             with suppress(TimeoutError):
                 async with asyncio.timeout(None) as ride.patience:
                     ride.be_patient(for_ever=ride.doing[0].version is None)
-                    await self._edit(Head(ride.format, *ride.end, works[0].author, None, None), works, tell)
-        except DocumentNotFoundError as error:
-            if ride.doing[0].version is not None:
-                raise
-            tell(Failed(Failure(FailureKind.PERMANENT, str(error))))
+                    try:
+                        await self._edit(Head(ride.format, *ride.end, works[0].author, None, None), works, tell)
+                    except DocumentNotFoundError as error:
+                        if ride.doing[0].version is not None:
+                            raise
+                        tell(Failed(Failure(FailureKind.PERMANENT, str(error))))
+            return not ride.doing
         finally:
             ride.patience = None
             if ride.doing:

@@ -14,10 +14,10 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState, is_legal
-from officeplane.domain.valve import Limits
 from officeplane.domain.outcome import Failed, Outcome
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
+from officeplane.domain.valve import Limits
 from officeplane.services import lanes, ride
 from officeplane.services.lanes import HOLD_TASKS_MAX
 from officeplane.services.settlement import Attempt, Fenced
@@ -63,7 +63,7 @@ async def chapters(bench: Workbench, *titles: object, **options: Any) -> list[Ta
 
 
 async def followed(bench: Workbench, first: Task) -> ClaimedTask:
-    """Carry out the first edit of a lane as a worker does that stays in it; return what follows, not yet carried out."""
+    """Carry out the first edit of a lane as a worker does that stays in it; return what is claimed behind it."""
     claimed = await bench.claim_next(first)
     (follower,) = (await stayed(bench, claimed, await carried_out(bench, claimed))).followers
     return follower
@@ -355,9 +355,7 @@ async def test_what_is_not_an_edit_alone_with_its_document_does_not_ride(bench: 
                 bench, payload={"title": "2", "position": {"$ref": f"{before.id}.n"}}, depends_on=[before.id]
             )
         case "child":
-            _, odd = await bench.a_batch(
-                {"task_type": "add_chapter", "payload": {"title": "2"}}, document_id="plan"
-            )
+            _, odd = await bench.a_batch({"task_type": "add_chapter", "payload": {"title": "2"}}, document_id="plan")
         case "dependents":
             odd = await an_edit(bench, payload={"title": "2"})
             await bench.a_task(depends_on=[odd.id])
@@ -506,11 +504,9 @@ async def test_a_child_that_dies_behind_a_claimed_edit_that_it_has_done_charges_
     bench: Workbench,
 ) -> None:
     tasks = await chapters(bench, *range(2 + ride.AHEAD_MAX))
-    next_leader, slow, last = (
-        *await chapters(bench, "next"),
-        await an_edit(bench, "write_page", payload={"content": "Line.\n\n" * 20_000}),
-        *await chapters(bench, "last"),
-    )
+    (next_leader,) = await chapters(bench, "next")
+    slow = await an_edit(bench, "write_page", payload={"content": "Line.\n\n" * 20_000})
+    (last,) = await chapters(bench, "last")
     stay = await stayed(bench, *await led(bench, tasks))
     assert len(stay.ridden) == ride.AHEAD_MAX
     (follower,) = stay.followers
@@ -673,9 +669,10 @@ async def test_a_claimed_edit_that_is_stopped_takes_its_child_along_and_nobody_e
     else:
         os.kill(child, signal.SIGSTOP)
         await asleep(child)
-    running = asyncio.create_task(carried_out(bench, claimed))
+    carrying_out = carried_out(bench, claimed)
+    running = asyncio.create_task(carrying_out)
     await in_the_hands_of_a_child_that_sleeps(bench)
-    await eventually(lambda: getcoroutinestate(running.get_coro()) == CORO_SUSPENDED, what="the wait for its end")
+    await eventually(lambda: getcoroutinestate(carrying_out) == CORO_SUSPENDED, what="the wait for its end")
 
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -713,3 +710,35 @@ async def test_a_rider_that_takes_too_long_is_left_to_its_own_turn(
     assert await bench.states(*tasks) == ["COMPLETED"] * 4
     assert [row["attempt"] for row in await bench.execute("SELECT attempt FROM tasks")] == [1] * 4
     assert "Line." in await text(bench)
+
+
+async def test_a_rider_that_takes_too_long_is_not_tried_again_and_again(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = await chapters(bench, *range(2))
+    slow = await an_edit(bench, "write_page", payload={"content": "Line.\n\n" * 20_000})
+    follower = await followed(bench, tasks[0])
+    monkeypatch.setattr(ride, "SECONDS_MAX", 0.1)
+    outcome = await carried_out(bench, follower)
+    await bench.runtime.regulation.pause_document(PLAN)
+
+    await stayed(bench, follower, outcome)
+
+    await at_rest()
+    assert await bench.state(slow) is TaskState.QUEUED
+
+
+async def test_a_document_that_is_gone_when_an_edit_that_followed_opens_it_is_a_permanent_failure(
+    bench: Workbench,
+) -> None:
+    tasks = await chapters(bench, *range(2))
+    follower = await followed(bench, tasks[0])
+    child = idle_child(bench)
+    os.kill(child, signal.SIGKILL)
+    await gone(child)
+    await bench.runtime.documents.delete("plan")
+
+    outcome = await carried_out(bench, follower)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.failure.kind is FailureKind.PERMANENT
