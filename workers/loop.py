@@ -1,7 +1,7 @@
 """The loop: take many hints, claim what they lead to, start each in its slot.
 
-Two rounds overlap, so that one takes while the other claims; only one of them
-at a time blocks for hints. Without Redis the same claims are made from the
+Two rounds overlap, so that one takes while the other claims, each for at most
+half of the slots; only one of them at a time blocks for hints. Without Redis the same claims are made from the
 ledger, once a second while there is nothing and at once while there is more.
 """
 
@@ -43,13 +43,16 @@ class Loop:
         self._slots = slots
         self._start = start
         self._poll_seconds = poll_seconds
+        # While one half is being claimed, the other is settled.
+        self._share = min(TAKE_MAX, (slots.total + 1) // 2)
         self._taking = asyncio.Lock()
         self._stopping = asyncio.Event()
-        self._found_more = False
+        self._look_again = asyncio.Event()
 
     def stop(self) -> None:
         """Take no more; rounds under way end by themselves."""
         self._stopping.set()
+        self._look_again.set()
         self._slots.close()
 
     async def run(self) -> None:
@@ -71,7 +74,7 @@ class Loop:
     async def _rounds(self) -> None:
         while not self._stopping.is_set():
             async with self._taking:
-                slots = await self._slots.reserve(TAKE_MAX)
+                slots = await self._slots.reserve(self._share)
                 hints = await self._hints(slots)
             claimed: list[ClaimedTask] = []
             try:
@@ -91,12 +94,21 @@ class Loop:
                 return await self._doorbell.bells.take(slots)
             except RedisUnavailable:
                 return None
-        if not self._found_more:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._poll_seconds):
-                    await availability.wait_regained()
-                    return []
-        return None
+        if not self._look_again.is_set():
+            await self._pause()
+        return [] if availability.available or self._stopping.is_set() else None
+
+    async def _pause(self) -> None:
+        """Wait until the ledger is to be looked at again, or need not be any more."""
+        reasons = [
+            asyncio.ensure_future(reason)
+            for reason in (self._doorbell.availability.wait_regained(), self._look_again.wait())
+        ]
+        try:
+            await asyncio.wait(reasons, timeout=self._poll_seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for reason in reasons:
+                reason.cancel()
 
     async def _claimed(self, hints: list[str] | None, slots: int) -> list[ClaimedTask]:
         if self._stopping.is_set():
@@ -106,7 +118,10 @@ class Loop:
         try:
             if hints is None:
                 claimed = await self._claiming.claim_from_ledger(slots)
-                self._found_more = bool(claimed)
+                if claimed:
+                    self._look_again.set()
+                else:
+                    self._look_again.clear()
                 return claimed
             return await self._claiming.claim(hints) if hints or self._claiming.has_doubts else []
         except DatabaseUnavailableError as error:

@@ -99,6 +99,23 @@ async def test_no_more_is_taken_than_there_are_slots(bench: Workbench, hands: Wo
         assert len(await bench.rung()) == 2
 
 
+async def test_while_one_half_of_the_slots_is_being_claimed_the_other_takes(
+    bench: Workbench, hands: Workbench, redis_proxy: FaultProxy, database_proxy: FaultProxy
+) -> None:
+    for _ in range(6):
+        await bench.a_task()
+    await hands.execute("SELECT 1")
+    database_proxy.hold()
+    async with a_loop(hands, slots=6):
+
+        async def all_are_taken() -> bool:
+            return not await bench.rung()
+
+        await eventually(all_are_taken)
+        assert redis_proxy.count(b"\r\nBRPOP\r\n") == 2
+        await database_proxy.heal()
+
+
 async def test_hints_that_reach_a_stopping_worker_go_back_to_their_list(
     bench: Workbench, hands: Workbench, redis_proxy: FaultProxy
 ) -> None:
