@@ -217,18 +217,21 @@ def submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[S
     """Return what requests became, with what the ledger added to their rows."""
     each = iter(inserted)
     return [
-        Submitted(
-            tuple(
-                [
-                    _task(row, payload, next(each), depends_on.get(row.id, ()))
-                    for row, payload in zip(intake.rows, intake.payloads, strict=True)
-                ]
-            ),
-            replayed=False,
-        )
+        # Nearly every request is one task that depends on nothing.
+        Submitted((_task(intake.rows[0], intake.payloads[0], next(each), ()),), False)
+        if len(intake.rows) == 1 and not intake.dependencies
+        else _submitted(intake, each)
         for intake in intakes
-        for depends_on in [intake.depends_on]
     ]
+
+
+def _submitted(intake: Intake, each: Iterator[Inserted]) -> Submitted:
+    depends_on = intake.depends_on
+    tasks = [
+        _task(row, payload, next(each), depends_on.get(row.id, ()))
+        for row, payload in zip(intake.rows, intake.payloads, strict=True)
+    ]
+    return Submitted(tuple(tasks), replayed=False)
 
 
 async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
