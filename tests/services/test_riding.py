@@ -38,6 +38,7 @@ from tests.services.papers import (
     stayed,
     text,
 )
+from tests.services.test_documents import uploading
 from tests.support import eventually
 from tests.workbench import Workbench
 
@@ -620,6 +621,22 @@ async def test_a_revert_in_between_throws_riders_away(bench: Workbench) -> None:
     assert [follower.id for follower in stay.followers] == [revert.id]
     await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "2", "3"]
+
+
+async def test_an_upload_in_between_throws_riders_away(bench: Workbench) -> None:
+    tasks = await chapters(bench, *range(4))
+    leader = await led(bench, tasks)
+    assert done_ahead(bench, *leader) == ids(*tasks[2:])
+    async with uploading(bench) as (_, upload):
+        await bench.runtime.patching.patch(upload.id, TaskPatch.model_validate({"priority": "CRITICAL"}))
+
+        stay = await stayed(bench, *leader)
+
+        assert stay.ridden == []
+        assert [follower.id for follower in stay.followers] == [upload.id]
+        await drive(bench, stay.followers)
+    assert (await titles(bench))[-2:] == ["2", "3"]
+    assert not {"0", "1"} & set(await titles(bench))
 
 
 async def test_a_worker_that_closes_leaves_nothing_of_a_ride_behind(bench: Workbench) -> None:
