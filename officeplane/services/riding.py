@@ -65,13 +65,11 @@ class Riding:
         """Return how a claimed edit ends that follows another, and go on with what comes after it."""
         assert task.document_id is not None  # noqa: S101 - it has a head
         start = Start.at(head)
-        while True:
-            ride = self._rides.get(task.document_id)
-            if ride is None or not ride.leads_to(task, start):
-                ride = Ride(task.document_id, head.format, start)
-            self._keep(ride)
-            if ride.done:
-                break
+        ride = self._rides.get(task.document_id)
+        if ride is None or not ride.leads_to(task, start):
+            ride = Ride(task.document_id, head.format, start)
+        self._keep(ride)
+        while not ride.done:
             if not ride.doing:
                 # Whatever becomes of the ride, this one is to be done.
                 ride.coming = deque([Step(Work(task, head.author), None), *islice(ride.coming, 1, None)])
@@ -88,12 +86,14 @@ class Riding:
         size = 0
         for leader_id, revision in revisions.items():
             ride = self._rides.get(revision.document_id)
-            if size >= AHEAD_BYTES_MAX or ride is None or not ride.done or ride.done[0].start != Start.after(revision):
+            if size > AHEAD_BYTES_MAX or ride is None or not ride.done or ride.done[0].start != Start.after(revision):
                 continue
-            size += ride.size
             for place, one in enumerate(islice(ride.done, room.get(revision.document_id, 0)), 1):
                 rider = one.rider(leader_id, place)
                 if rider is None or not isinstance(one.outcome, Edited):
+                    break
+                size += one.outcome.revision.pieces_size
+                if size > AHEAD_BYTES_MAX:
                     break
                 riders.append(rider)
                 made[rider.task_id] = one.outcome.revision

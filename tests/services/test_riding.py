@@ -18,7 +18,7 @@ from officeplane.domain.outcome import Failed, Outcome
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Limits
-from officeplane.services import lanes, ride
+from officeplane.services import lanes, ride, riding
 from officeplane.services.lanes import HOLD_TASKS_MAX
 from officeplane.services.settlement import Attempt, Fenced
 from officeplane.store.settlements import Settled
@@ -759,3 +759,41 @@ async def test_a_document_that_is_gone_when_an_edit_that_followed_opens_it_is_a_
 
     assert isinstance(outcome, Failed)
     assert outcome.failure.kind is FailureKind.PERMANENT
+
+
+async def test_no_more_ride_together_than_one_statement_carries_well(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = await chapters(bench, *range(6))
+    leader = await led(bench, tasks)
+    assert done_ahead(bench, *leader) == ids(*tasks[2:])
+    # What one of them adds is a little more than what the last one added.
+    monkeypatch.setattr(riding, "AHEAD_BYTES_MAX", made(leader.outcome).revision.pieces_size * 3)
+
+    stay = await stayed(bench, *leader)
+
+    assert stay.ridden == ids(*tasks[2:4])
+    assert [follower.id for follower in stay.followers] == ids(tasks[4])
+    await drive(bench, stay.followers)
+    assert await titles(bench) == ["0", "1", "2", "3", "4", "5"]
+
+
+async def test_an_edit_in_its_turn_is_done_once_however_many_documents_are_edited(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(riding, "RIDES_MAX", 1)
+    names = ["plan", "draft", "notes"]
+    claimed: list[ClaimedTask] = []
+    for name in names:
+        if name != "plan":
+            await a_document(bench, name)
+        first, _ = await chapters(bench, 0, 1, document_id=name)
+        claimed.append(await followed(bench, first))
+    children = {child.pid: child.requests for child in bench.runtime.sandbox._idle}  # pyright: ignore[reportPrivateUsage]
+
+    outcomes = await asyncio.gather(*(carried_out(bench, one) for one in claimed))
+
+    assert [made(outcome).revision.base for outcome in outcomes] == [2, 2, 2]
+    asked = {child.pid: child.requests for child in bench.runtime.sandbox._idle}  # pyright: ignore[reportPrivateUsage]
+    # A child that does not have a document open is asked once more, with the file.
+    assert sum(asked.values()) - sum(children.values()) <= 2 * len(names)
