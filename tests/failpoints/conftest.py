@@ -1,10 +1,10 @@
 """The sweep: all cases at once, as many as there are sites, while the tests wait for theirs."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 import pytest
 
@@ -12,22 +12,34 @@ from tests.conftest import NewDatabase
 from tests.failpoints.cases import Case
 from tests.failpoints.crashes import run_case
 from tests.failpoints.forks import forks
+from tests.failpoints.riders import Ride, run_ride
 from tests.failpoints.site import Site, open_site
 
 SITES: Final = 10
 
 
-class Sweep:
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def action(self) -> str: ...
+
+
+C = TypeVar("C", bound=_Named)
+Run = Callable[[Site, C, Path], Awaitable[None]]
+
+
+class Sweep(Generic[C]):
     """Cases under way, and how they went."""
 
-    def __init__(self, cases: list[Case], folder: Path) -> None:
-        self._left = cases[::-1]
+    def __init__(self, cases: Sequence[C], run: Run[C], folder: Path) -> None:
+        self._left = [*reversed(cases)]
+        self._run = run
         self._folder = folder
-        self._done: dict[Case, asyncio.Future[None]] = {
-            case: asyncio.get_running_loop().create_future() for case in cases
-        }
+        self._done: dict[C, asyncio.Future[None]] = {case: asyncio.get_running_loop().create_future() for case in cases}
 
-    async def done(self, case: Case) -> None:
+    async def done(self, case: C) -> None:
         """Return once a case went well, or raise what went wrong."""
         await self._done[case]
 
@@ -36,11 +48,37 @@ class Sweep:
         while self._left:
             case = self._left.pop()
             try:
-                await run_case(site, case, self._folder / f"{case.name}-{case.action}")
+                await self._run(site, case, self._folder / f"{case.name}-{case.action}")
             except Exception as error:  # noqa: BLE001 - it is the case's own test that fails
                 self._done[case].set_exception(error)
             else:
                 self._done[case].set_result(None)
+
+
+@asynccontextmanager
+async def swept(
+    cases: Sequence[C], run: Run[C], folder: Path, new_database: NewDatabase, redis_url: str
+) -> AsyncGenerator[Sweep[C], None]:
+    """Begin with all of these cases."""
+    made = Sweep(cases, run, folder)
+    async with AsyncExitStack() as leaving:
+        ordering = await leaving.enter_async_context(forks(folder))
+        sites = [
+            await leaving.enter_async_context(open_site(await new_database(), redis_url, ordering))
+            for _ in range(min(SITES, len(cases)))
+        ]
+        working = [asyncio.create_task(made.work(site)) for site in sites]
+        yield made
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
+
+
+def asked_for(request: pytest.FixtureRequest, kind: type[C], fixture: str) -> list[C]:
+    """Return the cases of the tests that are to be run with this fixture."""
+    asked = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    given = [item.callspec.params["case"] for item in asked if fixture in item.fixturenames]
+    return [case for case in given if isinstance(case, kind)]
 
 
 @pytest.fixture(scope="session")
@@ -49,21 +87,21 @@ async def sweep(
     new_database: NewDatabase,
     redis_url: str,
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[Sweep]:
+) -> AsyncIterator[Sweep[Case]]:
     """Begin with every case that was asked for."""
-    asked = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    given = [item.callspec.params["case"] for item in asked if "sweep" in item.fixturenames]
-    wanted = [case for case in given if isinstance(case, Case)]
-    folder = tmp_path_factory.mktemp("sweep")
-    made = Sweep(wanted, folder)
-    async with AsyncExitStack() as leaving:
-        ordering = await leaving.enter_async_context(forks(folder))
-        sites = [
-            await leaving.enter_async_context(open_site(await new_database(), redis_url, ordering))
-            for _ in range(min(SITES, len(wanted)))
-        ]
-        working = [asyncio.create_task(made.work(site)) for site in sites]
+    wanted = asked_for(request, Case, "sweep")
+    async with swept(wanted, run_case, tmp_path_factory.mktemp("sweep"), new_database, redis_url) as made:
         yield made
-        for task in working:
-            task.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+
+
+@pytest.fixture(scope="module")
+async def rides(
+    request: pytest.FixtureRequest,
+    new_database: NewDatabase,
+    redis_url: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[Sweep[Ride]]:
+    """Begin with every ride that was asked for."""
+    wanted = asked_for(request, Ride, "rides")
+    async with swept(wanted, run_ride, tmp_path_factory.mktemp("rides"), new_database, redis_url) as made:
+        yield made

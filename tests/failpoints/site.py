@@ -64,9 +64,9 @@ class Site:
         for key in await self._keys():
             await self._seeing.redis("DEL", key)
 
-    async def worker(self, kind: Kind, failpoint: str = "") -> Fork:
+    async def worker(self, kind: Kind, failpoint: str = "", *, seed: int = 0) -> Fork:
         """Start a worker, perhaps one that will crash, and return it when it works."""
-        worker = await self._start("worker", kind, failpoint)
+        worker = await self._start("worker", kind, failpoint, seed)
         await worker.says("worker.started")
         return worker
 
@@ -116,7 +116,7 @@ class Site:
         await eventually(are, within=_RELEASE_SECONDS, what="the release of every lock")
         assert not await bench.execute("SELECT id FROM tasks WHERE lease_until IS NOT NULL")
 
-    async def check(self, expected: dict[str, str]) -> None:
+    async def check(self, expected: dict[str, str], *, are_marked: bool = True) -> None:
         """Assert that these tasks, by title, ended as they must, each effect once, and by legal steps."""
         rows = await self._blind.execute(
             "SELECT id::text, title, state, runnable, generation, attempt, attempts_charged, "
@@ -134,7 +134,9 @@ class Site:
             assert all(is_legal(TaskState(before), TaskState(then)) for before, then in pairwise(steps)), steps
             assert sum(before in FINAL for before in steps[:-1]) == row["generation"] - 1, steps
             if row["runnable"]:
-                self._check_attempts(row, steps, ends)
+                self._check_attempts(row, steps)
+                if are_marked:
+                    self._check_marks(row, ends)
 
     async def check_document(self, document_id: str, names: list[str]) -> None:
         """Assert that each of these tasks has made one revision, in their order, and that the file says so."""
@@ -149,14 +151,27 @@ class Site:
         outline = await self._blind.runtime.documents.outline(document_id, None)
         assert [chapter["text"] for chapter in outline] == names
 
-    def _check_attempts(self, row: dict[str, Any], steps: list[str], ends: Counter[tuple[str, int]]) -> None:
+    def _check_attempts(self, row: dict[str, Any], steps: list[str]) -> None:
         assert steps.count("RUNNING") == row["attempt"], steps
         assert set(row["failures"]) <= {"error", "crash", "permanent"}, row
         assert row["attempts_charged"] <= len(row["failures"]) or row["state"] == TaskState.CANCELLED, row
         if row["state"] == TaskState.COMPLETED:
             assert row["of_attempt"] in (row["attempt"], None), row
+
+    def _check_marks(self, row: dict[str, Any], ends: Counter[tuple[str, int]]) -> None:
+        if row["state"] == TaskState.COMPLETED:
             assert ends[row["title"], row["attempt"]] == 1, ends
         assert not any(count > 1 for (name, _), count in ends.items() if name == row["title"]), ends
+
+    async def rode(self) -> list[str]:
+        """Return the titles of the tasks that were settled with the one before them, in their order."""
+        rows = await self._blind.execute(
+            "SELECT title FROM tasks WHERE EXISTS ("
+            "  SELECT FROM events began JOIN events ended ON ended.xid = began.xid"
+            "   WHERE began.kind = 'task.running' AND ended.kind = 'task.completed'"
+            "     AND tasks.id = ANY(began.task_ids) AND tasks.id = ANY(ended.task_ids)) ORDER BY seq"
+        )
+        return [row["title"] for row in rows]
 
     async def _steps(self, task_id: str) -> list[str]:
         rows = await self._blind.execute(
@@ -172,7 +187,7 @@ class Site:
         assert isinstance(keys, list)
         return [str(key) for key in keys]
 
-    async def _start(self, program: str, kind: Kind, failpoint: str) -> Fork:
+    async def _start(self, program: str, kind: Kind, failpoint: str, seed: int = 0) -> Fork:
         arguments = ("--port", "0") if program == "serve" else ("--concurrency", "3")
         fork = await self._forks.start(
             program,
@@ -183,6 +198,7 @@ class Site:
             HANDLERS=HANDLERS,
             LOG_FORMAT="json",
             FAILPOINTS=failpoint,
+            FAILPOINTS_SEED=str(seed),
             **TIMES,
         )
         self._running.append(fork)
@@ -205,7 +221,8 @@ class Site:
         """Lose every hint, of tasks that were rung a while ago."""
         await self._seeing.redis("DEL", *self._seeing.runtime.doorbell.connection.keys.hint_lists)
         due = "run_at = clock_timestamp() - interval '20 s', " if is_retry else ""
-        await self._seeing.execute(f"UPDATE tasks SET {due}rung_at = clock_timestamp() - interval '10 s'")  # noqa: S608
+        rung = f"{due}rung_at = clock_timestamp() - interval '10 s'"
+        await self._seeing.execute(f"UPDATE tasks SET {rung} WHERE finished_at IS NULL")  # noqa: S608
 
     async def leave_lock_of_the_dead(self, document_id: str) -> None:
         """Leave a lock behind as a worker does that dies between lock and claim."""

@@ -14,10 +14,12 @@ def test_every_point_is_swept_for_every_kind_or_its_reason_is_written_down() -> 
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-async def test_after_a_crash_everything_ends_as_it_must_and_once(sweep: Sweep, case: Case) -> None:
+async def test_after_a_crash_everything_ends_as_it_must_and_once(sweep: Sweep[Case], case: Case) -> None:
     await sweep.done(case)
 
 
 @pytest.mark.parametrize("case", LOSSES, ids=[case.name for case in LOSSES])
-async def test_whoever_loses_the_database_now_and_then_goes_on_and_all_ends_once(sweep: Sweep, case: Case) -> None:
+async def test_whoever_loses_the_database_now_and_then_goes_on_and_all_ends_once(
+    sweep: Sweep[Case], case: Case
+) -> None:
     await sweep.done(case)
