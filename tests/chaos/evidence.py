@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from tests.chaos.history import Operation
 from tests.chaos.marks import Mark
 from tests.chaos.nemesis import Struck
+from tests.chaos.orders import EDIT
 from tests.chaos.processes import Death
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting
@@ -40,6 +41,11 @@ class TaskRow:
     position: int | None = None
     on_child_failure: str | None = None
 
+    @property
+    def is_edit(self) -> bool:
+        """Whether it is a built-in edit, which leaves a revision instead of marks."""
+        return self.task_type == EDIT
+
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
@@ -52,6 +58,11 @@ class EventRow:
     at: float
     committed: float
 
+    @property
+    def xid(self) -> str:
+        """The transaction that told of it."""
+        return self.position.partition("-")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
@@ -63,6 +74,16 @@ class FailureRow:
     kind: str
     message: str
     ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRow:
+    """One revision of a document."""
+
+    document_id: str
+    revision: int
+    base: int
+    task_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +106,11 @@ class Evidence:
     tasks: dict[str, TaskRow]
     events: list[EventRow]
     failures: list[FailureRow] = field(default_factory=list[FailureRow])
+    revisions: list[RevisionRow] = field(default_factory=list[RevisionRow])
+    heads: dict[str, int] = field(default_factory=dict[str, int])
+    """Which revision each document is at."""
+    chapters: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """What the files of documents say."""
     counters: dict[str, int] = field(default_factory=dict[str, int])
     keys: dict[str, str] = field(default_factory=dict[str, str])
     history: list[Operation] = field(default_factory=list[Operation])

@@ -1,12 +1,17 @@
 """Gathering: from the servers, at the end of a run, to evidence."""
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from io import BytesIO
 from typing import Any, Final
 
 import asyncpg
+import docx
+import httpx
 import redis.asyncio
 
-from tests.chaos.evidence import EventRow, FailureRow, Remains, TaskRow
+from tests.chaos.evidence import EventRow, FailureRow, Remains, RevisionRow, TaskRow
 
 _TASKS: Final = """
     SELECT id::text, seq, task_type, document_id, title, state, rank, runnable, yields, blockers, max_retries,
@@ -23,12 +28,14 @@ _EVENTS: Final = """
            extract(epoch FROM e.at)::float8 AS at,
            extract(epoch FROM coalesce(pg_xact_commit_timestamp(e.xid::xid), e.at))::float8 AS committed
       FROM events e, unnest(e.task_ids) WITH ORDINALITY AS one(task_id, index)
+     WHERE one.task_id IS NOT NULL
      ORDER BY e.id, one.index
 """
 _FAILURES: Final = """
     SELECT task_id::text, attempt, worker_id, kind, message,
            extract(epoch FROM started_at)::float8 + duration_seconds AS ended FROM task_failures
 """
+_REVISIONS: Final = "SELECT document_id, revision, base, task_id::text FROM revisions"
 _SESSIONS: Final = """
     SELECT count(*) AS sessions, count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS in_transaction
       FROM pg_stat_activity WHERE application_name = 'officeplane'
@@ -55,6 +62,30 @@ async def gather_tables(
         {row["outcome"]: row["n"] for row in counted},
         {r["key"]: r["task_id"] for r in keys},
     )
+
+
+async def gather_documents(
+    database_url: str, urls: Sequence[str]
+) -> tuple[list[RevisionRow], dict[str, int], dict[str, list[str]]]:
+    """Return every revision, which one each document is at, and the chapters that its file has."""
+    connection = await asyncpg.connect(database_url, timeout=10)
+    try:
+        revisions = [RevisionRow(*row.values()) for row in await connection.fetch(_REVISIONS)]
+        heads = {row["id"]: row["head"] for row in await connection.fetch("SELECT id, head FROM documents")}
+    finally:
+        await connection.close()
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as http:
+        return revisions, heads, {document: await _chapters(http, urls, document) for document in heads}
+
+
+async def _chapters(http: httpx.AsyncClient, urls: Sequence[str], document: str) -> list[str]:
+    for url in urls:
+        with suppress(httpx.HTTPError):
+            answer = await http.get(f"{url}/api/documents/{document}/content")
+            if answer.status_code == 200:
+                paragraphs = docx.Document(BytesIO(answer.content)).paragraphs
+                return [paragraph.text for paragraph in paragraphs if paragraph.text]
+    return ["no API gave the file"]
 
 
 async def gather_remains(database_url: str, redis_url: str, patience_seconds: float) -> Remains:

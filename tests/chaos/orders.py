@@ -9,9 +9,13 @@ from typing import Any, Final, TypeAlias
 from tests.chaos.history import Wanted
 
 DOCUMENTS: Final = tuple(f"doc-{number:02d}" for number in range(40))
+TEXTS: Final = tuple(f"text-{number}" for number in range(3))
+"""Real documents, in lanes of their own."""
+EDIT: Final = "add_chapter"
 SKEW: Final = 1.1
 LONGEST_BATCH: Final = 8
 LONGEST_BULK: Final = 20
+LONGEST_LANE: Final = 30
 
 Body: TypeAlias = dict[str, Any]
 
@@ -84,6 +88,17 @@ class Orders:
     def bulk(self) -> list[Order]:
         """Several small tasks for one request."""
         return [self._small() for _ in range(self._dice.randint(2, LONGEST_BULK))]
+
+    def lane(self) -> tuple[list[Order], list[Order]]:
+        """Many edits of one text for one request, and one or two that are more urgent."""
+        text = self._dice.choice(TEXTS)
+        edits = [self._edit(text) for _ in range(self._dice.randint(LONGEST_LANE // 2, LONGEST_LANE))]
+        return edits, [self._edit(text, priority="CRITICAL") for _ in range(self._dice.randint(1, 2))]
+
+    def _edit(self, text: str, **options: Any) -> Order:
+        token = self._token()
+        body = {"taskType": EDIT, "title": token, "documentId": text, "payload": {"title": token}, **options}
+        return Order(body | {"idempotencyKey": token}, Wanted(token))
 
     def _small(self) -> Order:
         token = self._token()

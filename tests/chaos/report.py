@@ -39,6 +39,16 @@ def lost(outcome: Outcome) -> int:
     )
 
 
+def rode(outcome: Outcome) -> int:
+    """How many edits were settled with the one before them: they began and ended in one transaction."""
+    events = outcome.evidence.events
+    began, ended = (
+        {(event.xid, event.task_id) for event in events if event.kind == kind}
+        for kind in ("task.running", "task.completed")
+    )
+    return len(began & ended)
+
+
 def lines(outcome: Outcome) -> Iterator[str]:
     """Yield the report line by line."""
     evidence = outcome.evidence
@@ -48,6 +58,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
     yield f"seed {outcome.plan.seed}, {outcome.plan.nemesis_seconds:g} s of faults, {outcome.seconds:.0f} s in all"
     yield f"tasks acknowledged: {acknowledged(outcome)}, lost: {lost(outcome)}; in the ledger {dict(states)}"
     yield f"attempts: {attempts}; operations: {len(evidence.history)}, repeated in doubt: {doubtful}"
+    yield f"revisions: {len(evidence.revisions)}, of edits that rode behind another: {rode(outcome)}"
     kinds = by_kind(evidence.struck)
     yield f"faults: {sum(kinds.values())} of {len(kinds)} kinds: " + ", ".join(f"{k} {n}" for k, n in kinds.items())
     ends = Counter(f"{death.name.split('-')[0]} {death.status}" for death in evidence.deaths)
@@ -80,6 +91,7 @@ def record(outcome: Outcome) -> dict[str, Any]:
         "mutant": outcome.plan.mutant,
         "acknowledged": acknowledged(outcome),
         "lost": lost(outcome),
+        "rode": rode(outcome),
         "faults": by_kind(outcome.evidence.struck),
         "figures": {figure.name: [round(one, 3) for one in figure.seconds] for figure in outcome.figures},
         "violations": [list(violation) for violation in outcome.violations],

@@ -19,7 +19,7 @@ from tests.chaos.evidence import Evidence
 from tests.chaos.faults import Scene
 from tests.chaos.figures import Figure, complaints, figures, log_lines
 from tests.chaos.follower import Follower
-from tests.chaos.gathering import gather_remains, gather_tables
+from tests.chaos.gathering import gather_documents, gather_remains, gather_tables
 from tests.chaos.history import HistoryWriter, read_history
 from tests.chaos.marks import read_marks
 from tests.chaos.nemesis import EVERY_SECONDS, Nemesis, schedule
@@ -100,6 +100,7 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
             workload.gave_up.clear()
             workload.gave_up.extend(gave_up)
 
+        await workload.prepare()
         await leaving.enter_async_context(in_background(watcher.run(tell)))
         await leaving.enter_async_context(in_background(follower.run()))
         working = await leaving.enter_async_context(in_background(workload.run()))
@@ -117,6 +118,8 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
         )
         tables = await gather_tables(place.stack.database_url)
         evidence.tasks, evidence.events, evidence.failures, evidence.counters, evidence.keys = tables
+        documents = await gather_documents(place.stack.database_url, urls)
+        evidence.revisions, evidence.heads, evidence.chapters = documents
         last = evidence.events[-1].position if evidence.events else ""
         deadline = time.monotonic() + CATCH_UP_SECONDS
         while last not in follower.heard and time.monotonic() < deadline:

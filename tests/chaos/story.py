@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from tests.chaos.checker.lives import FINAL
-from tests.chaos.evidence import EventRow, Evidence, FailureRow, TaskRow
+from tests.chaos.evidence import EventRow, Evidence, FailureRow, RevisionRow, TaskRow
 from tests.chaos.history import Operation, Verb, Wanted
 from tests.chaos.marks import Mark, Moment
+from tests.chaos.orders import EDIT
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting
 
@@ -96,6 +97,50 @@ class Story:
         self.event(name, "CANCELLED")
         self.change(name, cancel_requested=True, **row)
         self._count("cancelled")
+
+    def text(self, document: str) -> None:
+        """An empty document is made."""
+        self.evidence.heads[document] = 1
+        self.evidence.chapters[document] = []
+        self.evidence.revisions.append(RevisionRow(document, 1, 0, None))
+
+    def edit(self, name: str, document: str, **row: Any) -> str:
+        """An edit is accepted."""
+        return self.task(name, document, task_type=EDIT, **row)
+
+    def begun(self, name: str) -> None:
+        """An edit is claimed; it leaves no marks."""
+        self.change(name, attempt=self.evidence.tasks[name].attempt + 1)
+        self.event(name, "RUNNING")
+
+    def edited(self, name: str) -> None:
+        """An edit is settled; those that rode are settled with it."""
+        self.event(name, "COMPLETED")
+        self._revised(name)
+
+    def rode(self, *names: str) -> None:
+        """Edits begin and end in one transaction."""
+        self.wait(MOMENT_SECONDS)
+        number = len(self.evidence.events) + 1
+        for moment, state in enumerate(("RUNNING", "COMPLETED")):
+            for index, name in enumerate(names):
+                position = f"{700 + number}-{number + moment}-{index}"
+                kind = f"task.{state.lower()}"
+                self.evidence.events.append(EventRow(position, number + moment, kind, name, self.now, self.now))
+                assert self.evidence.heard is not None
+                self.evidence.heard.add(position)
+        for name in names:
+            self.change(name, attempt=1, state="COMPLETED")
+            self._revised(name)
+
+    def _revised(self, name: str) -> None:
+        document = self.evidence.tasks[name].document_id
+        assert document is not None
+        base = self.evidence.heads[document]
+        self.evidence.heads[document] = base + 1
+        self.evidence.revisions.append(RevisionRow(document, base + 1, base, name))
+        self.evidence.chapters[document].append(name)
+        self._count("completed")
 
     def done(self, name: str) -> None:
         """The task runs and completes."""

@@ -7,13 +7,14 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.report import acknowledged, lines, lost
+from tests.chaos.report import acknowledged, lines, lost, rode
 from tests.chaos.run import Plan, run_chaos
 
 SEED: Final = 42
 NEMESIS_SECONDS: Final = 90.0
 TASKS_MIN: Final = 500
 FAULTS_MIN: Final = 30
+RIDERS_MIN: Final = 50
 
 
 @pytest.mark.timeout(480)
@@ -27,5 +28,6 @@ async def test_no_promise_is_broken_while_everything_is_killed_cut_and_starved()
     assert lost(outcome) == 0, report
     # A run in which little happened proves little.
     assert acknowledged(outcome) >= TASKS_MIN, report
+    assert rode(outcome) >= RIDERS_MIN, report
     assert len(outcome.evidence.struck) >= FAULTS_MIN, report
     shutil.rmtree(folder)

@@ -11,7 +11,7 @@ import httpx
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from tests.chaos.history import HistoryWriter
-from tests.chaos.orders import Order, Orders
+from tests.chaos.orders import TEXTS, Order, Orders
 
 CLIENTS: Final = 8
 ANSWER_SECONDS: Final = 3.0
@@ -21,7 +21,8 @@ UNFINISHED_MAX: Final = 150
 _DOUBTFUL: Final = frozenset({"database_unavailable", "idempotency_in_progress", "overloaded"})
 _JSON: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
 _CHOICES: Final = {
-    "single": 58.0, "batch": 13.0, "bulk": 4.0, "replay": 4.0, "cancel": 10.0, "retry": 7.0, "observe": 4.0,
+    "single": 58.0, "batch": 13.0, "bulk": 4.0, "lane": 4.0, "replay": 4.0, "cancel": 10.0, "retry": 7.0,
+    "observe": 4.0,
 }  # fmt: skip
 
 
@@ -43,6 +44,13 @@ class Workload:
     def stop(self) -> None:
         """Ask for nothing new."""
         self._stopping.set()
+
+    async def prepare(self) -> None:
+        """Make the texts that are to be edited, while nothing is wrong yet."""
+        async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as http:
+            for text in TEXTS:
+                answer = await http.post(f"{self._urls[0]}/api/documents", json={"id": text, "format": "docx"})
+                answer.raise_for_status()
 
     async def run(self) -> None:
         """Run all clients until stopped; what was asked by then is asked to the end."""
@@ -87,7 +95,9 @@ class _Client:
             case "batch":
                 return await self._submit(self._orders.batch())
             case "bulk":
-                return await self._bulk(self._orders.bulk())
+                return len(await self._bulk(self._orders.bulk()))
+            case "lane":
+                return await self._lane(*self._orders.lane())
             case "replay" if self._acknowledged:
                 order, _ = self._dice.choice(self._acknowledged)
                 await self._submit(order)
@@ -120,10 +130,26 @@ class _Client:
         self._acknowledged.append((order, task_id))
         return (1 + _descendants(order)) if is_new else 0
 
-    async def _bulk(self, orders: list[Order]) -> int:
+    async def _lane(self, edits: list[Order], urgent: list[Order]) -> int:
+        """Ask for many edits in a row; while these are done, cancel one that is about to be, and interpose others."""
+        ids = await self._bulk(edits)
+        if ids and self._dice.random() < 0.5:
+            await self._deed("cancel", self._dice.choice(ids))
+        count = len(ids)
+        for order in urgent:
+            await asyncio.sleep(self._dice.uniform(0, 0.3))
+            count += await self._submit(order)
+        return count
+
+    async def _bulk(self, orders: list[Order]) -> tuple[str, ...]:
+        """Return the ids of the tasks that were acknowledged for the first time."""
         number = self._history.invoke("bulk", wanted=tuple(order.wanted for order in orders))
         answer = await self._persist(number, "/api/tasks/bulk", [order.body for order in orders])
-        return len(orders) if answer is not None and answer.status_code == 201 else 0
+        if answer is None or answer.status_code != 201:
+            return ()
+        found = _JSON.validate_json(answer.content)
+        assert isinstance(found, list)
+        return tuple(str(task["id"]) for task in found if isinstance(task, dict))
 
     async def _deed(self, verb: Any, task_id: str) -> None:
         number = self._history.invoke(verb, target=task_id)

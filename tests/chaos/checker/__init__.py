@@ -2,8 +2,7 @@
 
 Its oracle is its own: the states' table, the back-off, the order of lanes are
 written down here once more, so that a mistake in the product's tables is not
-believed. What is documents' (revisions, files) comes with documents, what is
-graphs' with graphs.
+believed. What is graphs' comes with graphs.
 
 | name | promise |
 |------|---------|
@@ -11,8 +10,10 @@ graphs' with graphs.
 | I2 | one attempt of a task and one task of a document at a time; handlers overlap only when a lease had run out |
 | I3 | what is COMPLETED completed once, by a handler that ran to its end |
 | I4 | the attempt that wrote the result is the last one: a stale one writes nothing |
+| I5 | the revisions of a document are one chain, and each completed edit has made one of them |
 | I6 | tasks of a document are taken by rank, then in the order accepted |
 | I7 | a batch is COMPLETED exactly when its children are; these run one after the other |
+| I8 | a document's file says what its edits did, in their order |
 | I10 | nothing is left behind: leases, locks, hints, transactions |
 | I11 | poison takes at most so many processes |
 | I12 | attempts are charged as agreed, and giving up has a reason |
@@ -31,6 +32,7 @@ from tests.chaos.checker.answers import check_answers
 from tests.chaos.checker.attempts import check_attempts
 from tests.chaos.checker.backoff import check_waiting
 from tests.chaos.checker.batches import check_batches
+from tests.chaos.checker.documents import check_documents
 from tests.chaos.checker.durability import check_durability
 from tests.chaos.checker.lanes import check_lanes
 from tests.chaos.checker.leaks import check_leaks
@@ -49,6 +51,7 @@ CHECKS: Final[tuple[Callable[[Evidence, Lives], Iterator[Violation]], ...]] = (
     check_overlaps,
     check_attempts,
     check_lanes,
+    check_documents,
     check_batches,
     check_leaks,
     check_durability,

@@ -39,7 +39,7 @@ def _effect(life: Life, moments: dict[tuple[str, int], set[str]]) -> Iterator[Vi
     claims = len(life.entered("RUNNING"))
     if task.attempt != claims:
         yield Violation("I4", f"task {task.id} was claimed {claims} times, its row counts {task.attempt}")
-    if task.state != "COMPLETED":
+    if task.state != "COMPLETED" or task.is_edit:
         return
     if task.result_attempt != task.attempt:
         yield Violation(

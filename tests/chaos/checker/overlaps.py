@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tests.chaos.checker.lives import FINAL, Life, Lives
 from tests.chaos.checker.violation import Violation
-from tests.chaos.evidence import Evidence
+from tests.chaos.evidence import EventRow, Evidence
 
 CLOCK_SECONDS = 0.005
 
@@ -54,18 +54,25 @@ def check_overlaps(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
 
 def _occupants(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
     occupants: dict[str, str] = {}
+    # Who begins and ends in one transaction rode behind another, and was never there for anybody else.
+    ends = {(event.xid, event.task_id) for event in evidence.events if _state(event) in FINAL}
     for event in sorted(evidence.events, key=lambda event: event.id):
         life = lives.get(event.task_id)
         if life is None or not life.task.runnable or life.task.document_id is None:
             continue
-        document, state = life.task.document_id, event.kind.removeprefix("task.").upper()
+        document, state = life.task.document_id, _state(event)
         if state == "RUNNING":
             other = occupants.get(document)
             if other is not None and other != event.task_id:
                 yield Violation("I2", f"{event.task_id} began to run in {document} while {other} occupied it")
-            occupants[document] = event.task_id
+            if (event.xid, event.task_id) not in ends:
+                occupants[document] = event.task_id
         elif occupants.get(document) == event.task_id and state in FINAL | {"QUEUED", "RETRYING"}:
             del occupants[document]
+
+
+def _state(event: EventRow) -> str:
+    return event.kind.removeprefix("task.").upper()
 
 
 def _runs(evidence: Evidence, lives: Lives) -> Iterator[_Run]:

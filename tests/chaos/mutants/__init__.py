@@ -32,6 +32,7 @@ def _breaks(apply: Callable[[], None], *expected: str, provoked_by: tuple[str, .
 
 
 _ZOMBIES: Final = ("freeze worker", "Postgres link black hole")
+_SLOW_LEDGER: Final = ("Postgres link slow", "Postgres link black hole")
 _LOST_HINTS: Final = ("lists lost", "FLUSHALL", "restart Valkey empty")
 
 
@@ -42,6 +43,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(settlements.settle_without_claim, "I4", provoked_by=_ZOMBIES),
         _breaks(settlements.reap_without_guard, "I1", "I4", provoked_by=_ZOMBIES),
         _breaks(settlements.cancel_flag_ignored, "I1"),
+        _breaks(settlements.riders_unchecked, "I6", provoked_by=_SLOW_LEDGER),
         _breaks(doorbell.lock_without_nonce, "I18"),
         _breaks(doorbell.lock_not_taken, "I18"),
         _breaks(maintenance.no_sweeper, "L1", provoked_by=_LOST_HINTS),

@@ -25,6 +25,13 @@ def reap_without_guard() -> None:
     change("settlements", "settle", _GUARD, f"({guarded} OR {anything})")
 
 
+def riders_unchecked() -> None:
+    """Edits that were done before their turn are settled whether or not they are next, and as they were read."""
+    text = "lined_up n ON n.leader_id = r.leader_id AND n.place = r.place AND n.next_id = r.task_id"
+    change("settlements", "settle_edits", text, "LATERAL (SELECT r.task_id AS next_id) n ON true")
+    change("settlements", "settle_edits", "ON t.version::text = r.version AND ", "ON ")
+
+
 def cancel_flag_ignored() -> None:
     """Who was asked to stop ends as if nobody had asked."""
     asked = "CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target"
