@@ -13,7 +13,7 @@ import structlog
 from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold
-from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.ids import DocumentId, TaskId, parse_task_id
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.priority import Tier
 from officeplane.services.failpoints import reach
@@ -99,7 +99,8 @@ class Redelivery:
     async def cutoffs(self) -> list[datetime | None]:
         """Return, per tier, before when a task must have been rung for its hint to be gone."""
         tails = await self._doorbell.bells.tails()
-        rung_at, now = await chores.ring_times(self._ledger, [TaskId(i) for ids in tails.values() for i in ids])
+        ids = filter(None, (parse_task_id(hint) for hints in tails.values() for hint in hints))
+        rung_at, now = await chores.ring_times(self._ledger, list(ids))
         latest = now - timedelta(seconds=GRACE_SECONDS)
         return [self._cutoff(tails[tier], rung_at, latest) for tier in Tier]
 

@@ -83,6 +83,18 @@ async def test_a_redis_that_lost_everything_is_told_everything_in_bounded_portio
     assert sorted(await bench.rung()) == sorted(task.id for task in tasks)
 
 
+async def test_garbage_on_one_list_keeps_nobody_from_being_rung_on_another(bench: Workbench) -> None:
+    lost = await bench.a_task()
+    await bench.hush()
+    await bench.redis("RPUSH", "officeplane:critical", "{}", "garbage")
+    await bench.let_rings_age()
+
+    assert await sweep(bench) == 1
+
+    await bench.redis("DEL", "officeplane:critical")
+    assert await bench.rung() == [lost.id]
+
+
 async def test_of_each_lane_only_the_head_is_rung(bench: Workbench) -> None:
     heads = [await bench.a_task(document_id=f"d{number}") for number in range(20)]
     for head in heads:
