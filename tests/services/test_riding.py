@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState, is_legal
@@ -22,6 +23,7 @@ from officeplane.services import lanes, ride, riding
 from officeplane.services.lanes import HOLD_TASKS_MAX
 from officeplane.services.settlement import Attempt, Fenced
 from officeplane.store.settlements import Settled
+from tests.fault_proxy import Direction, FaultProxy
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
 from tests.services.papers import (
@@ -93,6 +95,10 @@ async def titles(bench: Workbench, revision: int | None = None) -> list[str]:
     return [str(chapter["text"]) for chapter in await bench.runtime.documents.outline("plan", revision)]
 
 
+async def is_completed(bench: Workbench, task: Task) -> bool:
+    return await bench.state(task) is TaskState.COMPLETED
+
+
 def ids(*tasks: Task) -> list[TaskId]:
     return [task.id for task in tasks]
 
@@ -101,6 +107,11 @@ def idle_child(bench: Workbench) -> int:
     """Return the one sandboxed child there is, which has nothing to do."""
     (child,) = bench.runtime.sandbox._idle  # pyright: ignore[reportPrivateUsage]
     return child.pid
+
+
+def requests(bench: Workbench) -> dict[int, int]:
+    """Return how many requests each idle child of the sandbox has had."""
+    return {child.pid: child.requests for child in bench.runtime.sandbox._idle}  # pyright: ignore[reportPrivateUsage]
 
 
 async def in_the_hands_of_a_child_that_sleeps(bench: Workbench) -> None:
@@ -295,6 +306,19 @@ async def test_a_rider_that_was_made_less_urgent_is_overtaken(bench: Workbench) 
     assert await titles(bench) == ["0", "1", "3", "4", "2"]
 
 
+async def test_a_rider_that_somebody_is_about_to_change_is_not_waited_for(bench: Workbench) -> None:
+    tasks = await chapters(bench, *range(5))
+    leader = await led(bench, tasks)
+    async with bench.runtime.ledger.transaction() as somebody:
+        await somebody.execute("SELECT FROM tasks WHERE id = $1::uuid FOR NO KEY UPDATE", tasks[3].id)
+
+        stay = await stayed(bench, *leader)
+
+    assert (stay.ridden, stay.followers) == (ids(tasks[2]), [])
+    await drive(bench, await bench.worker.claiming.continue_lanes([PLAN]))
+    assert await titles(bench) == ["0", "1", "2", "3", "4"]
+
+
 @pytest.mark.parametrize("what", ["paused type", "paused document", "open breaker", "limits", "slowed"])
 async def test_nothing_rides_that_is_not_to_be_claimed(bench: Workbench, what: str) -> None:
     tasks = await chapters(bench, *range(4))
@@ -374,8 +398,12 @@ async def test_what_is_not_an_edit_alone_with_its_document_does_not_ride(bench: 
             await bench.execute("UPDATE tasks SET run_at = now() + interval '1 hour' WHERE id = $1::uuid", odd.id)
     tasks += [odd, *await chapters(bench, 3)]
 
-    leader = await led(bench, tasks)
+    follower = await followed(bench, tasks[0])
+    leader = Leader(follower, await carried_out(bench, follower))
+    asked = requests(bench)
+    await at_rest()
 
+    assert requests(bench) == asked
     assert done_ahead(bench, *leader) == []
     stay = await stayed(bench, *leader)
     assert stay.ridden == []
@@ -440,6 +468,31 @@ async def test_a_leader_whose_document_has_moved_takes_nobody_along(bench: Workb
     await drive(bench, await bench.worker.claiming.continue_lanes([PLAN]))
     assert await titles(bench) == ["0", "1", "2", "3"]
     assert await head(bench) == 6
+
+
+async def test_riders_whose_settlement_was_not_heard_of_end_once(
+    bench: Workbench, another_bench: AnotherBench, postgres_proxy: FaultProxy, database_url: str
+) -> None:
+    tasks = await chapters(bench, *range(4))
+    async with another_bench(database_url=postgres_proxy.url(database_url)) as deaf:
+        leader = await led(deaf, tasks)
+        tasks += await chapters(bench, 4)
+        postgres_proxy.drop(Direction.REPLIES)
+        settling = asyncio.create_task(stayed(deaf, *leader))
+        await eventually(lambda: is_completed(bench, tasks[1]), what="the commit")
+        await postgres_proxy.refuse()
+        with pytest.raises(DatabaseUnavailableError):
+            await settling
+        await postgres_proxy.heal()
+
+        stay = await stayed(deaf, *leader)
+
+        assert isinstance(stay.settlement, Settled)
+        assert stay.ridden == []
+        await drive(deaf, await deaf.worker.claiming.claim([]))
+    assert await bench.states(*tasks) == ["COMPLETED"] * 5
+    assert await titles(bench) == ["0", "1", "2", "3", "4"]
+    assert await bench.counters() == {("add_chapter", "completed", ""): 5}
 
 
 async def test_an_edit_that_cannot_work_is_judged_once_in_its_own_turn(bench: Workbench) -> None:
@@ -789,11 +842,10 @@ async def test_an_edit_in_its_turn_is_done_once_however_many_documents_are_edite
             await a_document(bench, name)
         first, _ = await chapters(bench, 0, 1, document_id=name)
         claimed.append(await followed(bench, first))
-    children = {child.pid: child.requests for child in bench.runtime.sandbox._idle}  # pyright: ignore[reportPrivateUsage]
+    before = requests(bench)
 
     outcomes = await asyncio.gather(*(carried_out(bench, one) for one in claimed))
 
     assert [made(outcome).revision.base for outcome in outcomes] == [2, 2, 2]
-    asked = {child.pid: child.requests for child in bench.runtime.sandbox._idle}  # pyright: ignore[reportPrivateUsage]
     # A child that does not have a document open is asked once more, with the file.
-    assert sum(asked.values()) - sum(children.values()) <= 2 * len(names)
+    assert sum(requests(bench).values()) - sum(before.values()) <= 2 * len(names)
