@@ -452,6 +452,47 @@ async def test_a_leader_that_was_lost_takes_nobody_along(bench: Workbench, anoth
     }
 
 
+async def a_lost_leader(bench: Workbench, another_bench: AnotherBench) -> list[Task]:
+    """Return edits of which others were done behind the second, which is lost for good and settled by nobody."""
+    tasks = await chapters(bench, *range(4))
+    leader = await led(bench, tasks)
+    assert done_ahead(bench, *leader) == ids(*tasks[2:])
+    await bench.runtime.cancellation.cancel(leader.task.id, None)
+    async with another_bench() as other:
+        await bench.let_leases_lapse()
+        assert await other.worker.redelivery.reap() == 1
+    await bench.worker.claiming.leave_lanes([PLAN])
+    assert await bench.states(*tasks) == ["COMPLETED", "CANCELLED", "QUEUED", "QUEUED"]
+    return tasks
+
+
+async def test_what_was_done_behind_a_lost_edit_is_done_anew(bench: Workbench, another_bench: AnotherBench) -> None:
+    tasks = await a_lost_leader(bench, another_bench)
+    claimed = await bench.claim_next(tasks[2])
+
+    outcome = await carried_out(bench, claimed)
+
+    assert made(outcome).revision.base == 2
+    await drive(bench, (await stayed(bench, claimed, outcome)).followers)
+    assert await titles(bench) == ["0", "2", "3"]
+
+
+async def test_what_was_done_behind_a_lost_edit_does_not_ride_with_another(
+    bench: Workbench, another_bench: AnotherBench
+) -> None:
+    tasks = await a_lost_leader(bench, another_bench)
+    (urgent,) = await chapters(bench, "urgent", priority="CRITICAL")
+    claimed = await bench.claim_next(urgent)
+
+    # It makes a revision of the same number as the lost one's would have been.
+    stay = await stayed(bench, claimed, await carried_out(bench, claimed))
+
+    assert stay.ridden == []
+    assert [follower.id for follower in stay.followers] == ids(tasks[2])
+    await drive(bench, stay.followers)
+    assert await titles(bench) == ["0", "urgent", "2", "3"]
+
+
 async def test_a_leader_whose_document_has_moved_takes_nobody_along(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
