@@ -1,6 +1,5 @@
 """Placement: whether a request may be what it asks to be where it stands: alone, in a batch or in a DAG."""
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Final, NamedTuple
 from pydantic import ValidationError
 
 from officeplane.domain.batch import BATCH_TYPE, DEPTH_MAX
+from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import FieldError, InvalidPayloadError, InvalidReferenceError, InvalidRequestError
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.priority import DEFAULT_PRIORITY
@@ -16,9 +16,6 @@ from officeplane.domain.reference import REF_TEXT, Reference, find_references, l
 from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
-
-# One encoder for all: `json.dumps` with options makes a new one each time.
-_json_of: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class DagPlace(NamedTuple):
@@ -149,7 +146,7 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
     """Return the payload as JSON, checked as far as it can be before what it refers to is known."""
     references: tuple[Reference, ...] = ()
     try:
-        payload_json = _json_of(request.payload)
+        payload_json = json_of(request.payload)
         # Few payloads hold a reference, and the text tells.
         if REF_TEXT in payload_json:
             references = tuple(find_references(request.payload))
@@ -157,7 +154,9 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
                 _check_reference(reference, place, request.depends_on or ())
         # In Python an edit's fields have Python's names; in a payload they have the API's.
         by_name = False if task_type.edits_document else None
-        task_type.payload.model_validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
+        # What `model_validate_json` does, without its own questions first.
+        validator = task_type.payload.__pydantic_validator__
+        validator.validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
     except ValidationError as error:
         wrong = [
             FieldError(".".join(("payload", *map(str, found["loc"]))), found["msg"])
@@ -168,7 +167,7 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
         if wrong:
             message = f"The payload does not fit task type {task_type.name!r}: {wrong[0].field}: {wrong[0].message}."
             raise InvalidPayloadError(message, wrong) from None
-        return _json_of(request.payload)
+        return json_of(request.payload)
     except (TypeError, ValueError, RecursionError) as error:
         message = f"The payload is not JSON: {error}."
         raise InvalidPayloadError(message, [FieldError("payload", message)]) from None

@@ -81,7 +81,7 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
     ]
     ((seqs, states, ranks, run_ats, now),) = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *short)
     return [
-        Inserted(seq, STATES[state], rank, run_at, now, now if state == TaskState.QUEUED else None)
+        Inserted(seq, STATES[state], rank, run_at or now, now, now if state == TaskState.QUEUED else None)
         for seq, state, rank, run_at in zip(seqs, states, ranks, run_ats, strict=True)
     ]
 

@@ -61,14 +61,14 @@ WITH moment AS MATERIALIZED (
            -- A DAG waits for the end of each of its tasks.
            dag_id IS NOT NULL
       FROM placed
-    RETURNING id, seq, state, rank, run_at, document_id
+    RETURNING id, seq, state, rank, run_at, created_at, document_id
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id ORDER BY seq), array_agg(document_id ORDER BY seq)
       FROM inserted GROUP BY state
 )
 SELECT array_agg(seq ORDER BY seq) AS seqs, array_agg(state ORDER BY seq) AS states, array_agg(rank ORDER BY seq) AS ranks,
-       array_agg(run_at ORDER BY seq) AS run_ats, (SELECT now FROM moment) AS now
+       array_agg(nullif(run_at, created_at) ORDER BY seq) AS run_ats, (SELECT now FROM moment) AS now
   FROM inserted
 
 -- name: bound_lock_wait

@@ -1,0 +1,22 @@
+"""Encoding: values as JSON text, which is done for every task."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Final, cast
+
+# One encoder for all: `json.dumps`, and `JSONEncoder.encode` as well, make a new one each time,
+# which takes longer than what it is made for. It does not look for circles: they end as too deep.
+_pieces: Final = cast(
+    "Callable[[object, int], Sequence[str]]",
+    vars(json.encoder)["c_make_encoder"](
+        None, json.JSONEncoder().default, json.encoder.encode_basestring_ascii, None, ":", ",",
+        False,  # sort_keys
+        False,  # skipkeys
+        False,  # allow_nan
+    ),
+)  # fmt: skip
+
+
+def json_of(value: object) -> str:
+    """Return a value as JSON; raise `TypeError`, `ValueError` or `RecursionError` when it is none."""
+    return "".join(_pieces(value, 0))
