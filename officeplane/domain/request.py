@@ -145,7 +145,10 @@ class TaskRequest(BaseModel):
     @classmethod
     def from_python(cls, options: Mapping[str, Any]) -> Self:
         """Return the request that options with Python's names make."""
-        return cls.model_validate(options, by_alias=False, by_name=True, context=_IN_PYTHON)
+        # What `model_validate` does, without its own questions first.
+        validator = cls.__pydantic_validator__
+        request: Self = validator.validate_python(options, by_alias=False, by_name=True, context=_IN_PYTHON)
+        return request
 
     @property
     def priority_value(self) -> int | None:

@@ -36,20 +36,21 @@ from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAv
 from officeplane.store.tasks import Inserted, UsedKey
 
 GROUP_LIMIT: Final = 1_000
-PART: Final = 125
+PART: Final = 200
 DEPENDENCY_WAIT: Final = "200ms"
 
 
 class Submitted(NamedTuple):
     """What one request became: its task, those below it, and whether all were there before."""
 
-    tasks: tuple[Task, ...]
-    replayed: bool
+    task: Task
+    below: tuple[Task, ...] = ()
+    replayed: bool = False
 
     @property
-    def task(self) -> Task:
-        """The task that was asked for."""
-        return self.tasks[0]
+    def tasks(self) -> tuple[Task, ...]:
+        """The task that was asked for, and those below it in order."""
+        return (self.task, *self.below)
 
 
 class Submission:
@@ -218,7 +219,7 @@ def submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[S
     each = iter(inserted)
     return [
         # Nearly every request is one task that depends on nothing.
-        Submitted((_task(intake.rows[0], intake.payloads[0], next(each), ()),), False)
+        Submitted(_task(intake.rows[0], intake.payloads[0], next(each), ()))
         if len(intake.rows) == 1 and not intake.dependencies
         else _submitted(intake, each)
         for intake in intakes
@@ -227,11 +228,11 @@ def submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[S
 
 def _submitted(intake: Intake, each: Iterator[Inserted]) -> Submitted:
     depends_on = intake.depends_on
-    tasks = [
+    task, *below = (
         _task(row, payload, next(each), depends_on.get(row.id, ()))
         for row, payload in zip(intake.rows, intake.payloads, strict=True)
-    ]
-    return Submitted(tuple(tasks), replayed=False)
+    )
+    return Submitted(task, tuple(below))
 
 
 async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
@@ -266,7 +267,7 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
     replays = {root_id: twins.get(earlier_id, earlier_id) for root_id, earlier_id in replays.items()}
     found = await tasks.fetch(executor, replays.values())
     return [
-        stored.get(intake.root_id) or Submitted((found[replays[intake.root_id]],), replayed=True) for intake in intakes
+        stored.get(intake.root_id) or Submitted(found[replays[intake.root_id]], replayed=True) for intake in intakes
     ]
 
 
