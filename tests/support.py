@@ -2,12 +2,15 @@
 
 import asyncio
 import inspect
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import TypeVar, overload
 
 T = TypeVar("T")
 
+_TICK_SECONDS, _LONGEST_TICK_SECONDS = 0.005, 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.002, 0.05
 
 
@@ -37,3 +40,26 @@ async def eventually(fact: Callable[[], object], *, within: float = 10.0, what: 
             raise AssertionError(message) from missing
         await asyncio.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+
+
+@contextmanager
+def stopwatch() -> Generator[Callable[[], float], None, None]:
+    """Count the seconds in which this machine did not stand still: a guest of a busy one does, now and then."""
+    seconds = 0.0
+    over = threading.Event()
+
+    def tick() -> None:
+        nonlocal seconds
+        last = time.monotonic()
+        while not over.wait(_TICK_SECONDS):
+            now = time.monotonic()
+            seconds += min(now - last, _LONGEST_TICK_SECONDS)
+            last = now
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    try:
+        yield lambda: seconds
+    finally:
+        over.set()
+        ticking.join()

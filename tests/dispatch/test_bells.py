@@ -11,7 +11,7 @@ from officeplane.domain.priority import Tier
 from tests.dispatch.fixtures import Ask, an_id, some_ids
 from tests.dispatch.own_server import OwnServer
 from tests.fault_proxy import Direction, FaultProxy
-from tests.support import eventually
+from tests.support import eventually, stopwatch
 
 
 async def test_what_is_rung_is_taken_most_urgent_first_and_in_order(doorbell: Doorbell) -> None:
@@ -218,23 +218,23 @@ async def test_the_tails_are_what_will_be_popped_next(doorbell: Doorbell, ask: A
 
 async def test_a_ring_into_a_black_hole_is_over_in_200_milliseconds(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
-    started = time.monotonic()
 
-    assert not await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
+    with stopwatch() as seconds:
+        assert not await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
 
-    assert time.monotonic() - started < 0.35
+        assert seconds() < 0.35
     assert not through_proxy.availability.available
 
 
 async def test_while_redis_is_lost_rings_cost_nothing(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
     await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
-    started = time.monotonic()
 
-    for _ in range(200):
-        assert not await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
+    with stopwatch() as seconds:
+        for _ in range(200):
+            assert not await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
 
-    assert time.monotonic() - started < 0.5
+        assert seconds() < 0.5
 
 
 async def test_a_ring_that_arrives_ends_the_outage(server: OwnServer, own_doorbell: Doorbell) -> None:

@@ -11,7 +11,7 @@ from tests.dispatch.own_server import OwnServer, own_server
 from tests.fault_proxy import fault_proxy
 from tests.journeys.conftest import Install, Installation
 from tests.journeys.lanes import assert_in_order, assert_one_at_a_time, tasks_on_documents
-from tests.support import eventually
+from tests.support import eventually, stopwatch
 from tests.workers.marks import Marks
 
 NOWHERE = "redis://127.0.0.1:9/0"
@@ -65,10 +65,10 @@ async def test_redis_killed_while_it_is_needed_and_back_empty_costs_no_task(
 
         redis.kill()
         for body in bodies[100:110]:
-            asked_at = time.monotonic()
-            answer = await plane.api.post("/api/tasks", body)
+            with stopwatch() as seconds:
+                answer = await plane.api.post("/api/tasks", body)
+                assert seconds() < 0.5
             assert answer.status_code == 201
-            assert time.monotonic() - asked_at < 0.5
             tasks.append(answer.json())
         count = len([mark for mark in marks.all() if mark.what == "begin"])
         await eventually(lambda: len([mark for mark in marks.all() if mark.what == "begin"]) > count, within=3)
