@@ -64,7 +64,9 @@ class Ending:
 
 async def lock_roots(executor: Executor, task_ids: Iterable[TaskId]) -> set[TaskId]:
     """Lock roots in the order of their ids and return those that exist."""
-    rows = await executor.fetch(_SQL["lock_roots"], sorted(set(task_ids)))
+    ordered = sorted(set(task_ids))
+    await executor.fetch(_SQL["take_turns"], ordered)
+    rows = await executor.fetch(_SQL["lock_roots"], ordered)
     return {TaskId(str(row["id"])) for row in rows}
 
 

@@ -306,6 +306,8 @@ async def test_fan_in_with_all_predecessors_ending_at_once_makes_the_successor_r
 
     assert await bench.state(last) == "QUEUED"
     assert await bench.events(last) == ["task.pending", "task.queued"]
+    rows = await bench.execute("SELECT kind FROM events ORDER BY xid, id")
+    assert rows[-1]["kind"] == "task.queued"
 
 
 @pytest.mark.parametrize("settles_first", [True, False])

@@ -2,6 +2,12 @@
 -- root, all roots of a transaction in one statement and in the order of their ids;
 -- below a locked root nobody else writes but claims, and these skip what is locked.
 
+-- name: take_turns
+-- Waits until nobody else has these roots, and keeps it so until the transaction ends. Who
+-- waits for a row that is changed meanwhile has a number before it has the row, and who waits
+-- here has none: so that numbers are in the order of turns. Always a row for each.
+SELECT pg_advisory_xact_lock(hashtextextended(id::text, 0)) FROM unnest($1::uuid[]) AS id
+
 -- name: lock_roots
 -- Locks the roots of the trees a transaction will touch. No row: pruned.
 SELECT id FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
