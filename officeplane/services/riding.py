@@ -22,9 +22,9 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Edited, Failed, Outcome
 from officeplane.domain.reference import REF_TEXT
-from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.edits.catalogue import all_edits
+from officeplane.services.following import Revisions
 from officeplane.services.ride import AHEAD_BYTES_MAX, Done, Ride, Start, Step, Work
 from officeplane.store import claims
 from officeplane.store.claims import Upcoming
@@ -38,9 +38,6 @@ UPCOMING_MAX: Final = 32
 RIDES_MAX: Final = 64
 
 _log = structlog.stdlib.get_logger(__name__)
-
-Revisions = Mapping[TaskId, NewRevision]
-
 
 Tell = Callable[[Outcome], None]
 Edit = Callable[[Head, Sequence[Work], Tell], Awaitable[None]]
