@@ -20,7 +20,7 @@ from officeplane.formats.blank import blank
 from officeplane.services.ride import AHEAD_MAX
 from officeplane.services.settlement import Attempt, Fenced
 from officeplane.services.spool import spooled_bytes
-from tests.sandbox.processes import asleep, born, gone
+from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
 from tests.services.papers import (
     a_claimed_edit,
@@ -111,9 +111,9 @@ async def test_what_rides_on_what_only_a_dead_child_knew_is_left_to_its_own_turn
     (ride,) = bench.worker.editing.riding._rides.values()  # pyright: ignore[reportPrivateUsage]
     await eventually(lambda: len(ride.done) == AHEAD_MAX, what="all that may be done ahead")
     await eventually(lambda: bench.runtime.sandbox._idle, what="the end of the request")  # pyright: ignore[reportPrivateUsage]
-    (child,) = born()
-    os.kill(child, signal.SIGKILL)
-    await gone(child)
+    (child,) = bench.runtime.sandbox._idle  # pyright: ignore[reportPrivateUsage]
+    os.kill(child.pid, signal.SIGKILL)
+    await gone(child.pid)
 
     # The ride goes on, from pieces that are nowhere before they are settled.
     await bench.settle(follower, outcome)

@@ -91,7 +91,8 @@ async def test_no_more_is_taken_than_there_are_slots(bench: Workbench, hands: Wo
     tasks = [await bench.a_task() for _ in range(5)]
     async with a_loop(hands, slots=2) as loop:
         await eventually(lambda: len(loop.started) == 2)
-        assert loop.started == [task.id for task in tasks[:2]]
+        # Which of them first is not said: two rounds claim at once.
+        assert set(loop.started) == {task.id for task in tasks[:2]}
 
         loop.slots.release()
 
