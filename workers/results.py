@@ -1,9 +1,9 @@
 """Results: what a handler returned, as the ledger can store it."""
 
-import json
 from collections.abc import Sequence
 from typing import Final, NamedTuple, cast
 
+from officeplane.domain.encoding import json_of
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, Succeeded
 
@@ -23,8 +23,8 @@ def outcome_of(result: object) -> Succeeded | EditsWanted | Failed:
             return Succeeded(None)
         case dict():
             try:
-                text = json.dumps(result, allow_nan=False, separators=(",", ":"))
-            except (TypeError, ValueError, RecursionError) as error:
+                text = json_of(result)
+            except (TypeError, ValueError) as error:
                 return _invalid(f"its result is not JSON: {describe(error)}")
             if len(text) > RESULT_BYTES_MAX:
                 return _invalid(f"its result has {len(text)} bytes; {RESULT_BYTES_MAX} are allowed")

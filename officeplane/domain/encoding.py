@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 # One encoder for all: `json.dumps`, and `JSONEncoder.encode` as well, make a new one each time,
-# which takes longer than what it is made for. It does not look for circles: they end as too deep.
+# which takes longer than what it is made for. It does not look for circles: they are too deep.
 _pieces: Final = cast(
     "Callable[[object, int], Sequence[str]]",
     vars(json.encoder)["c_make_encoder"](
@@ -18,5 +18,9 @@ _pieces: Final = cast(
 
 
 def json_of(value: object) -> str:
-    """Return a value as JSON; raise `TypeError`, `ValueError` or `RecursionError` when it is none."""
-    return "".join(_pieces(value, 0))
+    """Return a value as JSON; raise `TypeError` or `ValueError` when it is none."""
+    try:
+        return "".join(_pieces(value, 0))
+    except RecursionError:
+        message = "it contains itself, or is nested too deeply"
+        raise ValueError(message) from None

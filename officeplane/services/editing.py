@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
+from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Edited, Failed, Outcome
@@ -209,7 +210,7 @@ class Editing:
         note: str | None = None,
     ) -> Edited:
         assert task.document_id is not None  # noqa: S101 - it has a head
-        told = json.dumps({**result, "revision": head.revision + 1}, separators=(",", ":"))
+        told = json_of({**result, "revision": head.revision + 1})
         revision = NewRevision(
             task.document_id,
             head.format,
