@@ -23,7 +23,7 @@ def outcome_of(result: object) -> Succeeded | EditsWanted | Failed:
             return Succeeded(None)
         case dict():
             try:
-                text = json_of(result)
+                text = json_of(cast("object", result))
             except (TypeError, ValueError) as error:
                 return _invalid(f"its result is not JSON: {describe(error)}")
             if len(text) > RESULT_BYTES_MAX:
