@@ -7,7 +7,6 @@ before the settlement has compared the head once more.
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
@@ -86,9 +85,9 @@ class Editing:
         self, task: ClaimedTask, head: Head, edits: Sequence[tuple[str, str]], keys: Sequence[str | None] | None = None
     ) -> Outcome:
         """Apply edits in order; with `keys`, later ones may use the results of earlier ones."""
-        assert task.document_id is not None  # noqa: S101 - it has a head
-        file = OpenedFile(task.document_id, head.format, head.sha256, head.recipe)
-        orders = _orders(task, head.author, edits, keys)
+        work = Work.of(task, head.author)
+        file = OpenedFile(work.document_id, head.format, head.sha256, head.recipe)
+        orders = _orders(work, edits, keys)
         try:
             conflict = await self._conflict(head, file, orders)
             if conflict is not None:
@@ -98,7 +97,7 @@ class Editing:
             return _not_edited(error)
         except DocumentNotFoundError as error:
             return _permanent(str(error))
-        return self._outcome(task, head, answer, edits, keys)
+        return self._outcome(work, head, answer, edits, keys)
 
     async def _edit_in_a_row(self, head: Head, works: Sequence[Work], tell: Tell) -> None:
         """Apply edits of several tasks, each from what the last has made, and tell how each ended.
@@ -109,17 +108,15 @@ class Editing:
 
         def heard(answer: Frame) -> None:
             nonlocal head
-            task, author = left.popleft()
-            outcome = self._outcome(task, replace(head, author=author), answer, [(task.task_type, task.payload_json)])
+            work = left.popleft()
+            outcome = self._outcome(work, head, answer, [(work.task_type, work.payload_json)])
             if isinstance(outcome, Edited):
                 made = outcome.revision
                 head = Head(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
             tell(outcome)
 
-        first, *then = (_orders(task, author, [(task.task_type, task.payload_json)]) for task, author in works)
-        document_id = works[0].task.document_id
-        assert document_id is not None  # noqa: S101 - it has a head
-        file = OpenedFile(document_id, head.format, head.sha256, head.recipe)
+        first, *then = (_orders(work, [(work.task_type, work.payload_json)]) for work in works)
+        file = OpenedFile(works[0].document_id, head.format, head.sha256, head.recipe)
         try:
             heard(await ask(self._ledger, self._sandbox, {**_deed(head, first), "then": then}, file, heard=heard))
         except NOT_EDITED as error:
@@ -127,7 +124,7 @@ class Editing:
 
     def _outcome(
         self,
-        task: ClaimedTask,
+        work: Work,
         head: Head,
         answer: Frame,
         edits: Sequence[tuple[str, str]],
@@ -144,7 +141,7 @@ class Editing:
                 recipe, *pieces = answer.attached
                 result = results[0] if keys is None and len(edits) == 1 else {"results": results}
                 return self._edited(
-                    task, head, result, Recipe.decode(recipe), {piece_key(p): p for p in pieces}, sha256, size
+                    work, head, result, Recipe.decode(recipe), {piece_key(p): p for p in pieces}, sha256, size
                 )
             case other:
                 return Failed(Failure(FailureKind.ERROR, f"the sandbox answered with {sorted(other)}"))
@@ -184,7 +181,7 @@ class Editing:
             return _invalid(f"there is no revision {number}; the newest is {head.revision}")
         revision = stored.revision
         return self._edited(
-            task, head, {"revertedTo": number}, stored.recipe, {}, revision.sha256, revision.size,
+            Work.of(task, head.author), head, {"revertedTo": number}, stored.recipe, {}, revision.sha256, revision.size,
             f"as of revision {number}",
         )  # fmt: skip
 
@@ -196,11 +193,11 @@ class Editing:
         if upload.if_match is not None and upload.if_match != head.revision:
             message = f"it was to follow revision {upload.if_match}, but the document is at revision {head.revision}"
             return Failed(Failure(FailureKind.EDIT_CONFLICT, message))
-        return self._edited(task, head, {}, upload.recipe, {}, upload.sha256, upload.size)
+        return self._edited(Work.of(task, head.author), head, {}, upload.recipe, {}, upload.sha256, upload.size)
 
     @staticmethod
     def _edited(
-        task: ClaimedTask,
+        work: Work,
         head: Head,
         result: Mapping[str, object],
         recipe: Recipe,
@@ -209,18 +206,17 @@ class Editing:
         size: int,
         note: str | None = None,
     ) -> Edited:
-        assert task.document_id is not None  # noqa: S101 - it has a head
         told = json_of({**result, "revision": head.revision + 1})
         revision = NewRevision(
-            task.document_id,
+            work.document_id,
             head.format,
             head.revision,
             recipe,
             pieces,
             sha256,
             size,
-            task.task_type,
-            head.author,
+            work.task_type,
+            work.author,
             note,
         )
         return Edited(told, revision)
@@ -275,19 +271,16 @@ def _deed(head: Head, orders: Sequence[Mapping[str, Any]]) -> Body:
 
 
 def _orders(
-    task: ClaimedTask,
-    author: str | None,
-    edits: Sequence[tuple[str, str]],
-    keys: Sequence[str | None] | None = None,
+    work: Work, edits: Sequence[tuple[str, str]], keys: Sequence[str | None] | None = None
 ) -> list[dict[str, Any]]:
     return [
         {
             "taskType": task_type,
             "payload": payload,
-            "taskId": task.id if len(edits) == 1 else f"{task.id}/{index}",
+            "taskId": work.task_id if len(edits) == 1 else f"{work.task_id}/{index}",
             "key": None if keys is None else keys[index],
-            "author": author or NOBODY,
-            "at": task.created_at.isoformat(),
+            "author": work.author or NOBODY,
+            "at": work.created_at.isoformat(),
         }
         for index, (task_type, payload) in enumerate(edits)
     ]

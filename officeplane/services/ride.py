@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from uuid_utils import uuid7
@@ -23,10 +24,20 @@ SECONDS_MAX: Final = 10.0
 
 
 class Work(NamedTuple):
-    """One edit, as a child is given it."""
+    """A task whose edits a child is given."""
 
-    task: ClaimedTask
+    task_id: TaskId
+    task_type: str
+    document_id: DocumentId
+    payload_json: str
+    created_at: datetime
     author: str | None
+
+    @classmethod
+    def of(cls, task: ClaimedTask, author: str | None) -> "Work":
+        """Return the work of a claimed task that has a document."""
+        assert task.document_id is not None  # noqa: S101 - it has a head
+        return cls(task.id, task.task_type, task.document_id, task.payload_json, task.created_at, author)
 
 
 class Start(NamedTuple):
@@ -53,35 +64,18 @@ class Step(NamedTuple):
     work: Work
     version: str | None
 
-    @property
-    def task_id(self) -> TaskId:
-        """The task whose edit it is."""
-        return self.work.task.id
-
     @classmethod
     def ahead(cls, upcoming: Upcoming, document_id: DocumentId) -> "Step":
         """Return the step of a task that waits."""
-        task = ClaimedTask(
-            id=upcoming.id,
-            claim_id=ClaimId(""),
-            hold_id=None,
-            task_type=upcoming.task_type,
-            document_id=document_id,
-            payload_json=upcoming.payload_json,
-            attempt=1,
-            attempts_charged=0,
-            crashes=0,
-            suspect=False,
-            max_retries=0,
-            timeout_seconds=SECONDS_MAX,
-            retry_json=None,
-            checkpoint_json=None,
-            parent_id=None,
-            root_id=upcoming.id,
-            created_at=upcoming.created_at,
-            waited_seconds=0.0,
+        work = Work(
+            upcoming.id,
+            upcoming.task_type,
+            document_id,
+            upcoming.payload_json,
+            upcoming.created_at,
+            upcoming.author,
         )
-        return cls(Work(task, upcoming.author), upcoming.version)
+        return cls(work, upcoming.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +87,14 @@ class Done:
     outcome: Outcome
     seconds: float
 
-    def rider(self, leader_id: TaskId, place: int) -> Rider | None:
-        """Return what it is to the attempt that it may be settled with; None when it has to have its own turn."""
-        task, version = self.step.work.task, self.step.version
+    def rider(self, leader_id: TaskId, place: int) -> tuple[Rider, NewRevision] | None:
+        """Return what it may be settled as with this attempt, and what it made; None when it has to have its turn."""
+        work, version = self.step
         if version is None or not isinstance(self.outcome, Edited):
             return None
-        claim_id = ClaimId(str(uuid7()))
-        return Rider(
-            leader_id, place, task.id, task.task_type, claim_id, version, self.outcome.result_json, self.seconds
-        )
+        claim_id, result_json = ClaimId(str(uuid7())), self.outcome.result_json
+        rider = Rider(leader_id, place, work.task_id, work.task_type, claim_id, version, result_json, self.seconds)
+        return rider, self.outcome.revision
 
 
 class Ride:
@@ -140,9 +133,9 @@ class Ride:
     def leads_to(self, task: ClaimedTask, start: Start) -> bool:
         """Tell whether what it has done, does or will do next is this, from there."""
         if self.done:
-            return self.done[0].step.task_id == task.id and self.done[0].start == start
+            return self.done[0].step.work.task_id == task.id and self.done[0].start == start
         coming = self.doing or self.coming
-        return self.end == start and bool(coming) and coming[0].task_id == task.id
+        return self.end == start and bool(coming) and coming[0].work.task_id == task.id
 
     def be_patient(self, *, for_ever: bool) -> None:
         """Let the edit that is being done have its time; one whose turn it is has a timeout of its own."""

@@ -69,7 +69,7 @@ class Riding:
         while not ride.done:
             if not ride.doing:
                 # Whatever becomes of the ride, this one is to be done.
-                ride.coming = deque([Step(Work(task, head.author), None), *islice(ride.coming, 1, None)])
+                ride.coming = deque([Step(Work.of(task, head.author), None), *islice(ride.coming, 1, None)])
             await self._step(ride)
         outcome = ride.done.popleft().outcome
         if isinstance(outcome, Edited):
@@ -86,14 +86,14 @@ class Riding:
             if size > AHEAD_BYTES_MAX or ride is None or not ride.done or ride.done[0].start != Start.after(revision):
                 continue
             for place, one in enumerate(islice(ride.done, room.get(revision.document_id, 0)), 1):
-                rider = one.rider(leader_id, place)
-                if rider is None or not isinstance(one.outcome, Edited):
+                if (found := one.rider(leader_id, place)) is None:
                     break
-                size += one.outcome.revision.pieces_size
+                rider, revision_made = found
+                size += revision_made.pieces_size
                 if size > AHEAD_BYTES_MAX:
                     break
                 riders.append(rider)
-                made[rider.task_id] = one.outcome.revision
+                made[rider.task_id] = revision_made
         return riders, made
 
     def settled(self, riders: Sequence[Rider], ended: Collection[TaskId], made: Revisions) -> None:
@@ -183,7 +183,7 @@ class Riding:
             now = time.monotonic()
             step, start = ride.doing.popleft(), ride.end
             ride.done.append(Done(step, start, outcome, now - began))
-            ride.last, began = step.task_id, now
+            ride.last, began = step.work.task_id, now
             if isinstance(outcome, Edited):
                 ride.end = Start.after(outcome.revision)
             ride.be_patient(for_ever=False)
