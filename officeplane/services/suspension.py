@@ -8,7 +8,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.dependents import CANCELLED_WITH, judge, lock_around
-from officeplane.store import edges, settlements
+from officeplane.store import edges, settlements, spawns
 from officeplane.store.connection import Executor, Ledger
 from officeplane.store.settlements import Settled
 
@@ -17,7 +17,8 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
     """End an attempt that waits; None when it is to be handed back instead.
 
     That is so when what it waits for has completed meanwhile, when that was
-    cancelled, which asks the attempt to stop too, and when the claim was lost.
+    cancelled, which asks the attempt to stop too, when the claim was lost, and when
+    the other has begun to wait for this one: the next attempt is told of it.
     """
 
     async def together(executor: Executor) -> Settled | None:
@@ -28,9 +29,19 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
         if state is TaskState.CANCELLED:
             await settlements.ask_to_stop(executor, task, CANCELLED_WITH)
             return None
+        if await _closes_a_circle(executor, task.id, spawned_id):
+            return None
         suspended = await settlements.suspend(executor, task, spawned_id, counted_by=counted_by)
         # What it waits for may have failed by now.
         await judge(executor, dag_ids)
         return suspended
 
     return await ledger.in_transaction(together)
+
+
+async def _closes_a_circle(executor: Executor, task_id: TaskId, spawned_id: TaskId) -> bool:
+    # Both rows are locked: what the other needs is there, or will see that it is waited for.
+    if not await spawns.needs_others(executor, spawned_id):
+        return False
+    await spawns.take_turn(executor)
+    return await spawns.leads_back(executor, spawned_id, task_id)

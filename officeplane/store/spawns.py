@@ -68,6 +68,17 @@ async def remember(
     await executor.fetch(_SQL["remember"], task.id, key, spawned, generation, request_hash)
 
 
+async def needs_others(executor: Executor, task_id: TaskId) -> bool:
+    """Tell whether a task depends on others, or has some below it that may."""
+    (row,) = await executor.fetch(_SQL["needs_others"], task_id)
+    return bool(row["needs_others"])
+
+
+async def take_turn(executor: Executor) -> None:
+    """Be the only one that looks for a circle, until the transaction ends."""
+    await executor.fetch(_SQL["take_turn"])
+
+
 async def leads_back(executor: Executor, task_id: TaskId, waiting: TaskId) -> bool:
     """Tell whether a task needs, however indirectly, the one that is to wait for it."""
     (row,) = await executor.fetch(_SQL["leads_back"], task_id, waiting)

@@ -388,3 +388,34 @@ async def test_a_dag_that_is_cancelled_meanwhile_gets_no_new_task(bench: Workben
         assert (await task_of(bench, await asking)).state is TaskState.CANCELLED
     except ClaimLostError:
         assert len(await bench.execute("SELECT FROM tasks")) == 1
+
+
+async def crossed(bench: Workbench) -> tuple[tuple[ClaimedTask, Spawned], tuple[ClaimedTask, Spawned]]:
+    """Return two attempts that are both about to wait for a task which needs the other."""
+    ann, bob = await bench.a_running_task(), await bench.a_running_task()
+    whats = [spawn_request("noop", None, {"depends_on": [other.id]}) for other in (bob, ann)]
+    first, second = [
+        await bench.worker.spawning.spawn(spawner, what, "it", wait=True)
+        for spawner, what in zip((ann, bob), whats, strict=True)
+    ]
+    return (ann, first), (bob, second)
+
+
+async def test_of_two_that_would_wait_for_each_other_one_waits_and_the_other_is_told(bench: Workbench) -> None:
+    workers = bench, bench.another_worker()
+    for _ in range(20):
+        both = await crossed(bench)
+
+        await asyncio.gather(
+            *(
+                worker.settle(spawner, Waiting(spawned.task_id))
+                for worker, (spawner, spawned) in zip(workers, both, strict=True)
+            )
+        )
+
+        by_state = {await bench.state(spawner): spawner for spawner, _ in both}
+        assert by_state.keys() == {TaskState.PENDING, TaskState.QUEUED}
+        refused = await again(bench, by_state[TaskState.QUEUED])
+        with pytest.raises(PermanentFailure, match="which it is to wait for, waits for it in its turn"):
+            await wait(bench, refused, depends_on=[by_state[TaskState.PENDING].id])
+        await bench.complete(refused)

@@ -33,6 +33,16 @@ VALUES ($1::uuid, $2::text, $3::uuid, $4::integer, $5::bytea)
 ON CONFLICT (spawned_by, key)
 DO UPDATE SET task_id = excluded.task_id, generation = excluded.generation, request_hash = excluded.request_hash
 
+-- name: needs_others
+-- Whether a task depends on others, or has some below it that may. Always one row.
+SELECT EXISTS (SELECT FROM task_edges WHERE task_id = $1::uuid)
+       OR EXISTS (SELECT FROM tasks WHERE parent_id = $1::uuid) AS needs_others
+
+-- name: take_turn
+-- Waits until nobody else looks for a circle that is about to close, and keeps it so until
+-- the transaction ends. Always one row.
+SELECT pg_advisory_xact_lock(hashtextextended('circles', 0))
+
 -- name: leads_back
 -- Whether a task needs another, however indirectly: what it and the batches around it depend
 -- on, what is below it, and its earlier siblings. Always one row.
