@@ -11,9 +11,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
+from hypothesis import HealthCheck, settings
 
 from officeplane.embedded.stack import EmbeddedStack, embedded_stack
 from officeplane.store.migrate import migrate
+
+# A machine that stands still in the middle of an example is nobody's fault.
+settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 NewDatabase = Callable[[], Awaitable[str]]
 
