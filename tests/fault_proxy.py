@@ -6,6 +6,7 @@ pass (`passed`), not by sleeping.
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from enum import Enum
@@ -28,8 +29,10 @@ class FaultProxy:
 
     def __init__(self, host: str, port: int) -> None:
         self.delay_seconds = 0.0
-        self.port = 0
         self.connections_accepted = 0
+        # Bound for as long as the proxy is there, so that nobody else is given the port while it refuses.
+        self._reserved = reserved_port()
+        self.port: Final[int] = self._reserved.getsockname()[1]
         self._server_address: Final = (host, port)
         self._listening: asyncio.Server | None = None
         self._dropping: set[Direction] = set()
@@ -79,7 +82,6 @@ class FaultProxy:
         self._flowing.set()
         if self._listening is None:
             self._listening = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
-            self.port = self._listening.sockets[0].getsockname()[1]
 
     async def passed(
         self, text: bytes, direction: Direction = Direction.REQUESTS, *, within_seconds: float = 5
@@ -104,6 +106,7 @@ class FaultProxy:
         for pair in list(self._pairs):
             pair.cancel()
         await asyncio.gather(*self._pairs, return_exceptions=True)
+        self._reserved.close()
 
     async def _accept(self, client_in: asyncio.StreamReader, client_out: asyncio.StreamWriter) -> None:
         self.connections_accepted += 1
@@ -149,13 +152,21 @@ class FaultProxy:
         sink.close()  # an end of stream passes too
 
 
+def reserved_port() -> socket.socket:
+    """Return a socket that keeps a port for those who will listen on it; until then it refuses."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
+
+
 @asynccontextmanager
 async def fault_proxy(url: str) -> AsyncGenerator[FaultProxy, None]:
     """Give a healthy proxy to the server of this URL."""
     parts = urlsplit(url)
     proxy = FaultProxy(parts.hostname or "127.0.0.1", parts.port or 6379)
-    await proxy.heal()
     try:
+        await proxy.heal()
         yield proxy
     finally:
         await proxy.aclose()

@@ -122,8 +122,6 @@ async def _member(leaving: AsyncExitStack, stack: EmbeddedStack, name: str, mark
 async def _link(leaving: AsyncExitStack, url: str) -> FaultProxy:
     parts = urlsplit(url)
     proxy = FaultProxy("127.0.0.1", parts.port or 0)
-    # A port from which no connection goes out: else somebody could sit on it while the link is refused.
-    proxy.port = free_port()
     await proxy.heal()
     leaving.push_async_callback(proxy.aclose)
     return proxy

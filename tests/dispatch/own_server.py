@@ -1,14 +1,14 @@
 """A Valkey of a test's own, to kill, stop, fill and starve."""
 
 import signal
-import socket
 import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from officeplane.dispatch import Availability, Connection, Keyspace, RedisUnavailable
 from officeplane.embedded.binaries import find_valkey
+from tests.fault_proxy import reserved_port
 from tests.support import eventually
 
 
@@ -18,8 +18,8 @@ class OwnServer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
-        with closing(socket.create_server(("127.0.0.1", 0))) as probe:
-            self.port: int = probe.getsockname()[1]
+        self._reserved = reserved_port()
+        self.port: int = self._reserved.getsockname()[1]
 
     @property
     def url(self) -> str:
@@ -45,6 +45,11 @@ class OwnServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def close(self) -> None:
+        """Kill it for good, and give its port back."""
+        self.kill()
+        self._reserved.close()
 
     def freeze(self) -> None:
         """Stop it in its tracks: connections stay, nothing is answered."""
@@ -76,4 +81,4 @@ async def own_server(folder: Path) -> AsyncGenerator[OwnServer, None]:
     try:
         yield server
     finally:
-        server.kill()
+        server.close()
