@@ -3,7 +3,9 @@
 from tests.dispatch.fixtures import (
     ask,
     doorbell,
+    in_a_hurry,
     keys,
+    long_silence,
     nothing_is_left_for_ever,
     own_doorbell,
     proxy,
@@ -11,12 +13,15 @@ from tests.dispatch.fixtures import (
     server,
     settings,
     through_proxy,
+    what_is_said_arrives,
 )
 
 __all__ = [
     "ask",
     "doorbell",
+    "in_a_hurry",
     "keys",
+    "long_silence",
     "nothing_is_left_for_ever",
     "own_doorbell",
     "proxy",
@@ -24,4 +29,5 @@ __all__ = [
     "server",
     "settings",
     "through_proxy",
+    "what_is_said_arrives",
 ]

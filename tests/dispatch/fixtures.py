@@ -7,13 +7,36 @@ from pathlib import Path
 import pytest
 
 from officeplane.config import Settings
-from officeplane.dispatch import Availability, Connection, Doorbell, Keyspace, open_doorbell
+from officeplane.dispatch import Availability, Connection, Doorbell, Keyspace, announcements, bells, open_doorbell
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.pools import Reply
 from tests.dispatch.own_server import OwnServer, own_server
 from tests.fault_proxy import FaultProxy, fault_proxy
 
 Ask = Callable[..., Awaitable[Reply]]
+
+
+RING_SECONDS, ANNOUNCE_SECONDS = bells.RING_SECONDS, announcements.ANNOUNCE_SECONDS
+
+
+@pytest.fixture(autouse=True)
+def what_is_said_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a server that stands still for a moment be waited for, where it is not the deadline that is tried."""
+    monkeypatch.setattr(bells, "RING_SECONDS", 5.0)
+    monkeypatch.setattr(announcements, "ANNOUNCE_SECONDS", 5.0)
+
+
+@pytest.fixture
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch, what_is_said_arrives: None) -> None:
+    """Give up on what is said as soon as the product does."""
+    monkeypatch.setattr(bells, "RING_SECONDS", RING_SECONDS)
+    monkeypatch.setattr(announcements, "ANNOUNCE_SECONDS", ANNOUNCE_SECONDS)
+
+
+@pytest.fixture
+def long_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a take wait for a hint as long as the test takes to ring it."""
+    monkeypatch.setattr(bells, "BLOCK_SECONDS", 10)
 
 
 def an_id() -> str:

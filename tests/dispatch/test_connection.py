@@ -109,12 +109,12 @@ async def test_an_answer_counts_that_came_while_the_loop_was_held_up(
 
 async def test_a_black_hole_is_noticed_within_the_deadline(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
-    started = time.monotonic()
 
-    with pytest.raises(RedisUnavailable):
-        await through_proxy.connection.probe()
+    with stopwatch() as seconds:
+        with pytest.raises(RedisUnavailable):
+            await through_proxy.connection.probe()
 
-    assert time.monotonic() - started < 1.5
+        assert seconds() < 1.5
     assert not through_proxy.availability.available
 
 
@@ -232,7 +232,9 @@ async def test_bytes_that_are_no_text_do_not_raise(redis: Connection, ask: Ask) 
 
 
 async def test_many_callers_wait_for_a_connection_instead_of_failing(redis: Connection, ask: Ask) -> None:
-    replies = await asyncio.gather(*(redis.ask([packed("ECHO", str(number))]) for number in range(500)))
+    replies = await asyncio.gather(
+        *(redis.ask([packed("ECHO", str(number))], within_seconds=30) for number in range(500))
+    )
 
     assert replies == [[str(number)] for number in range(500)]
     clients = await ask("CLIENT", "LIST")
