@@ -8,6 +8,7 @@ import pytest
 
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
+from officeplane.sandbox import pool
 from officeplane.sandbox.pool import Sandbox
 from tests.sandbox.asking import AFile, text
 from tests.sandbox.processes import asleep, born, the_child
@@ -21,7 +22,12 @@ async def opened(sandbox: Sandbox, file: AFile, document: str) -> None:
     assert "text" in (await sandbox.ask(body, attached, document=document)).body
 
 
-async def test_a_request_waits_for_the_child_that_has_its_document_open(sandbox: Sandbox) -> None:
+async def test_a_request_waits_for_the_child_that_has_its_document_open(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However slowly that child answers the others.
+    monkeypatch.setattr(pool, "LINGER_SECONDS", 30.0)
+    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 30.0)
     await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, OTHER, "two"))
     assert len(born()) == 2
 

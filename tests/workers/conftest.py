@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from officeplane.dispatch import bells
 from tests.workbench import Workbench, empty, open_workbench
 from tests.workers.hosting import QUICK
 from tests.workers.marks import Marks
@@ -24,6 +25,12 @@ async def bench(database_url: str, redis_url: str) -> AsyncIterator[Workbench]:
     await empty(database_url, redis_url)
     async with open_workbench(database_url, redis_url, **QUICK) as workbench:
         yield workbench
+
+
+@pytest.fixture(autouse=True)
+def rings_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a Valkey that stands still for a moment be waited for: most loops here look nowhere else for work."""
+    monkeypatch.setattr(bells, "RING_SECONDS", 5.0)
 
 
 @pytest.fixture(scope="session", autouse=True)

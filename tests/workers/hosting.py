@@ -20,7 +20,8 @@ from workers.signals import StopSignals
 HANDLERS: Final = "tests.workers.handlers"
 QUICK: Final[dict[str, Any]] = {
     "handlers": (HANDLERS,),
-    "lease_seconds": 1.5,
+    # Longer than any machine stands still: tests of leases say how long theirs run.
+    "lease_seconds": 30,
     "heartbeat_seconds": 0.2,
     "sweep_seconds": 0.3,
     "poll_seconds": 0.2,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
+from tests.sandbox.processes import children_of
 from tests.support import eventually, stopwatch
 from tests.workbench import Workbench
 from tests.workers.hosting import HANDLERS, a_worker
@@ -156,7 +158,7 @@ async def test_a_child_that_must_stop_is_killed_with_everything_it_started(
 
 async def test_a_child_past_its_timeout_is_killed_with_everything_it_started(host: Host, marks: Marks) -> None:
     await pid_of_child(host)  # a child that is already up, so that the time is the handler's
-    task = await host.bench.a_running_task("test.family", payload=payload(marks), timeout_seconds=1)
+    task = await host.bench.a_running_task("test.family", payload=payload(marks), timeout_seconds=3)
 
     _, ended = host.start(task)
 
@@ -253,8 +255,9 @@ async def test_a_handler_with_less_time_than_its_process_takes_to_start_runs_in_
 
 async def test_children_that_still_start_end_when_they_are_closed(host: Host) -> None:
     task = await host.bench.a_running_task("test.surroundings")
+    others = _children()
     attempt, ended = host.start(task)
-    process = await eventually(_a_starting_child)
+    (process,) = await eventually(lambda: _children() - others)
     attempt.stop(StopReason.CANCELLED)
     await ended
 
@@ -299,11 +302,14 @@ async def test_a_task_that_kills_its_process_twice_is_a_poison_pill(bench: Workb
     assert [failure.kind for failure in details.failures] == ["crash", "crash"]
 
 
-def _a_starting_child() -> int | None:
-    """Return the process of a child of ours, if there is one."""
-    mine = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
-    found = (pid for pid in mine if b"workers.child" in Path(f"/proc/{pid}/cmdline").read_bytes())
-    return next(map(int, found), None)
+def _children() -> set[int]:
+    """Return the children of this process that run handlers, or will: those of other tests may be among them."""
+    found: set[int] = set()
+    for pid in children_of(os.getpid()):
+        with suppress(OSError):
+            if b"workers.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.add(pid)
+    return found
 
 
 async def surroundings(host: Host) -> dict[str, dict[str, str]]:

@@ -1,6 +1,5 @@
 """A whole worker: what its handlers do to it, and how it stops."""
 
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -8,16 +7,25 @@ import pytest
 
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask, Task
-from tests.support import eventually
+from tests.support import eventually, stopwatch
 from tests.workbench import Workbench
 from tests.workers.hosting import a_worker
 from tests.workers.marks import Marks
+from workers import pool
+from workers.attempts import STUBBORN_SECONDS
 from workers.maintenance.catalogue import all_chores
 
 
 def payload(marks: Marks, **more: Any) -> dict[str, Any]:
     """Return the payload of a task that leaves marks."""
     return {"folder": str(marks.folder), **more}
+
+
+@pytest.fixture
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a worker that stops wait until what it abandons is settled, on a machine that stands still too."""
+    assert pool.STOP_SECONDS >= STUBBORN_SECONDS + 0.5
+    monkeypatch.setattr(pool, "STOP_SECONDS", 30.0)
 
 
 def is_in(bench: Workbench, task: Task | ClaimedTask, state: TaskState) -> Callable[[], Awaitable[bool]]:
@@ -49,9 +57,12 @@ async def test_a_stubborn_handler_is_cancelled_within_two_seconds_and_its_late_r
     following = await bench.a_task(document_id="contract")
     async with a_worker(bench):
         await marks.seen("begin", "it")
-        await bench.runtime.cancellation.cancel(task.id, None)
 
-        await eventually(is_in(bench, task, TaskState.CANCELLED), within=2)
+        with stopwatch() as seconds:
+            await bench.runtime.cancellation.cancel(task.id, None)
+            await eventually(is_in(bench, task, TaskState.CANCELLED))
+
+            assert seconds() < 2
         await eventually(is_in(bench, following, TaskState.COMPLETED))
         marks.open_gate("it")
         await marks.seen("late", "it")
@@ -65,15 +76,17 @@ async def test_a_stubborn_handler_is_cancelled_within_two_seconds_and_its_late_r
 async def test_a_stubborn_handler_that_timed_out_does_not_hold_up_the_next_attempt(
     bench: Workbench, marks: Marks
 ) -> None:
-    task = await bench.a_task("test.stubborn", payload=payload(marks), timeout_seconds=0.3, max_retries=1)
+    # The second attempt may run out of time as well, before the gate is open.
+    task = await bench.a_task("test.stubborn", payload=payload(marks), timeout_seconds=0.3, max_retries=20)
     async with a_worker(bench, concurrency=1):
-        await marks.seen("begin", "it", 2, within=4)
+        await marks.seen("begin", "it", 2)
+        assert marks.find("late", "it") is None
         marks.open_gate("it")
 
         await eventually(is_in(bench, task, TaskState.COMPLETED))
 
     details = await bench.details(task.id)
-    assert [failure.kind for failure in details.failures] == ["timeout"]
+    assert {failure.kind for failure in details.failures} == {"timeout"}
     assert details.task.result == {"late": True}
 
 
@@ -91,6 +104,7 @@ async def test_a_drain_lets_what_runs_finish(bench: Workbench, marks: Marks) -> 
     assert marks.of("later") == []
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize("task_type", ["test.mark", "test.mark_def", "test.stubborn"])
 async def test_a_drain_that_takes_too_long_hands_what_runs_back_uncharged(
     bench: Workbench, marks: Marks, task_type: str
@@ -111,6 +125,7 @@ async def test_a_drain_that_takes_too_long_hands_what_runs_back_uncharged(
     marks.open_gate("it")
 
 
+@pytest.mark.usefixtures("no_hurry")
 @pytest.mark.parametrize("task_type", ["test.mark", "test.mark_def", "test.stubborn"])
 async def test_a_second_signal_hands_back_what_runs_within_two_seconds(
     bench: Workbench, marks: Marks, task_type: str
@@ -119,17 +134,18 @@ async def test_a_second_signal_hands_back_what_runs_within_two_seconds(
     async with a_worker(bench, drain_seconds=30, heartbeat_seconds=5) as worker:
         await marks.seen("begin", "it")
         worker.signals.heard()
-        asked_at = time.monotonic()
 
-        worker.signals.heard()
-        await worker.running
+        with stopwatch() as seconds:
+            worker.signals.heard()
+            await worker.running
 
-        assert time.monotonic() - asked_at < 2
+            assert seconds() < 2
     handed_back = (await bench.details(task.id)).task
     assert (handed_back.state, handed_back.attempts_charged) == (TaskState.QUEUED, 0)
     marks.open_gate("it")
 
 
+@pytest.mark.usefixtures("no_hurry")
 async def test_what_was_cancelled_is_not_handed_back(bench: Workbench, marks: Marks) -> None:
     task = await bench.a_task("test.stubborn", payload=payload(marks))
     async with a_worker(bench, drain_seconds=30) as worker:
@@ -161,11 +177,12 @@ async def test_without_redis_the_sweeper_is_left_to_those_who_see_it(bench: Work
         rows = await bench.execute("SELECT chore FROM chore_leaders WHERE worker_id = $1", worker_id)
         return {row["chore"] for row in rows}
 
-    async with a_worker(bench, redis_url="") as blind:
+    # Who leads a chore does so for one and a half sweeps: longer than this test takes.
+    async with a_worker(bench, redis_url="", sweep_seconds=30) as blind:
         await eventually(lambda: led_by(blind.id))
         assert await led_by(blind.id) == {chore.name for chore in all_chores() if not chore.needs_redis}
 
-        async with a_worker(bench) as seeing:
+        async with a_worker(bench, sweep_seconds=30) as seeing:
             await eventually(lambda: led_by(seeing.id))
             assert await led_by(seeing.id) == {"sweeper"} == {chore.name for chore in all_chores() if chore.needs_redis}
 
@@ -192,8 +209,7 @@ async def test_the_lock_of_a_long_task_is_kept_and_taken_again_when_redis_lost_i
     await bench.a_task("test.mark", payload=payload(marks, gated=True), document_id="contract")
     async with a_worker(bench, lock_ttl_seconds=0.6):
         await marks.seen("begin", "it")
-        held = await bench.redis("GET", lock)
-        assert held is not None
+        held = await eventually(lambda: bench.redis("GET", lock))
         # Nobody else keeps it from running out.
         await bench.redis("PEXPIRE", lock, "250")
 
@@ -201,13 +217,13 @@ async def test_the_lock_of_a_long_task_is_kept_and_taken_again_when_redis_lost_i
             left = await bench.redis("PTTL", lock)
             return isinstance(left, int) and left > 300
 
-        await eventually(is_renewed, within=2)
+        await eventually(is_renewed)
         await bench.redis("DEL", lock)
 
         async def is_held_again() -> bool:
             return await bench.redis("GET", lock) == held
 
-        await eventually(is_held_again, within=2)
+        await eventually(is_held_again)
 
 
 async def test_a_stop_that_the_ledger_does_not_confirm_is_not_obeyed(bench: Workbench, marks: Marks) -> None:

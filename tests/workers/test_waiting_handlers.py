@@ -124,7 +124,7 @@ async def test_a_cancel_of_who_waits_stops_what_runs_for_it(bench: Workbench, ma
 
         await bench.runtime.cancellation.cancel(task.id, None)
 
-        await eventually(is_in(bench, spawned, TaskState.CANCELLED), within=2)
+        await eventually(is_in(bench, spawned, TaskState.CANCELLED))
     assert await bench.states(task, spawned) == ["CANCELLED", "CANCELLED"]
     assert marks.of("it") == ["begin", "stopped"]
 
