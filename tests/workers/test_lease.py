@@ -76,7 +76,7 @@ async def is_lost(bench: Workbench, task: Task | ClaimedTask) -> bool:
     """Let every lease run out and reap, unless the keeper was quicker; a worker's own reaper may be quicker too."""
     await bench.let_leases_lapse()
     await bench.worker.redelivery.reap()
-    return await bench.state(task) is not TaskState.RUNNING
+    return bool((await bench.details(task.id)).failures)
 
 
 async def test_a_handler_that_blocks_the_loop_keeps_its_lease(bench: Workbench, marks: Marks) -> None:
