@@ -7,6 +7,7 @@ are two worker processes as far as the ledger can tell.
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from types import ModuleType
 from typing import Any
 
@@ -206,6 +207,12 @@ class Workbench:
     async def execute(self, sql: str, *args: object) -> list[dict[str, Any]]:
         """Run SQL of the test's own, as an operator with psql would."""
         return [dict(row) for row in await self.runtime.ledger.fetch(sql, *args)]
+
+    async def clock(self) -> datetime:
+        """Return the ledger's time."""
+        (row,) = await self.execute("SELECT clock_timestamp() AS now")
+        now: datetime = row["now"]
+        return now
 
     async def let_leases_lapse(self) -> None:
         """Make every lease run out now."""

@@ -49,7 +49,9 @@ async def test_no_more_are_claimed_at_once_than_was_said_whoever_claims(bench: W
 
     claimed = await claimed_by(workers, tasks)
 
-    assert [task.id for task in claimed] == [task.id for task in tasks[:2]]
+    # Two workers may have got one each, and either may stand first.
+    assert {task.id for task in claimed} == {task.id for task in tasks[:2]}
+    assert len(claimed) == 2
     assert await claimed_by(workers, tasks) == []
     await bench.complete(claimed[0])
     assert [task.id for task in await claimed_by(workers, tasks)] == [tasks[2].id]
@@ -88,12 +90,15 @@ async def test_what_ran_before_a_limit_was_declared_counts(bench: Workbench) -> 
 
 
 async def test_a_rate_admits_as_many_as_its_bucket_holds(bench: Workbench) -> None:
-    await limit(bench, rate=5)
+    await limit(bench, rate=0.1)
     tasks = await some(bench, 30)
     assert len(await bench.claim(*tasks)) == 1, "a bucket that is new holds one"
 
+    await limit(bench, rate=5)
     await let_seconds_pass(bench, 0.6)
-    assert len(await claimed_by([bench, bench.another_worker()], tasks)) == 3
+    (bucket,) = await bench.execute("SELECT tokens, tokens_at FROM valves")
+    count = len(await claimed_by([bench, bench.another_worker()], tasks))
+    assert 3 <= count <= bucket["tokens"] + 5 * (await bench.clock() - bucket["tokens_at"]).total_seconds()
 
     await let_seconds_pass(bench, 3600)
     assert len(await bench.claim(*tasks)) == 5, "it never holds more than a second's worth"
@@ -217,7 +222,7 @@ async def test_whoever_leaves_a_place_rings_for_the_next(bench: Workbench) -> No
 
 
 async def test_the_leader_rings_for_what_a_bucket_holds_and_for_no_more(bench: Workbench) -> None:
-    await limit(bench, rate=2)
+    await limit(bench, rate=0.1)
     tasks = await some(bench, 10)
     await bench.claim(*tasks)
     await bench.hush()
@@ -225,6 +230,7 @@ async def test_the_leader_rings_for_what_a_bucket_holds_and_for_no_more(bench: W
     await bench.worker.tending.tend()
     assert await bench.rung() == []
 
+    await limit(bench, rate=2)
     await let_seconds_pass(bench, 1)
     await bench.worker.tending.tend()
 

@@ -10,6 +10,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settlement import Attempt, Fenced
+from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
 NOOP: Final[Mapping[str, Any]] = {"task_type": "noop"}
@@ -143,16 +144,16 @@ async def test_an_attempt_that_ends_by_itself_clears_a_suspect(bench: Workbench,
 
 
 async def test_a_worker_that_lives_but_lost_one_lease_loses_that_task_after_one_more_heartbeat(
-    bench: Workbench,
+    bench: Workbench, another_bench: AnotherBench
 ) -> None:
     lost, kept = await bench.a_running_task(), await bench.a_running_task()
-    heartbeat = bench.runtime.settings.heartbeat_seconds
+    async with another_bench(heartbeat_seconds=100) as reaper:
+        await let_lapse(bench, lost, 80)
+        assert await reaper.worker.redelivery.reap() == 0
 
-    await let_lapse(bench, lost, heartbeat - 1)
-    assert await bench.worker.redelivery.reap() == 0
+        await let_lapse(bench, lost, 101)
+        assert await reaper.worker.redelivery.reap() == 1
 
-    await let_lapse(bench, lost, heartbeat + 1)
-    assert await bench.worker.redelivery.reap() == 1
     assert await bench.states(lost, kept) == ["RETRYING", "RUNNING"]
     assert await suspicion(bench, lost) == (True, 0)
 

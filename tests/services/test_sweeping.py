@@ -41,7 +41,8 @@ async def test_a_hint_that_was_popped_and_lost_is_rung_again(bench: Workbench) -
     assert await bench.rung() == [waiting.id, lost.id]
 
 
-async def test_a_hint_that_may_be_on_its_way_is_left_alone(bench: Workbench) -> None:
+async def test_a_hint_that_may_be_on_its_way_is_left_alone(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redelivery, "GRACE_SECONDS", 60.0)
     await bench.a_task()
     await bench.hush()
 
@@ -59,7 +60,9 @@ async def test_what_waits_on_its_list_is_not_rung_again_however_old(bench: Workb
     assert await bench.rung() == before
 
 
-async def test_what_was_just_rung_is_not_rung_again(bench: Workbench) -> None:
+async def test_what_was_just_rung_is_not_rung_again(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Less than the age that rings are given here, and more than the test takes.
+    monkeypatch.setattr(redelivery, "GRACE_SECONDS", 9.0)
     for number in range(20):
         await bench.a_task(**({"document_id": f"d{number}"} if number % 2 else {}))
     await bench.hush()
