@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from officeplane.dispatch import announcements, bells
+from officeplane.services import lanes
 from tests.fault_proxy import FaultProxy, fault_proxy
 from tests.workbench import Workbench, empty, open_workbench
 
@@ -15,7 +17,16 @@ AnotherBench = Callable[..., AbstractAsyncContextManager[Workbench]]
 
 
 @pytest.fixture
-async def bench(database_url: str, redis_url: str) -> AsyncIterator[Workbench]:
+def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a machine that stands still for a moment lose no ring and leave no lane; a Redis that fails is a proxy's."""
+    monkeypatch.setattr(lanes, "HOLD_SECONDS_MAX", 3_600.0)
+    if "redis_proxy" not in request.fixturenames:
+        monkeypatch.setattr(bells, "RING_SECONDS", 20.0)
+        monkeypatch.setattr(announcements, "ANNOUNCE_SECONDS", 20.0)
+
+
+@pytest.fixture
+async def bench(database_url: str, redis_url: str, patience: None) -> AsyncIterator[Workbench]:
     """A plane and one worker of it, with nothing in it yet."""
     await empty(database_url, redis_url)
     async with open_workbench(database_url, redis_url, HANDLERS) as workbench:

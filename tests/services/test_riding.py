@@ -600,7 +600,9 @@ async def test_a_child_that_dies_behind_a_claimed_edit_that_it_has_done_charges_
 ) -> None:
     tasks = await chapters(bench, *range(2 + ride.AHEAD_MAX))
     (next_leader,) = await chapters(bench, "next")
-    slow = await an_edit(bench, "write_page", payload={"content": "Line.\n\n" * 20_000})
+    # What it makes is more than a socket holds: until it is read here, its child is at it.
+    large = "\n\n".join(hashlib.sha512(bytes([number % 256, number // 256])).hexdigest() for number in range(7_000))
+    slow = await an_edit(bench, "write_page", payload={"content": large})
     (last,) = await chapters(bench, "last")
     stay = await stayed(bench, *await led(bench, tasks))
     assert len(stay.ridden) == ride.AHEAD_MAX

@@ -12,6 +12,7 @@ from officeplane.domain.errors import InvalidRequestError, UnknownTaskTypeError
 from officeplane.domain.request import TaskRequest
 from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench
+from tests.support import stopwatch
 from tests.workbench import Workbench
 
 UNSTORABLE: Mapping[str, Any] = {"task_type": "test.note", "payload": {"text": "a\x00b"}}
@@ -144,13 +145,17 @@ async def test_a_caller_that_went_away_before_the_commit_leaves_nothing(bench: W
 async def test_a_submission_never_waits_for_a_redis_that_is_silent(
     another_bench: AnotherBench, redis_proxy: FaultProxy, redis_url: str
 ) -> None:
-    async with another_bench(redis_url=redis_proxy.url(redis_url)) as silenced:
-        redis_proxy.hold()
+    async def seconds_taken() -> float:
+        async with another_bench(redis_url=redis_proxy.url(redis_url)) as silenced:
+            with stopwatch() as seconds:
+                task = await silenced.a_task()
+            assert await silenced.states(task) == ["QUEUED"]
+        return seconds()
 
-        async with asyncio.timeout(0.5):
-            task = await silenced.a_task()
+    redis_proxy.hold()
 
-        assert await silenced.states(task) == ["QUEUED"]
+    # A wait for Redis is as long every time; what else holds a machine up is not.
+    assert min([await seconds_taken() for _ in range(3)]) < 0.5
 
 
 async def test_a_submission_does_not_mind_that_redis_is_gone(
