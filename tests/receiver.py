@@ -4,7 +4,9 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Final
+
+from tests.fault_proxy import reserved_port
 
 
 class Receiver:
@@ -15,7 +17,8 @@ class Receiver:
         """Every body that came, answered or not."""
         self.status = 200
         """What it answers; 0 for nothing at all."""
-        self.port = 0
+        self._reserved = reserved_port()
+        self.port: Final[int] = self._reserved.getsockname()[1]
         self._server: asyncio.Server | None = None
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -30,9 +33,8 @@ class Receiver:
         return [alert["taskId"] for body in self.told for alert in body["alerts"]]
 
     async def start(self) -> None:
-        """Listen, on the port of before if there was one."""
+        """Listen, always on the same port."""
         self._server = await asyncio.start_server(self._begin, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
 
     async def die(self) -> None:
         """Go away in the middle of whatever it is doing."""
@@ -42,6 +44,11 @@ class Receiver:
         for answer in self._answering:
             answer.cancel()
         await asyncio.gather(*self._answering, return_exceptions=True)
+
+    async def aclose(self) -> None:
+        """Go away for good."""
+        await self.die()
+        self._reserved.close()
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answer = asyncio.create_task(self._answer(reader, writer))
@@ -72,4 +79,4 @@ async def receiving() -> AsyncGenerator[Receiver]:
     try:
         yield receiver
     finally:
-        await receiver.die()
+        await receiver.aclose()

@@ -5,7 +5,7 @@ from collections import Counter
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from officeplane.domain.errors import DatabaseUnavailableError
@@ -37,7 +37,6 @@ async def report(bench: Workbench, meter: Meter) -> None:
     await bench.worker.keeping.report(bench.worker.worker_id, meter)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 10_000), max_size=30), st.lists(st.integers(0, 30), max_size=5))
 def test_reports_add_up_to_what_was_seen(seen: list[float], told_after: list[int]) -> None:
     meter, told = Meter(), Counter[float]()
