@@ -121,7 +121,7 @@ def test_bombs_take_neither_time_nor_memory(tmp_path: Path) -> None:
 
     assert float(told[0]) < 1.0
     assert int(told[1]) < 150_000
-    assert int(told[2]) == 3 * len(bombs)
+    assert int(told[2]) == len(bombs)
 
 
 _MEASURE = """
@@ -133,15 +133,17 @@ from officeplane.formats.gate import admit
 slowest, refused = 0.0, 0
 for path in Path(sys.argv[1]).iterdir():
     data = path.read_bytes()
-    # A machine that stands still may count that as work, but not every time.
     taken = []
-    for _ in range(3):
+    # A machine that stands still may count that as work, but not again and again.
+    while len(taken) < 3 and min(taken, default=1.0) > 0.5:
         begun = process_time()
         try:
             admit(data)
+            was_refused = False
         except UnsupportedDocumentError:
-            refused += 1
+            was_refused = True
         taken.append(process_time() - begun)
+    refused += was_refused
     slowest = max(slowest, min(taken))
 (peak,) = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
 print(slowest, peak, refused)
