@@ -4,12 +4,14 @@ import ast
 import inspect
 import re
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 import redis.asyncio
 
 from officeplane.dispatch import keys as keys_module
 from officeplane.dispatch.keys import Keyspace
+from officeplane.embedded.stack import EmbeddedStack
 from tests.workbench import Workbench
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +46,12 @@ def _begins_with_a_prefix(text: ast.JoinedStr) -> bool:
             return "prefix" in name and rest.startswith(":") and not rest.startswith(": ")
         case _:
             return False
+
+
+@pytest.fixture
+def redis_url(stack: EmbeddedStack) -> str:
+    """A number of Valkey's databases that no process of another test's writes to."""
+    return urlunsplit(urlsplit(stack.redis_url)._replace(path="/2"))
 
 
 async def _stored(redis_url: str) -> dict[str, int]:

@@ -191,7 +191,7 @@ async def _same_again(api: Process, worker: Process, toll: Toll) -> None:
         )
 
     try:
-        await eventually(is_the_same, within=5)
+        await eventually(is_the_same)
     except AssertionError:
         toll.wrong.append(f"open before: {toll.before}; after: {toll.after}")
 

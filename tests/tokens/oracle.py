@@ -45,7 +45,10 @@ async def consult(
         servers = [await processes.serve() for _ in range(2)]
         for server in servers:
             leaving.push_async_callback(server.aclose)
-        http = await leaving.enter_async_context(httpx.AsyncClient(base_url=servers[0].url, timeout=40))
+        # The server closes what is idle for 5 s; a connection must not be taken up again in that very moment.
+        http = await leaving.enter_async_context(
+            httpx.AsyncClient(base_url=servers[0].url, timeout=40, limits=httpx.Limits(keepalive_expiry=1))
+        )
         trouble = Trouble(processes, LEASE_SECONDS, stop_redis, start_redis, Random(seed))
         await trouble.begin()
         subjects = [await _put(http, document_id) for document_id in FILES]
