@@ -1,4 +1,4 @@
-"""The sweep: all cases at once, as many as there are sites, while the tests wait for theirs."""
+"""The sweep: as many cases at once as there are sites, while the tests wait for theirs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
@@ -15,7 +15,9 @@ from tests.failpoints.forks import forks
 from tests.failpoints.riders import Ride, run_ride
 from tests.failpoints.site import Site, open_site
 
+# A crash is mostly waited for, a lane of edits is mostly worked on.
 SITES: Final = 10
+RIDING_SITES: Final = 3
 
 
 class _Named(Protocol):
@@ -57,17 +59,17 @@ class Sweep(Generic[C]):
 
 @asynccontextmanager
 async def swept(
-    cases: Sequence[C], run: Run[C], folder: Path, new_database: NewDatabase, redis_url: str
+    cases: Sequence[C], run: Run[C], folder: Path, new_database: NewDatabase, redis_url: str, *, sites: int
 ) -> AsyncGenerator[Sweep[C], None]:
     """Begin with all of these cases."""
     made = Sweep(cases, run, folder)
     async with AsyncExitStack() as leaving:
         ordering = await leaving.enter_async_context(forks(folder))
-        sites = [
+        opened = [
             await leaving.enter_async_context(open_site(await new_database(), redis_url, ordering))
-            for _ in range(min(SITES, len(cases)))
+            for _ in range(min(sites, len(cases)))
         ]
-        working = [asyncio.create_task(made.work(site)) for site in sites]
+        working = [asyncio.create_task(made.work(site)) for site in opened]
         yield made
         for task in working:
             task.cancel()
@@ -90,7 +92,7 @@ async def sweep(
 ) -> AsyncIterator[Sweep[Case]]:
     """Begin with every case that was asked for."""
     wanted = asked_for(request, Case, "sweep")
-    async with swept(wanted, run_case, tmp_path_factory.mktemp("sweep"), new_database, redis_url) as made:
+    async with swept(wanted, run_case, tmp_path_factory.mktemp("sweep"), new_database, redis_url, sites=SITES) as made:
         yield made
 
 
@@ -103,5 +105,7 @@ async def rides(
 ) -> AsyncIterator[Sweep[Ride]]:
     """Begin with every ride that was asked for."""
     wanted = asked_for(request, Ride, "rides")
-    async with swept(wanted, run_ride, tmp_path_factory.mktemp("rides"), new_database, redis_url) as made:
+    async with swept(
+        wanted, run_ride, tmp_path_factory.mktemp("rides"), new_database, redis_url, sites=RIDING_SITES
+    ) as made:
         yield made

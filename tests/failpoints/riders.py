@@ -51,6 +51,8 @@ _BEFORE: Final = {
 }
 """Where, and at which pass, another worker crashes before, so that these points come after some riders."""
 _SLOWLY: Final = "before_settle=pause:0.1"
+# Leases run out when a ride says so, and not because a busy machine stands still for a while.
+_LEASE_SECONDS: Final = "30"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ async def run_ride(site: Site, ride: Ride, folder: Path) -> None:
             case "kill":
                 await lane.with_kills()
             case _:
-                await site.worker(Kind.EDIT, ",".join(f"{point}={ride.action}" for point in ride.points))
+                await lane.worker(",".join(f"{point}={ride.action}" for point in ride.points))
         await lane.check()
     finally:
         await site.end_all()
@@ -108,6 +110,10 @@ class _Lane:
             for name in names
         )
 
+    async def worker(self, failpoint: str = "", *, seed: int = 0) -> Fork:
+        """Start a worker for the lane."""
+        return await self.site.worker(Kind.EDIT, failpoint, seed=seed, LEASE_SECONDS=_LEASE_SECONDS)
+
     async def with_crashes(self) -> None:
         """Crash workers one after the other, then let one do what is left."""
         (point,) = self.ride.points
@@ -120,10 +126,10 @@ class _Lane:
         else:
             for passes in _IN_LANE.get(point, (4,)):
                 await self._crash(f"{point}=crash@{_CHANCE}", passes)
-        await self.site.worker(Kind.EDIT)
+        await self.worker()
 
     async def _crash(self, failpoint: str, passes: int = 1) -> None:
-        worker = await self.site.worker(Kind.EDIT, failpoint, seed=_seed_for(passes))
+        worker = await self.worker(failpoint, seed=_seed_for(passes))
         status = await worker.ended()
         assert status == CRASH_STATUS, worker.words
         self.blows += 1
@@ -131,7 +137,7 @@ class _Lane:
 
     async def with_kills(self) -> None:
         """Kill the sandboxed child whenever the lane has gone on, until it was often enough alive."""
-        worker = await self.site.worker(Kind.EDIT, _SLOWLY)
+        worker = await self.worker(_SLOWLY)
         while self.blows < KILLS_MIN:
             while left := await self._unfinished():
                 self.blows += _kill_children(worker)

@@ -64,9 +64,9 @@ class Site:
         for key in await self._keys():
             await self._seeing.redis("DEL", key)
 
-    async def worker(self, kind: Kind, failpoint: str = "", *, seed: int = 0) -> Fork:
-        """Start a worker, perhaps one that will crash, and return it when it works."""
-        worker = await self._start("worker", kind, failpoint, seed)
+    async def worker(self, kind: Kind, failpoint: str = "", *, seed: int = 0, **times: str) -> Fork:
+        """Start a worker, perhaps one that will crash, and return it when it works; its times may be others."""
+        worker = await self._start("worker", kind, failpoint, seed, **times)
         await worker.says("worker.started")
         return worker
 
@@ -187,7 +187,7 @@ class Site:
         assert isinstance(keys, list)
         return [str(key) for key in keys]
 
-    async def _start(self, program: str, kind: Kind, failpoint: str, seed: int = 0) -> Fork:
+    async def _start(self, program: str, kind: Kind, failpoint: str, seed: int = 0, **times: str) -> Fork:
         arguments = ("--port", "0") if program == "serve" else ("--concurrency", "3")
         fork = await self._forks.start(
             program,
@@ -199,7 +199,7 @@ class Site:
             LOG_FORMAT="json",
             FAILPOINTS=failpoint,
             FAILPOINTS_SEED=str(seed),
-            **TIMES,
+            **{**TIMES, **times},
         )
         self._running.append(fork)
         return fork
