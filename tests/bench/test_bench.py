@@ -115,7 +115,7 @@ def idle_bench(servers: Servers, tmp_path: Path) -> Iterator[subprocess.Popen[by
 async def test_stopped_half_way_it_cleans_up_and_says_so(
     idle_bench: subprocess.Popen[bytes], servers: Servers, tmp_path: Path
 ) -> None:
-    workers = await eventually(lambda: processes_below(idle_bench.pid), what="a worker")
+    workers = await eventually(lambda: processes_below(idle_bench.pid), within=30, what="a worker")
 
     idle_bench.terminate()
     code = await asyncio.to_thread(idle_bench.wait, 20)
@@ -130,7 +130,7 @@ async def test_stopped_half_way_it_cleans_up_and_says_so(
 async def test_killed_outright_it_leaves_no_process(
     idle_bench: subprocess.Popen[bytes], servers: Servers, tmp_path: Path
 ) -> None:
-    workers = await eventually(lambda: processes_below(idle_bench.pid), what="a worker")
+    workers = await eventually(lambda: processes_below(idle_bench.pid), within=30, what="a worker")
 
     idle_bench.kill()
 

@@ -1,16 +1,20 @@
 """Task types that fail and report as the tests want it."""
 
 import asyncio
+from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel
 
 from officeplane import Context, PermanentFailure, handler
 
+_PAUSE_SECONDS: Final = 0.01
+
 
 class Report(BaseModel):
-    """How long to stay half done."""
+    """Until which file is there to stay half done."""
 
-    seconds: float
+    gate: Path
 
 
 @handler("cli.fail")
@@ -22,9 +26,10 @@ async def fail(payload: BaseModel, context: Context) -> None:
 
 @handler("cli.report", payload=Report)
 async def report(payload: Report, context: Context) -> None:
-    """Report progress and stay there for a while."""
+    """Report progress and stay there until told to go on."""
     await context.progress(0.5, "halfway")
-    await asyncio.sleep(payload.seconds)
+    while not payload.gate.exists():
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 @handler("cli.linger")

@@ -49,9 +49,11 @@ def until_welcome(process: Up) -> str:
     raise AssertionError("".join(said))
 
 
-def children_of(pid: int) -> list[int]:
-    listing = subprocess.run(("ps", "-axo", "pid=,ppid="), capture_output=True, text=True, check=True).stdout
-    return [int(child) for child, parent in (line.split() for line in listing.splitlines()) if int(parent) == pid]
+def children_of(pid: int, command: str = "") -> list[int]:
+    """The processes it has started, those with this in their command line."""
+    listing = subprocess.run(("ps", "-axo", "pid=,ppid=,command="), capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in listing.splitlines()]
+    return [int(child) for child, parent, line in rows if int(parent) == pid and command in line]
 
 
 def survivors(pids: list[int]) -> list[int]:
@@ -108,7 +110,7 @@ async def test_a_worker_that_dies_is_replaced(start_up: StartUp, tmp_path: Path)
     port = free_port()
     process = start_up(tmp_path / "data", port)
     until_welcome(process)
-    worker = max(children_of(process.pid))
+    (worker,) = children_of(process.pid, " worker")
 
     os.kill(worker, signal.SIGKILL)
 

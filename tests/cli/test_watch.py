@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from pathlib import Path
 
 from officeplane.embedded.ports import free_port
 from tests.cli.conftest import LATER, PROGRAM, ROOT, Officeplane, Plane, Start, Tasks
@@ -39,12 +40,16 @@ async def test_tasks_that_are_final_already_are_told_at_once(tasks: Tasks) -> No
     assert len(ended.out.splitlines()) == 1
 
 
-async def test_progress_is_seen(tasks: Tasks) -> None:
-    task_id = await tasks.submit("cli.report", payload={"seconds": 3})
+async def test_progress_is_seen(start: Start, plane: Plane, tasks: Tasks, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    task_id = await tasks.submit("cli.report", payload={"gate": str(gate)})
+    async with start("tasks", "watch", task_id, env=plane.env) as watch:
+        try:
+            await eventually(lambda: "50% halfway" in watch.out.read_text())
+        finally:
+            gate.touch()
 
-    ended = await tasks("watch", task_id)
-
-    assert "50% halfway" in ended.out
+        assert await asyncio.wait_for(watch.process.wait(), 20) == 0
 
 
 async def test_a_batch_is_watched_to_its_end(tasks: Tasks) -> None:

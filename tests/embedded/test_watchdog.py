@@ -39,6 +39,7 @@ async def test_servers_orphaned_with_their_watchdog_are_ended_by_the_next_start(
 ) -> None:
     parent = a_parent(tmp_path)
     os.kill(parent.watchdog, signal.SIGKILL)
+    await eventually(lambda: not is_alive(parent.watchdog))
     parent.process.kill()
     parent.process.wait()
     assert survivors(parent) == [parent.postgres, parent.valkey]
