@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import TypeVar, overload
@@ -15,10 +16,10 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.002, 0.05
 
 
 @overload
-async def eventually(fact: Callable[[], Awaitable[T | None]], *, within: float = 10.0, what: str = "") -> T: ...
+async def eventually(fact: Callable[[], Awaitable[T | None]], *, within: float = 20.0, what: str = "") -> T: ...
 @overload
-async def eventually(fact: Callable[[], T | None], *, within: float = 10.0, what: str = "") -> T: ...
-async def eventually(fact: Callable[[], object], *, within: float = 10.0, what: str = "") -> object:
+async def eventually(fact: Callable[[], T | None], *, within: float = 20.0, what: str = "") -> T: ...
+async def eventually(fact: Callable[[], object], *, within: float = 20.0, what: str = "") -> object:
     """The fact's first truthy value; a failure once the time is over.
 
     An AssertionError of the fact means "not yet", so that it may be written with asserts; the last one is shown.
@@ -45,21 +46,30 @@ async def eventually(fact: Callable[[], object], *, within: float = 10.0, what: 
 @contextmanager
 def stopwatch() -> Generator[Callable[[], float], None, None]:
     """Count the seconds in which this machine did not stand still: a guest of a busy one does, now and then."""
-    seconds = 0.0
+    with stopped_clock() as seconds_at:
+        yield lambda: seconds_at(time.monotonic_ns())
+
+
+@contextmanager
+def stopped_clock() -> Generator[Callable[[int], float], None, None]:
+    """Tell for a moment of the machine's clock, in nanoseconds, the seconds until then in which it did not stand still.
+
+    What was before counts as the beginning.
+    """
+    moments, seconds = [time.monotonic_ns()], [0.0]
     over = threading.Event()
 
     def tick() -> None:
-        nonlocal seconds
-        last = time.monotonic()
         while not over.wait(_TICK_SECONDS):
-            now = time.monotonic()
-            seconds += min(now - last, _LONGEST_TICK_SECONDS)
-            last = now
+            now = time.monotonic_ns()
+            # The seconds first: who looks a moment up finds them.
+            seconds.append(seconds[-1] + min((now - moments[-1]) / 1e9, _LONGEST_TICK_SECONDS))
+            moments.append(now)
 
     ticking = threading.Thread(target=tick)
     ticking.start()
     try:
-        yield lambda: seconds
+        yield lambda moment: seconds[max(bisect_right(moments, moment) - 1, 0)]
     finally:
         over.set()
         ticking.join()

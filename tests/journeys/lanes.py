@@ -7,17 +7,34 @@ from tests.workers.marks import Mark, Marks
 
 
 def tasks_on_documents(
-    marks: Marks, count: int, documents: int, *, seconds: float = 0.0, first: int = 0
+    marks: Marks, count: int, documents: int, *, seconds: float = 0.0, first: int = 0, gated: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the bodies of that many tasks, spread over documents in turn, each named `document:number`."""
+    """Return the bodies of that many tasks, spread over documents in turn, each named `document:number`.
+
+    The first of them wait at a gate, as many as that: who has fewer slots cannot have all of them.
+    """
     return [
         {
             "taskType": "test.mark",
             "documentId": f"d{number % documents}",
-            "payload": {"folder": str(marks.folder), "name": f"d{number % documents}:{number}", "seconds": seconds},
+            "payload": {
+                "folder": str(marks.folder),
+                "name": f"d{number % documents}:{number}",
+                "seconds": seconds,
+                "gated": number < first + gated,
+            },
         }
         for number in range(first, first + count)
     ]
+
+
+async def open_gates_of(marks: Marks, bodies: list[dict[str, Any]]) -> None:
+    """Let those of these tasks that wait at a gate go on as soon as all of them have begun."""
+    names = [body["payload"]["name"] for body in bodies if body["payload"]["gated"]]
+    for name in names:
+        await marks.seen("begin", name, within=20)
+    for name in names:
+        marks.open_gate(name)
 
 
 def of_documents(marks: Marks) -> dict[str, list[Mark]]:

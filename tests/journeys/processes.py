@@ -23,7 +23,7 @@ PROGRAM: Final = Path(sys.executable).with_name("officeplane")
 ROOT: Final = Path(__file__).parents[2]
 HANDLERS: Final = "tests.workers.handlers"
 LEASE_SECONDS: Final = 2.0
-STOP_SECONDS: Final = 15.0
+STOP_SECONDS: Final = 30.0
 REMARK: Final = TypeAdapter(dict[str, Any])
 SHORT_TIMES: Final = {
     "LEASE_SECONDS": str(LEASE_SECONDS),
@@ -64,7 +64,7 @@ class Process:
         """Whatever in its log has a stack: something that nobody thought of."""
         return [line for line in self._log.read_text().splitlines() if "Traceback (most recent call last)" in line]
 
-    async def says(self, event: str, *, within: float = 15) -> dict[str, Any]:
+    async def says(self, event: str, *, within: float = 30) -> dict[str, Any]:
         """Return its first remark of this name as soon as it is there."""
 
         def heard() -> list[dict[str, Any]]:
@@ -212,7 +212,7 @@ class Server:
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
-    async def final(self, task: Mapping[str, Any], *, within: int = 15) -> dict[str, Any]:
+    async def final(self, task: Mapping[str, Any], *, within: int = 30) -> dict[str, Any]:
         """Return a task once it is final, or fail."""
         answer = await self.get(f"/api/tasks/{task['id']}?wait={within}")
         assert answer.status_code == 200, answer.text
@@ -225,7 +225,7 @@ class Server:
         deadline = time.monotonic() + within
         return [await self.final(task, within=max(1, round(deadline - time.monotonic()))) for task in tasks]
 
-    async def comes_to(self, task: Mapping[str, Any], state: str, *, within: float = 15) -> dict[str, Any]:
+    async def comes_to(self, task: Mapping[str, Any], state: str, *, within: float = 30) -> dict[str, Any]:
         """Return a task once it is in this state."""
 
         async def is_there() -> dict[str, Any]:

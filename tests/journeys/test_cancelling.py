@@ -1,12 +1,11 @@
 """Cancelling: at once while a task waits, within two seconds while it runs, with everything below it."""
 
-import time
 from typing import Any
 
 import pytest
 
 from tests.journeys.conftest import Installation, Working
-from tests.support import eventually
+from tests.support import eventually, stopwatch
 from tests.workers.marks import Marks, is_running
 
 
@@ -54,14 +53,16 @@ async def test_a_running_task_is_cancelled_within_two_seconds_and_its_document_i
     following = await plane.api.submit("noop", documentId=document)
     began = await marks.seen("begin", "it")
 
-    asked_at = time.monotonic()
-    answer = await plane.api.cancel(task)
+    with stopwatch() as seconds:
+        answer = await plane.api.cancel(task)
+        ended = await plane.api.final(task)
+        took = seconds()
 
     # One that obeys may have ended before the answer was written.
     assert (answer.status_code, answer.json()["state"]) in {(202, "RUNNING"), (200, "CANCELLED")}
     assert answer.json()["cancelRequestedAt"] is not None
-    assert (await plane.api.final(task, within=3))["state"] == "CANCELLED"
-    assert time.monotonic() - asked_at < 2
+    assert ended["state"] == "CANCELLED"
+    assert took < 2
     assert (await plane.api.final(following))["state"] == "COMPLETED"
     if task_type in {"test.mark_def", "test.family"}:
         assert not is_running(began.pid)
@@ -70,15 +71,19 @@ async def test_a_running_task_is_cancelled_within_two_seconds_and_its_document_i
         await eventually(lambda: not is_running(grandchild.pid))
 
 
-async def test_asking_a_running_task_to_stop_twice_is_asking_once(plane: Working, marks: Marks) -> None:
-    task = await plane.api.submit("test.stubborn", payload={"folder": str(marks.folder)})
+async def test_asking_a_running_task_to_stop_twice_is_asking_once(deserted: Installation, marks: Marks) -> None:
+    worker = await deserted.processes.worker(HEARTBEAT_SECONDS="5", LEASE_SECONDS="30")
+    task = await deserted.api.submit("test.stubborn", payload={"folder": str(marks.folder)})
     await marks.seen("begin", "it")
 
-    first, second = await plane.api.cancel(task), await plane.api.cancel(task)
+    # It must not end before it was asked twice.
+    worker.freeze()
+    first, second = await deserted.api.cancel(task), await deserted.api.cancel(task)
+    worker.thaw()
 
     assert [first.status_code, second.status_code] == [202, 202]
     assert first.json()["cancelRequestedAt"] == second.json()["cancelRequestedAt"] is not None
-    assert (await plane.api.final(task, within=3))["state"] == "CANCELLED"
+    assert (await deserted.api.final(task))["state"] == "CANCELLED"
 
 
 async def test_a_batch_is_cancelled_with_what_runs_and_what_waits(plane: Working, marks: Marks) -> None:
@@ -89,7 +94,7 @@ async def test_a_batch_is_cancelled_with_what_runs_and_what_waits(plane: Working
     answer = await plane.api.cancel(batch)
 
     assert answer.status_code in {200, 202}
-    ended = await plane.api.final(batch, within=3)
+    ended = await plane.api.final(batch)
     assert ended["state"] == "CANCELLED"
     assert [child["state"] for child in ended["children"]] == ["CANCELLED", "CANCELLED"]
     assert len(marks.all()) == 2, "one began, and was stopped"

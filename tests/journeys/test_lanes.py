@@ -1,7 +1,13 @@
 """Lanes: tasks of one document one at a time and in order, those of different documents side by side."""
 
 from tests.journeys.conftest import Installation
-from tests.journeys.lanes import assert_in_order, assert_one_at_a_time, of_documents, tasks_on_documents
+from tests.journeys.lanes import (
+    assert_in_order,
+    assert_one_at_a_time,
+    of_documents,
+    open_gates_of,
+    tasks_on_documents,
+)
 from tests.workers.marks import Marks
 
 
@@ -9,7 +15,9 @@ async def test_three_workers_do_300_tasks_of_20_documents_in_order_and_none_at_o
     deserted: Installation, marks: Marks
 ) -> None:
     await deserted.processes.workers(3, concurrency=4)
-    tasks = await deserted.api.submit_many(tasks_on_documents(marks, 300, 20, seconds=0.002))
+    bodies = tasks_on_documents(marks, 300, 20, seconds=0.002, gated=9)
+    tasks = await deserted.api.submit_many(bodies)
+    await open_gates_of(marks, bodies)
     ended = await deserted.api.all_final(tasks)
 
     assert {task["state"] for task in ended} == {"COMPLETED"}
@@ -43,9 +51,11 @@ async def test_a_task_between_two_attempts_holds_its_document_unless_it_yields(
     deserted: Installation, marks: Marks
 ) -> None:
     await deserted.processes.worker()
-    fails = {"payload": {"times": 1}, "retry": {"initialSeconds": 1.5, "jitter": False}}
-    blocking = await deserted.api.submit("test.fail", documentId="blocked", **fails)
-    yielding = await deserted.api.submit("test.fail", documentId="yielded", onRetry="yield", **fails)
+    soon, later = [
+        {"payload": {"times": 1}, "retry": {"initialSeconds": seconds, "jitter": False}} for seconds in (1.5, 5)
+    ]
+    blocking = await deserted.api.submit("test.fail", documentId="blocked", **soon)
+    yielding = await deserted.api.submit("test.fail", documentId="yielded", onRetry="yield", **later)
     behind_blocking = await deserted.api.submit("noop", documentId="blocked")
     behind_yielding = await deserted.api.submit("noop", documentId="yielded")
 

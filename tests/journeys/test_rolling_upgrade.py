@@ -11,7 +11,7 @@ import pytest
 
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
-from tests.journeys.lanes import assert_in_order, assert_one_at_a_time, tasks_on_documents
+from tests.journeys.lanes import assert_in_order, assert_one_at_a_time, open_gates_of, tasks_on_documents
 from tests.journeys.processes import ROOT, processes
 from tests.workers.marks import Marks
 
@@ -54,12 +54,14 @@ async def test_workers_of_two_levels_share_the_work_and_new_kinds_of_it_wait_for
         await migrate(database)
         new_api = await new.serve()
         new_worker = await new.worker(concurrency=4)
-        during = await new_api.submit_many(tasks_on_documents(marks, 150, 10, seconds=0.005, first=150))
+        bodies = tasks_on_documents(marks, 150, 10, seconds=0.005, first=150, gated=9)
+        during = await new_api.submit_many(bodies)
         created = await new_api.post("/api/documents", {"id": "plan", "format": "docx"})
         assert created.status_code == 201, created.text
         edits = await new_api.submit_many(
             [{"taskType": "add_chapter", "documentId": "plan", "payload": {"title": f"{n}"}} for n in range(5)]
         )
+        await open_gates_of(marks, bodies)
         # They leave as an upgrade has them leave, in the middle of all that.
         stopping = [asyncio.ensure_future(worker.stop()) for worker in old_workers]
 

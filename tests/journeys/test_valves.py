@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.journeys.conftest import Install, Installation
 from tests.journeys.processes import Process
 from tests.journeys.test_degraded import NOWHERE
-from tests.support import eventually
+from tests.support import eventually, stopped_clock, stopwatch
 from tests.workers.marks import Mark, Marks
 
 SECOND = 1_000_000_000
@@ -66,7 +67,7 @@ async def test_a_breaker_opens_holds_lets_one_through_survives_its_death_and_clo
     install: Install, marks: Marks
 ) -> None:
     async with install() as plane:
-        settings = {"BREAKER_FAILURE_THRESHOLD": "6", "BREAKER_HALF_OPEN_AFTER": "1.5"}
+        settings = {"BREAKER_FAILURE_THRESHOLD": "6", "BREAKER_HALF_OPEN_AFTER": "5"}
         workers = await plane.processes.workers(3, concurrency=2, **settings)
         failing = await plane.api.submit_many(talks(marks, 6, "fails", seconds=0.4))
         await plane.api.all_final(failing)
@@ -79,7 +80,7 @@ async def test_a_breaker_opens_holds_lets_one_through_survives_its_death_and_clo
         assert explained["reasons"][0]["code"] == "breaker_open"
         assert begun(marks, "waits") == [], "it holds"
 
-        (probe,) = await eventually(lambda: begun(marks, "waits"), within=10, what="a probe")
+        (probe,) = await eventually(lambda: begun(marks, "waits"), within=20, what="a probe")
         assert (await breaker(plane))["state"] == "half_open"
         await stays(lambda: len(begun(marks, "waits")) == 1, 1.5, "only one is let through")
         await _worker(workers, probe).kill()
@@ -105,13 +106,14 @@ async def test_a_slowdown_reaches_every_worker_within_a_second(install: Install,
 
         (hurried,) = talks(marks, 1, "hurried", seconds=5)
         hurried["payload"]["name"] = "hurried"
-        slow = await plane.api.submit_many([{**hurried, "priority": "CRITICAL"}])
+        with stopped_clock() as seconds_at:
+            slow = await plane.api.submit_many([{**hurried, "priority": "CRITICAL"}])
 
-        said = (await marks.seen("limited", "hurried")).at
-        ended = await plane.api.all_final([*tasks, *slow], within=40)
-        begins = sorted(mark.at for mark in begun(marks, "steady"))
-        held = [at for at in begins if said + SECOND < at < said + 2.4 * SECOND]
-        assert held == [], "nobody starts one of its type"
+            said = (await marks.seen("limited", "hurried")).at
+            ended = await plane.api.all_final([*tasks, *slow], within=40)
+            begins = sorted(mark.at for mark in begun(marks, "steady"))
+            while_slow = [at for at in begins if said < at < said + 2.4 * SECOND]
+            assert not any(seconds_at(at) > seconds_at(said) + 1 for at in while_slow), "nobody starts one of its type"
         assert begins[-1] > said + 2.4 * SECOND, "there was more to do"
         assert {(task["state"], task["attemptsCharged"]) for task in ended} == {("COMPLETED", 0)}
         assert (await plane.api.task(slow[0]))["attempt"] == 2
@@ -143,13 +145,14 @@ async def test_a_rate_is_never_exceeded_by_more_than_what_was_saved_up_and_is_us
 
         tasks = await plane.api.submit_many(talks(marks, 130, "rated"))
 
-        await plane.api.all_final(tasks, within=30)
-        begins = sorted(mark.at for mark in begun(marks, "rated"))
+        with stopwatch() as seconds:
+            ended = await plane.api.all_final(tasks, within=30)
+            # A machine that is busy with other things may not keep up for a moment.
+            assert seconds() < 1.5 * 130 / 20
+        begins = sorted(datetime.fromisoformat(task["startedAt"]).timestamp() for task in ended)
         for since in begins:
-            # A second's worth may have been saved up.
-            assert len([at for at in begins if since < at <= since + 5 * SECOND]) <= 5 * 20 + 20
-        # A machine that is busy with other things may not keep up for a moment.
-        assert begins[-1] - begins[0] < 1.5 * 130 / 20 * SECOND
+            # A second's worth may have been saved up; and what a round was allowed may be claimed a moment later.
+            assert len([at for at in begins if since < at <= since + 5]) <= 5 * 20 + 20 + 2
 
 
 async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(install: Install, marks: Marks) -> None:
@@ -167,10 +170,10 @@ async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(i
 
         assert (await plane.api.final(first))["state"] == "COMPLETED"
         await stays(lambda: marks.of("second") == [], 1.5, "nothing follows")
-        asked_at = time.monotonic()
-        assert (await plane.api.post("/api/documents/d/resume")).json() == {"paused": False}
-        assert [(await plane.api.final(task))["state"] for task in (second, third)] == ["COMPLETED"] * 2
-        assert time.monotonic() - asked_at < 1.5
+        with stopwatch() as seconds:
+            assert (await plane.api.post("/api/documents/d/resume")).json() == {"paused": False}
+            assert [(await plane.api.final(task))["state"] for task in (second, third)] == ["COMPLETED"] * 2
+            assert seconds() < 1.5
 
 
 def _worker(workers: list[Process], mark: Mark) -> Process:
