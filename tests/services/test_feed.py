@@ -29,7 +29,13 @@ def facts(found: list[Event]) -> list[tuple[str, str | None]]:
 
 
 async def all_so_far(bench: Workbench) -> list[Event]:
-    """Return the events that the ledger has."""
+    """Return the events that the ledger has, as soon as nothing that anybody writes on this server can precede them."""
+
+    async def nothing_precedes() -> bool:
+        kept_back = "SELECT FROM events WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) LIMIT 1"
+        return not await bench.execute(kept_back)
+
+    await eventually(nothing_precedes)
     found, _ = await events.after(bench.runtime.ledger, EventPosition(0, 0), rows=1_000)
     return found
 
@@ -78,7 +84,7 @@ async def test_who_begins_now_is_told_what_comes_and_not_what_was(
         return begun[-1]
 
     monkeypatch.setattr(events, "horizon", noted)
-    await bench.a_task()
+    await a_beginning(bench)
     async with another_bench() as observer, aclosing(bench.runtime.feed.follow(None)) as stream:
         following = asyncio.ensure_future(told(stream, 1))
         # The follower and the reader begin each by themselves, and either may be first.
