@@ -31,10 +31,10 @@ async def test_a_rate_limited_task_waits_without_using_an_attempt_and_keeps_its_
         claimed = await bench.claim_next(task)
         assert (claimed.attempt, claimed.attempts_charged) == (times, 0)
         await bench.worker.keeping.save_checkpoint(claimed, json.dumps({"times": times}))
-        await limit(bench, claimed, 30)
+        await limit(bench, claimed, 3_000)
         waiting = (await bench.details(task.id)).task
         assert waiting.state == "RETRYING"
-        assert timedelta(seconds=28) < waiting.run_at - datetime.now(UTC) < timedelta(seconds=31)
+        assert timedelta(seconds=2_900) < waiting.run_at - datetime.now(UTC) < timedelta(seconds=3_100)
         await bench.make_due()
         await let_the_slowdown_pass(bench)
 
@@ -47,11 +47,11 @@ async def test_the_type_slows_down_for_half_of_the_wait(bench: Workbench) -> Non
     limited, other = await bench.a_running_task(), await bench.a_task()
     unrelated = await bench.a_task("sleep", payload={"seconds": 0})
 
-    await limit(bench, limited, 30)
+    await limit(bench, limited, 3_000)
 
     until = await slow_until(bench)
     assert until is not None
-    assert timedelta(seconds=13) < until - datetime.now(UTC) < timedelta(seconds=16)
+    assert timedelta(seconds=1_450) < until - datetime.now(UTC) < timedelta(seconds=1_600)
     assert [task.id for task in await bench.claim(other, unrelated)] == [unrelated.id]
     await let_the_slowdown_pass(bench)
     assert (await bench.claim_next(other)).id == other.id
