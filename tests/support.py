@@ -73,3 +73,16 @@ def stopped_clock() -> Generator[Callable[[int], float], None, None]:
     finally:
         over.set()
         ticking.join()
+
+
+@contextmanager
+def deadline_watch() -> Generator[Callable[[], float], None, None]:
+    """Count as `stopwatch` does, less what an answer was given in addition: as long as the machine had stood still."""
+    began = time.monotonic()
+    with stopwatch() as seconds:
+
+        def waited() -> float:
+            stood_still = time.monotonic() - began - seconds()
+            return seconds() - stood_still
+
+        yield waited

@@ -11,9 +11,9 @@ def in_minutes(minutes: float) -> str:
 
 
 async def test_a_deadline_and_an_ageing_are_shown_with_the_priority_that_comes_of_them(api: Api) -> None:
-    task = await api.submit(deadline="2100-01-31T13:00:00+01:00", boostPerMinute=2, priority="LOW")
+    task = await api.submit(deadline="2100-01-31T13:00:00+01:00", boostPerMinute=1, priority="LOW")
 
-    assert (task["deadline"], task["boostPerMinute"]) == ("2100-01-31T12:00:00.000Z", 2.0)
+    assert (task["deadline"], task["boostPerMinute"]) == ("2100-01-31T12:00:00.000Z", 1.0)
     assert (task["priority"], task["priorityValue"], task["effectivePriority"]) == ("LOW", 70, 70.0)
 
 

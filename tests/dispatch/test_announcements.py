@@ -9,7 +9,7 @@ from officeplane.dispatch.commands import packed
 from tests.dispatch.fixtures import Ask, an_id, some_ids
 from tests.dispatch.own_server import OwnServer
 from tests.fault_proxy import FaultProxy
-from tests.support import eventually, stopwatch
+from tests.support import deadline_watch, eventually
 
 
 async def listening(listener: Listener) -> None:
@@ -166,7 +166,7 @@ async def test_announcing_into_a_black_hole_is_over_in_200_milliseconds(
 ) -> None:
     proxy.hold()
 
-    with stopwatch() as seconds:
+    with deadline_watch() as seconds:
         assert not await through_proxy.announcements.announce("finished", [an_id()])
         assert not await through_proxy.announcements.request_stop([an_id()])
 

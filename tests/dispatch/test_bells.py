@@ -11,7 +11,7 @@ from officeplane.domain.priority import Tier
 from tests.dispatch.fixtures import Ask, an_id, some_ids
 from tests.dispatch.own_server import OwnServer
 from tests.fault_proxy import Direction, FaultProxy
-from tests.support import eventually, stopwatch
+from tests.support import deadline_watch, eventually, stopwatch
 
 
 async def test_what_is_rung_is_taken_most_urgent_first_and_in_order(doorbell: Doorbell) -> None:
@@ -225,7 +225,7 @@ async def test_the_tails_are_what_will_be_popped_next(doorbell: Doorbell, ask: A
 async def test_a_ring_into_a_black_hole_is_over_in_200_milliseconds(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
 
-    with stopwatch() as seconds:
+    with deadline_watch() as seconds:
         assert not await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
 
         assert seconds() < 0.35
@@ -237,7 +237,7 @@ async def test_while_redis_is_lost_rings_cost_nothing(through_proxy: Doorbell, p
     proxy.hold()
     await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
 
-    with stopwatch() as seconds:
+    with deadline_watch() as seconds:
         for _ in range(200):
             assert not await through_proxy.bells.ring([(an_id(), Tier.NORMAL)])
 
@@ -281,7 +281,7 @@ async def test_a_take_from_a_frozen_server_raises_within_three_seconds(
     await own_doorbell.connection.probe()
     server.freeze()
 
-    with stopwatch() as seconds:
+    with deadline_watch() as seconds:
         with pytest.raises(RedisUnavailable):
             await own_doorbell.bells.take(1)
 

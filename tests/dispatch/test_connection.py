@@ -11,7 +11,7 @@ from officeplane.dispatch.pools import open_pool
 from tests.dispatch.fixtures import Ask
 from tests.dispatch.own_server import OwnServer
 from tests.fault_proxy import Direction, FaultProxy
-from tests.support import eventually, stopwatch
+from tests.support import deadline_watch, eventually, stopwatch
 
 PING = packed("PING")
 
@@ -110,7 +110,7 @@ async def test_an_answer_counts_that_came_while_the_loop_was_held_up(
 async def test_a_black_hole_is_noticed_within_the_deadline(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
 
-    with stopwatch() as seconds:
+    with deadline_watch() as seconds:
         with pytest.raises(RedisUnavailable):
             await through_proxy.connection.probe()
 

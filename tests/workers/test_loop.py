@@ -10,7 +10,7 @@ import pytest
 from officeplane.domain.ids import TaskId
 from officeplane.domain.task import ClaimedTask
 from tests.fault_proxy import FaultProxy, fault_proxy
-from tests.support import eventually, stopwatch
+from tests.support import deadline_watch, eventually, stopwatch
 from tests.workbench import Workbench, open_workbench
 from tests.workers.hosting import QUICK
 from workers.loop import Loop
@@ -152,7 +152,7 @@ async def test_a_take_that_is_overdue_is_followed_by_a_look_at_the_ledger_at_onc
     async with a_loop(hands) as loop:
         await redis_proxy.passed(b"BRPOP")
         redis_proxy.hold()
-        with stopwatch() as seconds:
+        with deadline_watch() as seconds:
             task = await bench.a_task()
             await loop.has_started(task.id)
 
