@@ -47,10 +47,11 @@ _UNAVAILABLE: Final = (
     TimeoutError,
 )
 LockNotAvailableError = asyncpg.exceptions.LockNotAvailableError
+SerializationError = asyncpg.exceptions.SerializationError
 # Two transactions met; the loser starts again from the top.
 CONFLICTS: Final = (
     asyncpg.exceptions.DeadlockDetectedError,
-    asyncpg.exceptions.SerializationError,
+    SerializationError,
     LockNotAvailableError,
 )
 # One value cannot be stored; its neighbours in the group can.

@@ -9,10 +9,13 @@ import pytest
 
 from officeplane.domain.errors import IllegalStateError, InvalidReferenceError
 from officeplane.domain.outcome import Succeeded
+from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
 from officeplane.services import submission
 from officeplane.services.settlement import Attempt
+from officeplane.store.connection import Connection
 from tests.services.conftest import AnotherBench
+from tests.support import eventually
 from tests.workbench import Workbench
 
 NOOP = {"task_type": "noop"}
@@ -372,3 +375,42 @@ async def test_a_task_that_somebody_may_still_wait_for_is_not_pruned(bench: Work
 
     assert kept
     assert not await bench.execute("SELECT FROM tasks WHERE id = $1::uuid", done.id)
+
+
+async def blocked_by(bench: Workbench, connection: Connection) -> None:
+    """Return once somebody waits for what this transaction holds."""
+    (row,) = await connection.fetch("SELECT pg_backend_pid() AS pid")
+
+    async def somebody_waits() -> bool:
+        return bool(
+            await bench.execute("SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))", row["pid"])
+        )
+
+    await eventually(somebody_waits, what="somebody who waits")
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_who_was_told_to_wait_is_told_of_the_end_of_that_afterwards(
+    bench: Workbench, *, is_cancelled: bool
+) -> None:
+    """The end has its transaction number already when somebody comes who is to wait for it."""
+    several = [await bench.a_task() for _ in range(3)]
+    for task in several:
+        await after(bench, task)
+    claimed = [await bench.claim_next(task) for task in several]
+    if is_cancelled:
+        for task in several:
+            await cancel(bench, task)
+    ledger = bench.runtime.ledger
+    async with ledger.transaction() as late:
+        async with ledger.transaction() as held:
+            await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", several[1].id)
+            attempts = [Attempt(one, Succeeded(None)) for one in claimed]
+            settling = asyncio.create_task(bench.worker.settling.settle(attempts))
+            await blocked_by(bench, held)
+            request = TaskRequest.from_python({**NOOP, "depends_on": [several[2].id]})
+            waiting = (await bench.runtime.submission.submit_within(late, request)).task
+        await blocked_by(bench, late)
+    await settling
+
+    assert await bench.events(waiting) == ["task.pending", "task.cancelled" if is_cancelled else "task.queued"]

@@ -2,6 +2,11 @@
 -- it leads to meet at that task's row: whoever inserts one locks the row and marks it,
 -- whoever ends a marked task looks for edges in a statement of its own, after that.
 
+-- part: is_younger
+-- Whether a row was last changed by a transaction with a higher number than this one's, which
+-- waited for that. Events are told in the order of these numbers.
+age(xmin) < 0 AS is_younger
+
 -- name: lock
 -- Locks dependencies in the order of their ids, marks the unfinished as waited for, and
 -- tells how all of them stand. No row for an id: no such task.
@@ -63,8 +68,9 @@ SELECT DISTINCT dag_id, CASE WHEN dag_id IS NULL THEN coalesce(ancestors[1], id)
 -- Takes from what depends on completed tasks a blocker for each of them; what has none left
 -- and is due becomes QUEUED. No row: nothing depends on them, or it does not wait any more.
 WITH freed AS (
-    SELECT e.task_id AS id, count(*)::integer AS met
-      FROM unnest($1::uuid[]) AS d(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = d.id OFFSET 0) e
+    SELECT e.task_id AS id, count(*)::integer AS met, bool_or(t.is_younger) AS is_younger
+      FROM unnest($1::uuid[]) AS d(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = d.id OFFSET 0) e,
+           LATERAL (SELECT {is_younger} FROM tasks WHERE id = e.task_id) t
      GROUP BY 1
 ), released AS (
     UPDATE tasks SET
@@ -75,29 +81,29 @@ WITH freed AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
       FROM freed WHERE tasks.id = freed.id AND tasks.state = 'PENDING' AND tasks.unmet >= freed.met
-    RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier
+    RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier, freed.is_younger
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM released WHERE state = 'QUEUED' HAVING count(*) > 0
 )
-SELECT id, document_id, state, runnable, blockers, rung_tier FROM released
+SELECT id, document_id, state, runnable, blockers, rung_tier, is_younger FROM released
 
 -- name: doomed
 -- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
 WITH RECURSIVE doomed AS (
-    SELECT t.id, t.parent_id, t.ancestors, t.dag_id
+    SELECT t.id, t.parent_id, t.ancestors, t.dag_id, t.is_younger
       FROM unnest($1::uuid[]) AS c(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = c.id OFFSET 0) e,
-           LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = e.task_id) t
+           LATERAL (SELECT id, parent_id, ancestors, dag_id, state, {is_younger} FROM tasks WHERE id = e.task_id) t
      WHERE t.state IN {unfinished}
     UNION
-    SELECT t.id, t.parent_id, t.ancestors, t.dag_id
+    SELECT t.id, t.parent_id, t.ancestors, t.dag_id, t.is_younger
       FROM doomed d,
            LATERAL (SELECT task_id AS id FROM task_edges WHERE depends_on = d.id
                     UNION SELECT id FROM tasks WHERE parent_id = d.id) next,
-           LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = next.id) t
+           LATERAL (SELECT id, parent_id, ancestors, dag_id, state, {is_younger} FROM tasks WHERE id = next.id) t
      WHERE t.state IN {unfinished}
 )
-SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id FROM doomed
+SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id, is_younger FROM doomed
 
 -- name: forsaken
 -- What cancelled tasks have spawned and waited for. No row: they waited for nothing of theirs.
