@@ -1,0 +1,14 @@
+"""One document for every test."""
+
+import pytest
+
+from tests.services.papers import (
+    a_document,
+)
+from tests.workbench import Workbench
+
+
+@pytest.fixture(autouse=True)
+async def plan(bench: Workbench) -> str:
+    """An empty Word document at revision 1."""
+    return await a_document(bench)
