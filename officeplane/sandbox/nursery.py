@@ -21,7 +21,14 @@ def main(descriptor: int) -> None:
     """Serve one owner until it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     children: set[int] = set()
-    owner = socket.socket(fileno=descriptor)
+    # It may be gone with a letter unread, or an answer.
+    with suppress(ConnectionError):
+        _obey(socket.socket(fileno=descriptor), children)
+    for child in children:
+        _end(child)
+
+
+def _obey(owner: socket.socket, children: set[int]) -> None:
     while True:
         letter, descriptors, _, _ = socket.recv_fds(owner, 1 + NUMBER.size, 1)
         if letter[:1] == BIRTH:
@@ -34,9 +41,7 @@ def main(descriptor: int) -> None:
             owner.sendall(NUMBER.pack(_end(child) if child in children else 0))
             children.discard(child)
         else:
-            break
-    for child in children:
-        _end(child)
+            return
 
 
 def _born(owner: socket.socket, descriptor: int) -> int:
