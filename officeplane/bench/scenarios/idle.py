@@ -12,7 +12,8 @@ from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import CONCURRENCY
 
 _SECONDS: Final = 30.0
-_SETTLING_SECONDS: Final = 3.0
+# Postgres counts what a session did up to ten seconds after that has fallen idle.
+_SETTLING_SECONDS: Final = 12.0
 
 
 @dataclass(frozen=True, slots=True)
