@@ -7,7 +7,7 @@ from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.store import trees
-from officeplane.store.connection import Executor, Row, SerializationError
+from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 from officeplane.store.trees import Moved
 
@@ -82,12 +82,12 @@ async def release(executor: Executor, completed: Collection[TaskId]) -> list[Mov
     Raises `SerializationError` when the transaction's number is too low to tell of it.
     """
     rows = await executor.fetch(_SQL["release"], list(completed), BOOST_PER_MINUTE)
-    return await trees.begun(executor, _none_younger(rows))
+    return await trees.begun(executor, trees.none_younger(rows))
 
 
 async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doomed]:
-    """Return what waits, however indirectly, for tasks that are cancelled; raises as `release` does."""
-    rows = _none_younger(await executor.fetch(_SQL["doomed"], list(cancelled)))
+    """Return what waits, however indirectly, for tasks that are cancelled."""
+    rows = await executor.fetch(_SQL["doomed"], list(cancelled))
     return [
         Doomed(
             TaskId(str(row["id"])),
@@ -119,10 +119,3 @@ async def overdue(executor: Executor, *, after_seq: int, limit: int) -> tuple[in
 async def recount(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:
     """Take from tasks the blockers of dependencies of which none is left, and return what became QUEUED."""
     return await trees.begun(executor, await executor.fetch(_SQL["recount"], list(task_ids), BOOST_PER_MINUTE))
-
-
-def _none_younger(rows: list[Row]) -> list[Row]:
-    if any(row["is_younger"] for row in rows):
-        message = "a task that waits was changed by a younger transaction: its events would come before those of that"
-        raise SerializationError(message)
-    return rows

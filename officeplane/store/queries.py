@@ -4,7 +4,7 @@ A query begins with `-- name: verb`, followed by a sentence that says what no
 row means. `{claimable}` and the like stand for sets of states and are bound to
 the lifecycle table when the file is loaded, so SQL and Python cannot differ.
 What two queries of a file share is a `-- part: noun`, put in by its name; the
-parts of `valves.sql` may be put in everywhere.
+parts of `valves.sql` and `events.sql` may be put in everywhere.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Final
 from officeplane.domain.lifecycle import STATE_SETS
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
-_SHARED: Final = "valves"
+_SHARED: Final = ("valves", "events")
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _STATES: Final = {name: "(" + ", ".join(f"'{state}'" for state in states) + ")" for name, states in STATE_SETS.items()}
 
@@ -29,8 +29,11 @@ def load(noun: str) -> dict[str, str]:
 
 @cache
 def _everywhere() -> dict[str, str]:
-    _, parts = _parsed(_SHARED, _STATES)
-    return _STATES | parts
+    known = _STATES
+    for noun in _SHARED:
+        _, parts = _parsed(noun, _STATES)
+        known = known | parts
+    return known
 
 
 def _parsed(noun: str, bound: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:

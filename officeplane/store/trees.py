@@ -11,7 +11,7 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
 from officeplane.domain.tree import Node, Reopened, Tree
-from officeplane.store.connection import Executor, Row
+from officeplane.store.connection import Executor, Row, SerializationError
 from officeplane.store.queries import load
 
 _SQL: Final = load("trees")
@@ -180,9 +180,20 @@ async def edits(executor: Executor, parent_id: TaskId) -> list[tuple[str, str, s
 async def cancel(
     executor: Executor, ended: Collection[TaskId], asked: Collection[TaskId], reason: str | None, *, counted_by: str
 ) -> tuple[list[Ended], list[DocumentId]]:
-    """End some tasks of locked trees and ask others to stop; return which ended, and the lanes that lost a task."""
-    rows = await executor.fetch(_SQL["cancel"], list(ended), list(asked), reason, counted_by)
+    """End some tasks of locked trees and ask others to stop; return which ended, and the lanes that lost a task.
+
+    Raises `SerializationError` when the transaction's number is too low to tell of it.
+    """
+    rows = none_younger(await executor.fetch(_SQL["cancel"], list(ended), list(asked), reason, counted_by))
     return list(map(_ended, rows)), sorted({row["document_id"] for row in rows if row["document_id"] is not None})
+
+
+def none_younger(rows: list[Row]) -> list[Row]:
+    """Return rows of tasks unless one was changed by a younger transaction: its events would come after ours."""
+    if any(row["is_younger"] for row in rows):
+        message = "a task was changed by a younger transaction, whose events would come after those of this one"
+        raise SerializationError(message)
+    return rows
 
 
 async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]:

@@ -1,5 +1,6 @@
 """DAGs: submitted whole, judged by what of them can still run, cancelled and reopened."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -229,6 +230,21 @@ async def test_cancelling_a_dag_ends_what_waits_and_asks_what_runs(bench: Workbe
     assert (await dag.task("b")).cancel_reason == "no longer needed"
     with pytest.raises(DagEndedError):
         await bench.runtime.dags.cancel(dag.id, None)
+
+
+async def test_a_task_is_told_of_its_retry_before_its_dag_is_cancelled(bench: Workbench) -> None:
+    """The cancellation has its transaction number already when the attempt ends."""
+    dag = await a_dag(bench, a=(), b=NOOP)
+    a, b = [await dag.task(key) for key in ("a", "b")]
+    running = await bench.claim_next(b)
+    async with bench.runtime.ledger.transaction() as held:
+        await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", a.id)
+        cancelling = asyncio.create_task(bench.runtime.dags.cancel(dag.id, None))
+        await bench.somebody_waits_for_a_lock()
+        await bench.fail(running)
+    await cancelling
+
+    assert await bench.events(b) == ["task.queued", "task.running", "task.retrying", "task.cancelled"]
 
 
 async def test_a_failed_dag_can_be_cancelled_for_the_sake_of_what_is_stuck(bench: Workbench) -> None:

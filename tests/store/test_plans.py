@@ -126,6 +126,7 @@ HOT: Final = [
     hot("trees", "start", f"{IDS}, 0.1", "pkey"),
     hot("trees", "first_children", IDS, "of_parent"),
     hot("trees", "finish", f"{IDS}, ARRAY['FAILED'], {JSONS}, 'w'", "pkey", "of_parent"),
+    hot("trees", "cancel", f"{IDS}, {IDS}, NULL, 'w'", "pkey"),
     hot("ranks", "rank_anew", f"0.1, {IDS}", "pkey"),
     hot("ranks", "ahead", f"{IDS}, {BOOLEANS}", "pkey", "of_parent"),
     hot("chores", "ring_times", IDS, "pkey"),

@@ -2,11 +2,6 @@
 -- it leads to meet at that task's row: whoever inserts one locks the row and marks it,
 -- whoever ends a marked task looks for edges in a statement of its own, after that.
 
--- part: is_younger
--- Whether a row was last changed by a transaction with a higher number than this one's, which
--- waited for that. Events are told in the order of these numbers.
-age(xmin) < 0 AS is_younger
-
 -- name: lock
 -- Locks dependencies in the order of their ids, marks the unfinished as waited for, and
 -- tells how all of them stand. No row for an id: no such task.
@@ -91,19 +86,19 @@ SELECT id, document_id, state, runnable, blockers, rung_tier, is_younger FROM re
 -- name: doomed
 -- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
 WITH RECURSIVE doomed AS (
-    SELECT t.id, t.parent_id, t.ancestors, t.dag_id, t.is_younger
+    SELECT t.id, t.parent_id, t.ancestors, t.dag_id
       FROM unnest($1::uuid[]) AS c(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = c.id OFFSET 0) e,
-           LATERAL (SELECT id, parent_id, ancestors, dag_id, state, {is_younger} FROM tasks WHERE id = e.task_id) t
+           LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = e.task_id) t
      WHERE t.state IN {unfinished}
     UNION
-    SELECT t.id, t.parent_id, t.ancestors, t.dag_id, t.is_younger
+    SELECT t.id, t.parent_id, t.ancestors, t.dag_id
       FROM doomed d,
            LATERAL (SELECT task_id AS id FROM task_edges WHERE depends_on = d.id
                     UNION SELECT id FROM tasks WHERE parent_id = d.id) next,
-           LATERAL (SELECT id, parent_id, ancestors, dag_id, state, {is_younger} FROM tasks WHERE id = next.id) t
+           LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = next.id) t
      WHERE t.state IN {unfinished}
 )
-SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id, is_younger FROM doomed
+SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id FROM doomed
 
 -- name: forsaken
 -- What cancelled tasks have spawned and waited for. No row: they waited for nothing of theirs.

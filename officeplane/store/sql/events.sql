@@ -1,5 +1,10 @@
 -- Events: what happened, in an order in which nothing is ever inserted before what was read.
 
+-- part: is_younger
+-- Whether a row was last changed by a transaction with a higher number than this one's, which
+-- waited for that. Events are told in the order of these numbers.
+age(xmin) < 0 AS is_younger
+
 -- name: after
 -- Events after a position that no running transaction can still precede. No row: nothing new.
 SELECT e.xid::text AS xid, e.id, e.at, e.kind, e.task_ids, e.document_ids, e.dag_id

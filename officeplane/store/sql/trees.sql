@@ -154,11 +154,15 @@ WITH asked AS (
            cancel_reason = coalesce(cancel_reason, $3::text)
      WHERE id = ANY($2::uuid[]) AND state IN {unfinished}
     RETURNING id
+), found AS MATERIALIZED (
+    SELECT id, {is_younger} FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 ), ended AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
            cancel_reason = coalesce(cancel_reason, $3::text), finished_at = clock_timestamp()
-     WHERE id = ANY($1::uuid[]) AND (state IN {waiting} OR state IN {active} AND NOT runnable)
-    RETURNING id, document_id, task_type, state, has_dependents
+      FROM found
+     WHERE tasks.id = ANY($1::uuid[]) AND tasks.id = found.id
+       AND (state IN {waiting} OR state IN {active} AND NOT runnable)
+    RETURNING tasks.id, document_id, task_type, state, has_dependents, is_younger
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.cancelled', array_agg(id), array_agg(document_id) FROM ended HAVING count(*) > 0
@@ -167,7 +171,7 @@ WITH asked AS (
     SELECT $4::text, task_type, 'cancelled', '', count(*) FROM ended GROUP BY 2 ORDER BY 2
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
-SELECT id, document_id, state, has_dependents FROM ended
+SELECT id, document_id, state, has_dependents, is_younger FROM ended
 
 -- name: reopen
 -- Gives final tasks a new generation in the states decided for them. No row: not final, or COMPLETED.
