@@ -1,11 +1,12 @@
 """Evidence: everything that is left of a run, in plain values. The checker reads this and nothing else."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.chaos.history import Operation
 from tests.chaos.marks import Mark
 from tests.chaos.nemesis import Struck
-from tests.chaos.orders import EDIT
+from tests.chaos.orders import EDIT, SPAWNERS
 from tests.chaos.processes import Death
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting
@@ -25,6 +26,7 @@ class TaskRow:
     runnable: bool
     yields: bool
     blockers: int = 0
+    unmet: int = 0
     max_retries: int = 3
     generation: int = 1
     attempt: int = 0
@@ -40,11 +42,21 @@ class TaskRow:
     parent_id: str | None = None
     position: int | None = None
     on_child_failure: str | None = None
+    dag_id: str | None = None
+    spawned_by: str | None = None
+    spawn_key: str | None = None
+    given: Sequence[str] = ()
+    """The results of what it spawned and waited for: `token#attempt` of each."""
 
     @property
     def is_edit(self) -> bool:
         """Whether it is a built-in edit, which leaves a revision instead of marks."""
         return self.task_type == EDIT
+
+    @property
+    def may_spawn(self) -> bool:
+        """Whether its handler spawns others."""
+        return self.task_type in SPAWNERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,42 @@ class RevisionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeRow:
+    """One task depends on another."""
+
+    task_id: str
+    depends_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnRow:
+    """What a key of a task leads to."""
+
+    spawned_by: str
+    key: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DagRow:
+    """A DAG as the table has it at the end."""
+
+    id: str
+    title: str | None
+    status: str
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DagEventRow:
+    """It was told that a DAG has ended like this."""
+
+    id: int
+    dag_id: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
 class Remains:
     """What is left in Redis and of sessions when all is over and every lock's time has run out."""
 
@@ -107,6 +155,10 @@ class Evidence:
     events: list[EventRow]
     failures: list[FailureRow] = field(default_factory=list[FailureRow])
     revisions: list[RevisionRow] = field(default_factory=list[RevisionRow])
+    edges: list[EdgeRow] = field(default_factory=list[EdgeRow])
+    spawns: list[SpawnRow] = field(default_factory=list[SpawnRow])
+    dags: dict[str, DagRow] = field(default_factory=dict[str, DagRow])
+    dag_events: list[DagEventRow] = field(default_factory=list[DagEventRow])
     heads: dict[str, int] = field(default_factory=dict[str, int])
     """Which revision each document is at."""
     chapters: dict[str, list[str]] = field(default_factory=dict[str, list[str]])

@@ -11,16 +11,30 @@ import docx
 import httpx
 import redis.asyncio
 
-from tests.chaos.evidence import EventRow, FailureRow, Remains, RevisionRow, TaskRow
+from tests.chaos.evidence import (
+    DagEventRow,
+    DagRow,
+    EdgeRow,
+    EventRow,
+    FailureRow,
+    Remains,
+    RevisionRow,
+    SpawnRow,
+    TaskRow,
+)
 
 _TASKS: Final = """
-    SELECT id::text, seq, task_type, document_id, title, state, rank, runnable, yields, blockers, max_retries,
+    SELECT id::text, seq, task_type, document_id, title, state, rank, runnable, yields, blockers, unmet, max_retries,
            generation, attempt, attempts_charged, poison_pill, lease_until IS NOT NULL AS has_lease,
            cancel_requested_at IS NOT NULL AS cancel_requested,
            result ->> 'token' AS result_token, (result ->> 'attempt')::integer AS result_attempt,
            result ->> 'echo' AS result_echo,
            CASE WHEN payload -> 'echo' ? '$ref' THEN payload #>> '{echo,$ref}' END AS wanted_echo,
-           error ->> 'kind' AS error_kind, parent_id::text, position, on_child_failure
+           error ->> 'kind' AS error_kind, parent_id::text, position, on_child_failure,
+           dag_id::text, spawned_by::text, spawn_key,
+           ARRAY(SELECT (one ->> 'token') || '#' || (one ->> 'attempt')
+                   FROM jsonb_array_elements(result -> 'given') WITH ORDINALITY AS given(one, place)
+                  ORDER BY place) AS given
       FROM tasks
 """
 _EVENTS: Final = """
@@ -36,6 +50,10 @@ _FAILURES: Final = """
            extract(epoch FROM started_at)::float8 + duration_seconds AS ended FROM task_failures
 """
 _REVISIONS: Final = "SELECT document_id, revision, base, task_id::text FROM revisions"
+_EDGES: Final = "SELECT task_id::text, depends_on::text FROM task_edges"
+_SPAWNS: Final = "SELECT spawned_by::text, key, task_id::text FROM spawns"
+_DAGS: Final = "SELECT id::text, title, status, cancel_requested_at IS NOT NULL FROM dags"
+_DAG_EVENTS: Final = "SELECT id, dag_id::text, substr(kind, 5) FROM events WHERE kind LIKE 'dag.%' ORDER BY id"
 _SESSIONS: Final = """
     SELECT count(*) AS sessions, count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS in_transaction
       FROM pg_stat_activity WHERE application_name = 'officeplane'
@@ -62,6 +80,21 @@ async def gather_tables(
         {row["outcome"]: row["n"] for row in counted},
         {r["key"]: r["task_id"] for r in keys},
     )
+
+
+async def gather_graphs(
+    database_url: str,
+) -> tuple[list[EdgeRow], list[SpawnRow], dict[str, DagRow], list[DagEventRow]]:
+    """Return what depends on what, what was spawned under which key, the DAGs, and what was told of their ends."""
+    connection = await asyncpg.connect(database_url, timeout=10)
+    try:
+        edges = [EdgeRow(*row.values()) for row in await connection.fetch(_EDGES)]
+        spawns = [SpawnRow(*row.values()) for row in await connection.fetch(_SPAWNS)]
+        dags = [DagRow(*row.values()) for row in await connection.fetch(_DAGS)]
+        told = [DagEventRow(*row.values()) for row in await connection.fetch(_DAG_EVENTS)]
+    finally:
+        await connection.close()
+    return edges, spawns, {dag.id: dag for dag in dags}, told
 
 
 async def gather_documents(

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -47,6 +47,65 @@ def child(payload: Work, context: BlockingContext) -> dict[str, object]:
     try:
         time.sleep(payload.seconds)
         return _end(payload, context)
+    finally:
+        mark("end", context.task.id, context.attempt)
+
+
+class Errand(BaseModel):
+    """What is to be spawned."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task_type: str
+    payload: Work
+    document_id: str | None = None
+    max_retries: int = 3
+
+    @property
+    def key(self) -> str:
+        """Its spawn key."""
+        return self.payload.token
+
+    def options(self) -> dict[str, Any]:
+        """What `spawn` is told."""
+        given = {} if self.document_id is None else {"document_id": self.document_id}
+        payload = self.payload.model_dump()
+        return {**given, "title": self.key, "key": self.key, "payload": payload, "max_retries": self.max_retries}
+
+
+class Delegation(Work):
+    """What an attempt shall have others do, before it does its own."""
+
+    errands: tuple[Errand, ...]
+    waits: bool = False
+
+
+@handler("chaos.spawner", payload=Delegation)
+async def spawner(payload: Delegation, context: Context) -> dict[str, object]:
+    """Spawn what is asked for, wait for it if told to, and then do as the others do."""
+    mark("start", context.task.id, context.attempt)
+    try:
+        for errand in payload.errands:
+            await context.spawn(errand.task_type, **errand.options())
+        await asyncio.sleep(payload.seconds)
+        waited_for = payload.errands if payload.waits else ()
+        given = [await context.spawn(errand.task_type, wait=True, **errand.options()) for errand in waited_for]
+        return _end(payload, context) | {"given": given}
+    finally:
+        mark("end", context.task.id, context.attempt)
+
+
+@handler("chaos.child_spawner", payload=Delegation)
+def child_spawner(payload: Delegation, context: BlockingContext) -> dict[str, object]:
+    """Do the same in a child process."""
+    mark("start", context.task.id, context.attempt)
+    try:
+        for errand in payload.errands:
+            context.spawn(errand.task_type, **errand.options())
+        time.sleep(payload.seconds)
+        waited_for = payload.errands if payload.waits else ()
+        given = [context.spawn(errand.task_type, wait=True, **errand.options()) for errand in waited_for]
+        return _end(payload, context) | {"given": given}
     finally:
         mark("end", context.task.id, context.attempt)
 

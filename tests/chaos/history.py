@@ -7,22 +7,30 @@ says was acknowledged must be there.
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
-Verb: TypeAlias = Literal["submit", "bulk", "cancel", "retry", "observe"]
+Verb: TypeAlias = Literal["submit", "bulk", "dag", "cancel", "cancel_dag", "retry", "observe"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A task as it was asked for, with what was asked for below it."""
+    """A task as it was asked for, with what was asked for below it; or a DAG, with its tasks."""
 
     token: str
     children: tuple["Wanted", ...] = ()
     on_child_failure: str = "abort"
     run_at: float | None = None
+    needs: tuple[str, ...] = ()
+    """What it depends on: ids of tasks or, in a DAG, tokens."""
+    echo: str | None = None
+    """The token of the task of its DAG whose result it is given."""
+    spawns: tuple[str, ...] = ()
+    """Tokens of what its handler spawns, in this order."""
+    waits: bool = False
+    """Whether it waits for these, in this order."""
 
 
 @dataclass(slots=True)
@@ -40,6 +48,7 @@ class Operation:
     code: str | None = None
     task_ids: tuple[str, ...] = ()
     state: str | None = None
+    dag_id: str | None = None
     odd: list[str] = field(default_factory=list[str])
     """Answers that no client should ever see."""
 
@@ -63,7 +72,7 @@ class HistoryWriter:
     def invoke(self, verb: Verb, *, wanted: tuple[Wanted, ...] = (), target: str | None = None) -> int:
         """Write down that something is wanted; return its number."""
         self._count += 1
-        self._write("invoke", self._count, verb=verb, wanted=[_plain(one) for one in wanted], target=target)
+        self._write("invoke", self._count, verb=verb, wanted=[asdict(one) for one in wanted], target=target)
         return self._count
 
     def attempt(self, number: int) -> None:
@@ -75,10 +84,17 @@ class HistoryWriter:
         self._write("odd", number, what=what)
 
     def answer(
-        self, number: int, status: int, *, code: str | None = None, task_ids: list[str], state: str | None = None
+        self,
+        number: int,
+        status: int,
+        *,
+        code: str | None = None,
+        task_ids: list[str],
+        state: str | None = None,
+        dag_id: str | None = None,
     ) -> None:
         """Write down that it was answered for certain."""
-        self._write("answer", number, status=status, code=code, task_ids=task_ids, state=state)
+        self._write("answer", number, status=status, code=code, task_ids=task_ids, state=state, dag_id=dag_id)
 
     def _write(self, moment: str, number: int, **facts: object) -> None:
         self._file.write(json.dumps({"moment": moment, "number": number, "at": time.time(), **facts}) + "\n")
@@ -103,18 +119,11 @@ def read_history(path: Path) -> list[Operation]:
                 operation = found[number]
                 operation.answered, operation.status, operation.code = entry["at"], entry["status"], entry["code"]
                 operation.task_ids, operation.state = tuple(entry["task_ids"]), entry["state"]
+                operation.dag_id = entry["dag_id"]
     return list(found.values())
 
 
-def _plain(wanted: Wanted) -> dict[str, object]:
-    return {
-        "token": wanted.token,
-        "children": [_plain(child) for child in wanted.children],
-        "on_child_failure": wanted.on_child_failure,
-        "run_at": wanted.run_at,
-    }
-
-
 def _wanted(entry: Mapping[str, Any]) -> Wanted:
-    children = tuple(_wanted(child) for child in entry["children"])
-    return Wanted(entry["token"], children, entry["on_child_failure"], entry["run_at"])
+    lists: dict[str, Any] = {name: tuple(entry[name]) for name in ("needs", "spawns")}
+    lists["children"] = tuple(_wanted(child) for child in entry["children"])
+    return Wanted(**{**entry, **lists})

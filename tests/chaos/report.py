@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any, Final
 
 from tests.chaos.checker import Violation
+from tests.chaos.checker.edges import held_up
+from tests.chaos.checker.lives import FINAL, lives_of
 from tests.chaos.figures import by_kind
 from tests.chaos.run import Outcome
 
@@ -19,7 +22,7 @@ def acknowledged(outcome: Outcome) -> int:
     roots = {
         task_id
         for operation in outcome.evidence.history
-        if operation.verb in ("submit", "bulk") and operation.status in (200, 201)
+        if operation.verb in ("submit", "bulk", "dag") and operation.status in (200, 201)
         for task_id in operation.task_ids
     }
     return sum(1 + _whole_tree(root, below, outcome) for root in roots)
@@ -33,10 +36,18 @@ def _whole_tree(root: str, below: Counter[str], outcome: Outcome) -> int:
 
 
 def lost(outcome: Outcome) -> int:
-    """How many acknowledged tasks are not there or never ended."""
+    """How many acknowledged tasks are not there or, but for those behind a failure, never ended."""
+    held = held_up(outcome.evidence)
     return sum("is lost" in one.what for one in outcome.violations) + sum(
-        task.state not in ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED") for task in outcome.evidence.tasks.values()
+        task.state not in FINAL and task.id not in held for task in outcome.evidence.tasks.values()
     )
+
+
+def suspended(outcome: Outcome) -> int:
+    """How often a task gave back its slot to wait for one that it had spawned."""
+    lives = lives_of(outcome.evidence).values()
+    steps = [pair for life in lives for pair in pairwise(life.steps)]
+    return sum((before.state, then.state) == ("RUNNING", "PENDING") for before, then in steps)
 
 
 def rode(outcome: Outcome) -> int:
@@ -59,6 +70,10 @@ def lines(outcome: Outcome) -> Iterator[str]:
     yield f"tasks acknowledged: {acknowledged(outcome)}, lost: {lost(outcome)}; in the ledger {dict(states)}"
     yield f"attempts: {attempts}; operations: {len(evidence.history)}, repeated in doubt: {doubtful}"
     yield f"revisions: {len(evidence.revisions)}, of edits that rode behind another: {rode(outcome)}"
+    dags = Counter(dag.status for dag in evidence.dags.values())
+    spawned = sum(task.spawned_by is not None for task in evidence.tasks.values())
+    yield f"DAGs: {dict(dags)}; edges: {len(evidence.edges)}; behind a failure: {len(held_up(evidence))}"
+    yield f"spawned: {spawned}; waits for what was spawned: {suspended(outcome)}"
     kinds = by_kind(evidence.struck)
     yield f"faults: {sum(kinds.values())} of {len(kinds)} kinds: " + ", ".join(f"{k} {n}" for k, n in kinds.items())
     ends = Counter(f"{death.name.split('-')[0]} {death.status}" for death in evidence.deaths)
@@ -92,6 +107,8 @@ def record(outcome: Outcome) -> dict[str, Any]:
         "acknowledged": acknowledged(outcome),
         "lost": lost(outcome),
         "rode": rode(outcome),
+        "dags": dict(Counter(dag.status for dag in outcome.evidence.dags.values())),
+        "suspended": suspended(outcome),
         "faults": by_kind(outcome.evidence.struck),
         "figures": {figure.name: [round(one, 3) for one in figure.seconds] for figure in outcome.figures},
         "violations": [list(violation) for violation in outcome.violations],

@@ -19,13 +19,13 @@ from tests.chaos.evidence import Evidence
 from tests.chaos.faults import Scene
 from tests.chaos.figures import Figure, complaints, figures, log_lines
 from tests.chaos.follower import Follower
-from tests.chaos.gathering import gather_documents, gather_remains, gather_tables
+from tests.chaos.gathering import gather_documents, gather_graphs, gather_remains, gather_tables
 from tests.chaos.history import HistoryWriter, read_history
 from tests.chaos.marks import read_marks
 from tests.chaos.nemesis import EVERY_SECONDS, Nemesis, schedule
 from tests.chaos.supervisor import Installation, Told, installation
 from tests.chaos.terms import Terms
-from tests.chaos.watcher import Watcher
+from tests.chaos.watcher import Look, Watcher
 from tests.chaos.workload import CLIENTS, Workload
 
 START_SECONDS: Final = 60.0
@@ -95,10 +95,9 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
         writer = leaving.enter_context(HistoryWriter(history))
         workload = Workload(urls, writer, plan.seed, plan.clients)
 
-        def tell(unfinished: int, gave_up: list[str]) -> None:
-            workload.unfinished = unfinished
-            workload.gave_up.clear()
-            workload.gave_up.extend(gave_up)
+        def tell(look: Look) -> None:
+            workload.unfinished = look.unfinished
+            workload.gave_up, workload.spawned = look.gave_up, look.spawned
 
         await workload.prepare()
         await leaving.enter_async_context(in_background(watcher.run(tell)))
@@ -118,6 +117,8 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
         )
         tables = await gather_tables(place.stack.database_url)
         evidence.tasks, evidence.events, evidence.failures, evidence.counters, evidence.keys = tables
+        graphs = await gather_graphs(place.stack.database_url)
+        evidence.edges, evidence.spawns, evidence.dags, evidence.dag_events = graphs
         documents = await gather_documents(place.stack.database_url, urls)
         evidence.revisions, evidence.heads, evidence.chapters = documents
         last = evidence.events[-1].position if evidence.events else ""

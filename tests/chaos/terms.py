@@ -50,6 +50,7 @@ _WORKERS: Final = (
     "handler_end=crash@0.0003",
     "before_settle=pause:0.2@0.01",
     "between_settle_and_roll_up=pause:0.2@0.03",
+    "between_settle_and_release=pause:0.2@0.03",
     "before_commit=pause:0.3@0.15",
     "after_settle=crash@0.0005",
     "before_release=crash@0.0005",

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.report import acknowledged, lines, lost, rode
+from tests.chaos.report import acknowledged, lines, lost, rode, suspended
 from tests.chaos.run import Plan, run_chaos
 
 SEED: Final = 42
@@ -15,6 +15,8 @@ NEMESIS_SECONDS: Final = 90.0
 TASKS_MIN: Final = 500
 FAULTS_MIN: Final = 30
 RIDERS_MIN: Final = 50
+DAGS_MIN: Final = 20
+WAITS_MIN: Final = 20
 
 
 @pytest.mark.timeout(480)
@@ -29,5 +31,7 @@ async def test_no_promise_is_broken_while_everything_is_killed_cut_and_starved()
     # A run in which little happened proves little.
     assert acknowledged(outcome) >= TASKS_MIN, report
     assert rode(outcome) >= RIDERS_MIN, report
+    assert len(outcome.evidence.dags) >= DAGS_MIN, report
+    assert suspended(outcome) >= WAITS_MIN, report
     assert len(outcome.evidence.struck) >= FAULTS_MIN, report
     shutil.rmtree(folder)

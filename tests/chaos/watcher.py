@@ -24,10 +24,25 @@ _HELD: Final = """
       FROM tasks WHERE runnable AND state = 'RUNNING' AND lease_until IS NOT NULL
 """
 _STANDING: Final = "SELECT claim_id::text FROM tasks WHERE runnable AND state = 'RUNNING'"
-_UNFINISHED: Final = f"SELECT count(*) FROM tasks WHERE NOT state = ANY('{{{','.join(FINAL)}}}')"  # noqa: S608 - our own words
+# What waits behind a failure, however indirectly, waits for ever.
+_UNFINISHED: Final = f"""
+    WITH RECURSIVE held_up AS (
+        SELECT e.task_id FROM task_edges e, tasks d
+         WHERE d.id = e.depends_on AND d.state IN ('FAILED', 'TIMEOUT')
+        UNION
+        SELECT e.task_id FROM held_up h, task_edges e WHERE e.depends_on = h.task_id
+    )
+    SELECT count(*) FROM tasks
+     WHERE NOT state = ANY('{{{",".join(FINAL)}}}')
+       AND NOT (state = 'PENDING' AND id IN (SELECT task_id FROM held_up))
+"""  # noqa: S608 - our own words
 _GAVE_UP: Final = (
     "SELECT id::text FROM tasks WHERE state IN ('FAILED', 'TIMEOUT', 'CANCELLED') ORDER BY finished_at DESC LIMIT 40"
 )
+_SPAWNED: Final = """
+    SELECT id::text FROM tasks WHERE spawned_by IS NOT NULL AND state IN ('PENDING', 'QUEUED', 'RUNNING', 'RETRYING')
+     ORDER BY seq DESC LIMIT 20
+"""
 _PROGRESS: Final = "SELECT coalesce(max(id), 0) FROM events"
 
 
@@ -47,6 +62,18 @@ class Sighting:
     lock_value: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What clients are told of the ledger."""
+
+    unfinished: int
+    """How many tasks are still to end; what waits behind a failure is not."""
+    gave_up: list[str]
+    """Tasks that can be retried, the latest first."""
+    spawned: list[str]
+    """Tasks that others have spawned and that have not ended, the latest first."""
+
+
 class Watcher:
     """Sees and remembers."""
 
@@ -59,15 +86,15 @@ class Watcher:
         self._redis_url = redis_url
         self._key_prefix = key_prefix
 
-    async def run(self, tell: Callable[[int, list[str]], None]) -> None:
-        """Look until cancelled; tell how much is unfinished and what has given up."""
+    async def run(self, tell: Callable[[Look], None]) -> None:
+        """Look until cancelled, and tell what clients should know."""
         while True:
             try:
                 await self._look_until_it_breaks(tell)
             except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError):
                 await asyncio.sleep(0.2)
 
-    async def _look_until_it_breaks(self, tell: Callable[[int, list[str]], None]) -> None:
+    async def _look_until_it_breaks(self, tell: Callable[[Look], None]) -> None:
         database = await asyncpg.connect(self._database_url, timeout=2, command_timeout=ANSWER_SECONDS)
         client = redis.asyncio.from_url(
             self._redis_url, decode_responses=True, socket_timeout=0.5, socket_connect_timeout=0.5
@@ -76,7 +103,10 @@ class Watcher:
             while True:
                 await self._look(database, client)
                 self.unfinished = await database.fetchval(_UNFINISHED)
-                tell(self.unfinished, [row["id"] for row in await database.fetch(_GAVE_UP)])
+                gave_up, spawned = [
+                    [row["id"] for row in await database.fetch(query)] for query in (_GAVE_UP, _SPAWNED)
+                ]
+                tell(Look(self.unfinished, gave_up, spawned))
                 last = await database.fetchval(_PROGRESS)
                 if last != self.last_event:
                     self.last_event, self.moved_at = last, time.monotonic()

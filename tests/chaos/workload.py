@@ -4,14 +4,14 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import httpx
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from tests.chaos.history import HistoryWriter
-from tests.chaos.orders import TEXTS, Order, Orders
+from tests.chaos.history import HistoryWriter, Verb
+from tests.chaos.orders import TEXTS, Known, Order, Orders
 
 CLIENTS: Final = 8
 ANSWER_SECONDS: Final = 3.0
@@ -21,8 +21,8 @@ UNFINISHED_MAX: Final = 150
 _DOUBTFUL: Final = frozenset({"database_unavailable", "idempotency_in_progress", "overloaded"})
 _JSON: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
 _CHOICES: Final = {
-    "single": 58.0, "batch": 13.0, "bulk": 4.0, "lane": 4.0, "replay": 4.0, "cancel": 10.0, "retry": 7.0,
-    "observe": 4.0,
+    "single": 48.0, "batch": 11.0, "bulk": 4.0, "lane": 4.0, "dag": 6.0, "dependent": 8.0, "spawner": 7.0,
+    "replay": 4.0, "cancel": 10.0, "retry": 7.0, "observe": 4.0,
 }  # fmt: skip
 
 
@@ -32,8 +32,10 @@ class Workload:
     def __init__(self, urls: Sequence[str], history: HistoryWriter, seed: int, clients: int = CLIENTS) -> None:
         self.unfinished = 0
         """Told by whoever looks at the ledger; clients hold back when it is much."""
-        self.gave_up: deque[str] = deque(maxlen=40)
+        self.gave_up: Sequence[str] = ()
         """Tasks that can be retried, told likewise."""
+        self.spawned: Sequence[str] = ()
+        """Tasks of which nobody but the ledger told a client."""
         self.acknowledged = 0
         self._urls = urls
         self._history = history
@@ -81,8 +83,9 @@ class _Client:
         self._history = history
         self._dice = random.Random(name)
         self._orders = Orders(name)
-        self._acknowledged: deque[tuple[Order, str]] = deque(maxlen=30)
-        self._children: deque[str] = deque(maxlen=16)
+        self._acknowledged: deque[Known] = deque(maxlen=30)
+        self._dags: deque[Known] = deque(maxlen=6)
+        self._inside: deque[str] = deque(maxlen=16)
 
     def pause(self) -> float:
         return self._dice.uniform(0, 0.12)
@@ -98,23 +101,56 @@ class _Client:
                 return len(await self._bulk(self._orders.bulk()))
             case "lane":
                 return await self._lane(*self._orders.lane())
+            case "dag":
+                return await self._submit_dag(self._orders.dag(self._latest()))
+            case "dependent" if self._acknowledged:
+                return await self._submit(self._orders.dependent(self._latest()))
+            case "spawner":
+                return await self._submit(self._orders.spawner())
+            case "replay" if self._dags and self._dice.random() < 0.2:
+                await self._submit_dag(self._dice.choice(self._dags)[0])
             case "replay" if self._acknowledged:
                 order, _ = self._dice.choice(self._acknowledged)
                 await self._submit(order)
             case "cancel" if self._acknowledged:
-                # Mostly what was asked for a moment ago, or it would have ended by now.
-                recent = self._acknowledged[-1] if self._dice.random() < 0.7 else self._dice.choice(self._acknowledged)
-                is_inside = self._children and self._dice.random() < 0.4
-                await self._deed("cancel", self._dice.choice(self._children) if is_inside else recent[1])
+                await self._cancel()
             case "retry" if self._workload.gave_up:
                 # What failed a moment ago may have siblings that still run.
-                latest = list(self._workload.gave_up)[: self._dice.choice((3, 40))]
+                latest = self._workload.gave_up[: self._dice.choice((3, 40))]
                 await self._deed("retry", self._dice.choice(latest))
             case "observe" if self._acknowledged:
                 await self._observe(self._dice.choice(self._acknowledged)[1])
             case _:
                 return await self._submit(self._orders.single())
         return 0
+
+    def _latest(self) -> list[Known]:
+        """What was acknowledged a moment ago, and mostly has not ended."""
+        return list(self._acknowledged)[-self._dice.choice((3, 8)) :]
+
+    async def _cancel(self) -> None:
+        """Cancel mostly what was asked for a moment ago, or it would have ended by now."""
+        dice = self._dice
+        if self._dags and dice.random() < 0.15:
+            await self._deed("cancel_dag", self._dags[-1][1])
+        elif self._workload.spawned and dice.random() < 0.12:
+            await self._deed("cancel", dice.choice(self._workload.spawned))
+        elif self._inside and dice.random() < 0.4:
+            await self._deed("cancel", dice.choice(self._inside))
+        else:
+            recent = self._acknowledged[-1] if dice.random() < 0.7 else dice.choice(self._acknowledged)
+            await self._deed("cancel", recent[1])
+
+    async def _submit_dag(self, order: Order) -> int:
+        number = self._history.invoke("dag", wanted=(order.wanted,))
+        answer = await self._persist(number, "/api/dags", order.body, {"Idempotency-Key": order.key})
+        if answer is None or answer.status_code not in (200, 201):
+            return 0
+        found = _object(answer)
+        self._inside.extend(_ids(found["tasks"]))
+        is_new = all(known.key != order.key for known, _ in self._dags)
+        self._dags.append((order, str(found["id"])))
+        return len(order.wanted.children) if is_new else 0
 
     async def _submit(self, order: Order) -> int:
         number = self._history.invoke("submit", wanted=(order.wanted,))
@@ -123,9 +159,7 @@ class _Client:
             return 0
         found = _object(answer)
         task_id = str(found["id"])
-        below = found["children"]
-        if isinstance(below, list):
-            self._children.extend(str(child["id"]) for child in below if isinstance(child, dict))
+        self._inside.extend(_ids(found["children"]))
         is_new = all(known.key != order.key for known, _ in self._acknowledged)
         self._acknowledged.append((order, task_id))
         return (1 + _descendants(order)) if is_new else 0
@@ -147,13 +181,12 @@ class _Client:
         answer = await self._persist(number, "/api/tasks/bulk", [order.body for order in orders])
         if answer is None or answer.status_code != 201:
             return ()
-        found = _JSON.validate_json(answer.content)
-        assert isinstance(found, list)
-        return tuple(str(task["id"]) for task in found if isinstance(task, dict))
+        return tuple(_ids(_JSON.validate_json(answer.content)))
 
-    async def _deed(self, verb: Any, task_id: str) -> None:
-        number = self._history.invoke(verb, target=task_id)
-        await self._persist(number, f"/api/tasks/{task_id}/{verb}", {})
+    async def _deed(self, verb: Verb, target: str) -> None:
+        number = self._history.invoke(verb, target=target)
+        path = f"/api/dags/{target}/cancel" if verb == "cancel_dag" else f"/api/tasks/{target}/{verb}"
+        await self._persist(number, path, {})
 
     async def _observe(self, task_id: str) -> None:
         number = self._history.invoke("observe", target=task_id)
@@ -165,13 +198,15 @@ class _Client:
             return
         self._judge(number, answer)
 
-    async def _persist(self, number: int, path: str, body: Any) -> httpx.Response | None:
+    async def _persist(
+        self, number: int, path: str, body: Any, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response | None:
         """Ask until there is a verdict, of one API or the other."""
         deadline = time.monotonic() + PERSISTENCE_SECONDS
         while time.monotonic() < deadline:
             self._history.attempt(number)
             try:
-                answer = await self._http.post(f"{self._dice.choice(self._urls)}{path}", json=body)
+                answer = await self._http.post(f"{self._dice.choice(self._urls)}{path}", json=body, headers=headers)
             except httpx.HTTPError:
                 answer = None
             if answer is not None and self._judge(number, answer):
@@ -189,18 +224,20 @@ class _Client:
         code = found.get("code") if isinstance(found, dict) else None
         if code in _DOUBTFUL:
             return False
-        if answer.status_code not in (200, 201, 202, 409):
+        # What it would depend on may have been cancelled meanwhile; the checker knows.
+        is_verdict = answer.status_code in (200, 201, 202, 409) or code == "invalid_reference"
+        if not is_verdict:
             self._history.odd(number, f"{answer.status_code} {code}: {answer.text[:200]}")
             return answer.status_code < 500
-        several = found if isinstance(found, list) else [found]
+        verdict = None if code is None else str(code)
+        if isinstance(found, dict) and "tasks" in found:
+            ids, dag_id = _ids(found["tasks"]), str(found["id"])
+            self._history.answer(number, answer.status_code, code=verdict, task_ids=ids, dag_id=dag_id)
+            return True
+        several: list[JsonValue] = found if isinstance(found, list) else [found]
         tasks = [one for one in several if isinstance(one, dict) and "id" in one]
-        self._history.answer(
-            number,
-            answer.status_code,
-            code=None if code is None else str(code),
-            task_ids=[str(task["id"]) for task in tasks],
-            state=str(tasks[0]["state"]) if tasks else None,
-        )
+        state = str(tasks[0]["state"]) if tasks else None
+        self._history.answer(number, answer.status_code, code=verdict, task_ids=_ids(several), state=state)
         return True
 
 
@@ -208,6 +245,12 @@ def _object(answer: httpx.Response) -> dict[str, JsonValue]:
     found = _JSON.validate_json(answer.content)
     assert isinstance(found, dict)
     return found
+
+
+def _ids(several: JsonValue) -> list[str]:
+    if not isinstance(several, list):
+        return []
+    return [str(one["id"]) for one in several if isinstance(one, dict) and "id" in one]
 
 
 def _descendants(order: Order) -> int:

@@ -2,7 +2,7 @@
 
 Its oracle is its own: the states' table, the back-off, the order of lanes are
 written down here once more, so that a mistake in the product's tables is not
-believed. What is graphs' comes with graphs.
+believed.
 
 | name | promise |
 |------|---------|
@@ -18,6 +18,7 @@ believed. What is graphs' comes with graphs.
 | I11 | poison takes at most so many processes |
 | I12 | attempts are charged as agreed, and giving up has a reason |
 | I13 | what was acknowledged is there, whole, and once for each key |
+| I14 | what depends on others begins after all of them, once, and shares their fate; a key spawns once |
 | I15 | a retry waits for its delay, a delayed task for its time |
 | I16 | counters, streams and answers tell what happened |
 | I18 | with Redis in health, who works on a document has its lock |
@@ -34,12 +35,14 @@ from tests.chaos.checker.backoff import check_waiting
 from tests.chaos.checker.batches import check_batches
 from tests.chaos.checker.documents import check_documents
 from tests.chaos.checker.durability import check_durability
+from tests.chaos.checker.graphs import check_graphs
 from tests.chaos.checker.lanes import check_lanes
 from tests.chaos.checker.leaks import check_leaks
 from tests.chaos.checker.liveness import check_liveness
 from tests.chaos.checker.lives import Lives, lives_of
 from tests.chaos.checker.locks import check_locks
 from tests.chaos.checker.overlaps import check_overlaps
+from tests.chaos.checker.spawns import check_spawns
 from tests.chaos.checker.transitions import check_transitions
 from tests.chaos.checker.violation import Violation
 from tests.chaos.evidence import Evidence
@@ -53,6 +56,8 @@ CHECKS: Final[tuple[Callable[[Evidence, Lives], Iterator[Violation]], ...]] = (
     check_lanes,
     check_documents,
     check_batches,
+    check_graphs,
+    check_spawns,
     check_leaks,
     check_durability,
     check_waiting,

@@ -16,7 +16,7 @@ SLACK_SECONDS: Final = 0.5
 
 def check_answers(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
     """Yield what was told and is not so."""
-    yield from _counters(evidence)
+    yield from _counters(evidence, lives)
     yield from _stream(evidence)
     yield from _order(lives)
     reopened: Counter[str] = Counter()
@@ -48,9 +48,12 @@ def check_answers(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
             )
 
 
-def _counters(evidence: Evidence) -> Iterator[Violation]:
+def _counters(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
     told = Counter(event.kind.removeprefix("task.") for event in evidence.events)
-    for outcome in ("completed", "failed", "timeout", "cancelled", "retrying"):
+    # What waits from the beginning has not been settled.
+    steps = [pair for life in lives.values() for pair in pairwise(life.steps)]
+    told["pending"] = sum((before.state, then.state) == ("RUNNING", "PENDING") for before, then in steps)
+    for outcome in ("completed", "failed", "timeout", "cancelled", "retrying", "pending"):
         if evidence.counters and evidence.counters.get(outcome, 0) != told[outcome]:
             yield Violation(
                 "I16", f"{told[outcome]} tasks became {outcome}, the counters say {evidence.counters.get(outcome, 0)}"
@@ -74,7 +77,7 @@ def _stream(evidence: Evidence) -> Iterator[Violation]:
 def _order(lives: Lives) -> Iterator[Violation]:
     for life in lives.values():
         for before, then in pairwise(life.steps):
-            if _place(then.position) < _place(before.position):
+            if then.place < before.place:
                 order = f"{then.state} before {before.state}"
                 yield Violation("I16", f"followers are told of {life.task.id} in the wrong order: {order}")
 

@@ -62,7 +62,7 @@ def _turns(parent: Life, children: list[Life]) -> Iterator[Violation]:
 def _echoes(lives: Lives) -> Iterator[Violation]:
     for life in lives.values():
         task = life.task
-        if task.wanted_echo is None or task.state != "COMPLETED" or task.title is None:
+        if task.parent_id is None or task.wanted_echo is None or task.state != "COMPLETED" or task.title is None:
             continue
         family = task.title.rpartition("/")[0]
         if task.result_echo != f"{family}/0":

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from signal import SIGKILL, SIGTERM
 from typing import Final
 
+from tests.chaos.checker.edges import held_up
 from tests.chaos.checker.lives import FINAL, Lives
 from tests.chaos.checker.violation import Violation
 from tests.chaos.evidence import Evidence
@@ -19,7 +20,8 @@ START_SECONDS: Final = 20.0
 
 def check_liveness(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
     """Yield tasks that never end, and processes that ended uncalled."""
-    stuck = [life for life in lives.values() if life.task.state not in FINAL]
+    held = held_up(evidence)
+    stuck = [life for life in lives.values() if life.task.state not in FINAL and life.task.id not in held]
     if stuck:
         states = dict(Counter(life.task.state for life in stuck))
         example = min(stuck, key=lambda life: life.task.seq)

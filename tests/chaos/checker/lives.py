@@ -23,6 +23,16 @@ class Step:
     attempt: int
     position: str = ""
 
+    @property
+    def place(self) -> tuple[int, ...]:
+        """Where followers of the stream are told of it."""
+        return tuple(map(int, self.position.split("-")))
+
+    @property
+    def xid(self) -> str:
+        """The transaction that told of it."""
+        return self.position.partition("-")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Life:
@@ -42,6 +52,14 @@ class Life:
     def entered(self, *states: str) -> list[Step]:
         """The steps into these states."""
         return [step for step in self.steps if step.state in states]
+
+    def before(self, event_id: int) -> Step | None:
+        """The last step before an event."""
+        return next((step for step in reversed(self.steps) if step.id < event_id), None)
+
+    def after(self, event_id: int) -> Step | None:
+        """The first step after an event, or at it."""
+        return next((step for step in self.steps if step.id >= event_id), None)
 
     def claim_of(self, attempt: int) -> Step | None:
         """The step with which an attempt began."""

@@ -67,7 +67,7 @@ def _occupants(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
                 yield Violation("I2", f"{event.task_id} began to run in {document} while {other} occupied it")
             if (event.xid, event.task_id) not in ends:
                 occupants[document] = event.task_id
-        elif occupants.get(document) == event.task_id and state in FINAL | {"QUEUED", "RETRYING"}:
+        elif occupants.get(document) == event.task_id and state in FINAL | {"QUEUED", "RETRYING", "PENDING"}:
             del occupants[document]
 
 

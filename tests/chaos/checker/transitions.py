@@ -18,6 +18,8 @@ _AFTER: Final = {
     "TIMEOUT": frozenset({"QUEUED", "PENDING"}),
     "CANCELLED": frozenset({"QUEUED", "PENDING"}),
 }
+# A task that has spawned another may wait for it.
+_AFTER_IN_SPAWNER: Final = _AFTER | {"RUNNING": _AFTER["RUNNING"] | {"PENDING"}}
 # A batch holds no lease: it begins when a child does, and ends with its children however far it had come.
 _AFTER_IN_BATCH: Final = {
     "PENDING": frozenset({"QUEUED", "RUNNING", "FAILED", "CANCELLED"}),
@@ -45,7 +47,7 @@ def _steps(life: Life) -> Iterator[Violation]:
         return
     if life.steps[0].state not in ("PENDING", "QUEUED"):
         yield Violation("I1", f"task {task.id} began as {life.steps[0].state}")
-    after = _AFTER if task.runnable else _AFTER_IN_BATCH
+    after = _AFTER_IN_SPAWNER if task.may_spawn else _AFTER if task.runnable else _AFTER_IN_BATCH
     for before, then in pairwise(life.steps):
         if then.state not in after.get(before.state, frozenset()):
             yield Violation("I1", f"task {task.id} went from {before.state} to {then.state}")
