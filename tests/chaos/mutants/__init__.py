@@ -10,7 +10,7 @@ chaos finds every one of them.
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from tests.chaos.mutants import batches, claims, doorbell, maintenance, retries, settlements, submission
+from tests.chaos.mutants import batches, claims, doorbell, graphs, maintenance, retries, settlements, submission
 
 
 class Mutant(NamedTuple):
@@ -51,6 +51,8 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(batches.cancel_unconditional, "I1", "I2", "I7", "L1", "L2"),
         _breaks(batches.tree_without_lock, "I7", "L1"),
         _breaks(batches.children_at_once, "I7"),
+        _breaks(graphs.fan_in_uncounted, "I14"),
+        _breaks(graphs.spawn_key_ignored, "I14"),
         _breaks(retries.backoff_off_by_one, "I15"),
         _breaks(retries.hand_back_charged, "I12"),
         _breaks(retries.poison_ignored, "I11", "I12"),
