@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tests.chaos.graph_orders import SPAWNERS
 from tests.chaos.history import Operation
 from tests.chaos.marks import Mark
 from tests.chaos.nemesis import Struck
-from tests.chaos.orders import EDIT, SPAWNERS
+from tests.chaos.orders import EDIT
 from tests.chaos.processes import Death
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting

@@ -2,8 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
@@ -13,18 +12,15 @@ DOCUMENTS: Final = tuple(f"doc-{number:02d}" for number in range(40))
 TEXTS: Final = tuple(f"text-{number}" for number in range(3))
 """Real documents, in lanes of their own."""
 EDIT: Final = "add_chapter"
-SPAWNERS: Final = ("chaos.spawner", "chaos.child_spawner")
 SKEW: Final = 1.1
 LONGEST_BATCH: Final = 8
 LONGEST_BULK: Final = 20
 LONGEST_LANE: Final = 30
-NODES_MAX: Final = 7
-ERRANDS_MAX: Final = 3
 
 Body: TypeAlias = dict[str, Any]
 
 _ZIPF: Final = [1 / (rank + 1) ** SKEW for rank in range(len(DOCUMENTS))]
-_PRIORITIES: Final = ("CRITICAL", "HIGH", "NORMAL", "LOW", "BACKGROUND")
+PRIORITIES: Final = ("CRITICAL", "HIGH", "NORMAL", "LOW", "BACKGROUND")
 _NATURES: Final = {
     "quick": 60.0,
     "busy": 12.0,
@@ -37,18 +33,6 @@ _NATURES: Final = {
     "killer_of_children": 0.5,
     "killer_of_workers": 0.12,
 }
-_NATURES_OF_NODES: Final = {
-    "quick": 50.0,
-    "busy": 14.0,
-    "flaky": 12.0,
-    "child": 6.0,
-    "hopeless": 5.0,
-    "steady": 4.0,
-    "slow": 2.0,
-    "killer_of_children": 0.5,
-}
-_SHAPES: Final = ("chain", "fan_in", "diamond", "any", "any")
-_NATURES_OF_ERRANDS: Final = ("quick", "quick", "quick", "busy", "busy", "flaky", "hopeless", "child")
 _NATURES_OF_CHILDREN: Final = ("quick", "quick", "quick", "busy", "busy", "flaky", "hopeless", "child")
 
 
@@ -68,10 +52,6 @@ class Order:
     def priority(self) -> str:
         """How urgent it is."""
         return str(self.body.get("priority", "NORMAL"))
-
-
-Known: TypeAlias = tuple[Order, str]
-"""An order that was acknowledged, and the id of its task."""
 
 
 class Orders:
@@ -98,7 +78,7 @@ class Orders:
             run_at = time.time() + dice.uniform(0.2, 2.5)
             body["runAt"] = datetime.fromtimestamp(run_at, UTC).isoformat()
         if dice.random() < 0.3:
-            body["priority"] = dice.choice(_PRIORITIES)
+            body["priority"] = dice.choice(PRIORITIES)
         return Order(body | {"idempotencyKey": token}, Wanted(token, run_at=run_at))
 
     def batch(self) -> Order:
@@ -109,48 +89,6 @@ class Orders:
         if document is not None:
             body["documentId"] = document
         return Order(body | {"idempotencyKey": token}, wanted)
-
-    def dependent(self, known: Sequence[Known]) -> Order:
-        """A task that depends on some that were asked for before."""
-        order = self.single()
-        needed = self._dice.sample(known, min(len(known), self._dice.choice((1, 1, 2, 3))))
-        ids = [task_id for _, task_id in needed]
-        # What urgent work waits for is moved ahead in its lane, and nobody could tell later when that was.
-        urgency = {"priority": _least_urgent([order, *(one for one, _ in needed)])}
-        return Order(order.body | {"dependsOn": ids} | urgency, replace(order.wanted, needs=tuple(ids)))
-
-    def spawner(self) -> Order:
-        """A task whose handler spawns others and, mostly, waits for them."""
-        token = self._token()
-        body, wanted = self._delegation(token, self._document())
-        return Order(body | {"idempotencyKey": token}, wanted)
-
-    def dag(self, known: Sequence[Known]) -> Order:
-        """Tasks that depend on each other, the first sometimes on one that was asked for before."""
-        dice = self._dice
-        token = self._token()
-        needs = self._shape(dice.randint(3, NODES_MAX))
-        outside = [task_id for order, task_id in known if _is_as_urgent(order)]
-        bodies: list[Body] = []
-        wanted: list[Wanted] = []
-        for number, before in enumerate(needs):
-            inner = f"{token}+{number}"
-            if dice.random() < 0.1:
-                body, node = self._delegation(inner, None)
-            else:
-                nature = dice.choices(list(_NATURES_OF_NODES), list(_NATURES_OF_NODES.values()))[0]
-                body, node = self._leaf(inner, nature), Wanted(inner)
-            if before and dice.random() < 0.3:
-                given = dice.choice(before)
-                body["payload"]["echo"] = {"$ref": f"n{given}.token"}
-                node = replace(node, echo=f"{token}+{given}")
-            if dice.random() < 0.2:
-                body["documentId"] = dice.choice(DOCUMENTS)
-            others = [dice.choice(outside)] if not number and outside and dice.random() < 0.15 else []
-            body |= {"key": f"n{number}", "dependsOn": [*(f"n{one}" for one in before), *others]}
-            bodies.append(body)
-            wanted.append(replace(node, needs=(*(f"{token}+{one}" for one in before), *others)))
-        return Order({"title": token, "tasks": bodies}, Wanted(token, tuple(wanted)))
 
     def bulk(self) -> list[Order]:
         """Several small tasks for one request."""
@@ -166,40 +104,6 @@ class Orders:
         token = self._token()
         body = {"taskType": EDIT, "title": token, "documentId": text, "payload": {"title": token}, **options}
         return Order(body | {"idempotencyKey": token}, Wanted(token))
-
-    def _shape(self, count: int) -> list[list[int]]:
-        """Return for each of so many nodes which of those before it it depends on."""
-        last = count - 1
-        match self._dice.choice(_SHAPES):
-            case "chain":
-                return [[], *([number] for number in range(last))]
-            case "fan_in":
-                return [*([] for _ in range(last)), list(range(last))]
-            case "diamond":
-                return [[], *([0] for _ in range(count - 2)), list(range(1, last))]
-            case _:
-                return [
-                    sorted(self._dice.sample(range(number), min(number, self._dice.randint(0, 3))))
-                    for number in range(count)
-                ]
-
-    def _delegation(self, token: str, document: str | None) -> tuple[Body, Wanted]:
-        dice = self._dice
-        body = self._leaf(token, dice.choice(("quick", "quick", "busy", "flaky")))
-        body["taskType"] = dice.choice((SPAWNERS[0], SPAWNERS[0], SPAWNERS[1]))
-        spawns = tuple(f"{token}>{number}" for number in range(dice.randint(1, ERRANDS_MAX)))
-        waits = dice.random() < 0.65
-        body["payload"] |= {"errands": [self._errand(one, document) for one in spawns], "waits": waits}
-        if document is not None:
-            body["documentId"] = document
-        return body, Wanted(token, spawns=spawns, waits=waits)
-
-    def _errand(self, token: str, document: str | None) -> Body:
-        leaf = self._leaf(token, self._dice.choice(_NATURES_OF_ERRANDS))
-        errand: Body = {"task_type": leaf["taskType"], "payload": leaf["payload"]}
-        if document is not None and self._dice.random() < 0.4:
-            errand["document_id"] = document
-        return errand
 
     def _small(self) -> Order:
         token = self._token()
@@ -272,12 +176,3 @@ class Orders:
     def _token(self) -> str:
         self._count += 1
         return f"{self._name}-{self._count}"
-
-
-def _least_urgent(orders: Iterable[Order]) -> str:
-    return max((order.priority for order in orders), key=_PRIORITIES.index)
-
-
-def _is_as_urgent(order: Order) -> bool:
-    """Whether it is no less urgent than what has no priority of its own."""
-    return _PRIORITIES.index(order.priority) <= _PRIORITIES.index("NORMAL")

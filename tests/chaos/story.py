@@ -16,9 +16,10 @@ from tests.chaos.evidence import (
     SpawnRow,
     TaskRow,
 )
+from tests.chaos.graph_orders import SPAWNERS
 from tests.chaos.history import Operation, Verb, Wanted
 from tests.chaos.marks import Mark, Moment
-from tests.chaos.orders import EDIT, SPAWNERS
+from tests.chaos.orders import EDIT
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 import httpx
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from tests.chaos.graph_orders import GraphOrders, Known
 from tests.chaos.history import HistoryWriter, Verb
-from tests.chaos.orders import TEXTS, Known, Order, Orders
+from tests.chaos.orders import TEXTS, Order
 
 CLIENTS: Final = 8
 ANSWER_SECONDS: Final = 3.0
@@ -82,7 +83,7 @@ class _Client:
         self._urls = urls
         self._history = history
         self._dice = random.Random(name)
-        self._orders = Orders(name)
+        self._orders = GraphOrders(name)
         self._acknowledged: deque[Known] = deque(maxlen=30)
         self._dags: deque[Known] = deque(maxlen=6)
         self._inside: deque[str] = deque(maxlen=16)

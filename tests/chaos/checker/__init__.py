@@ -33,6 +33,7 @@ from tests.chaos.checker.answers import check_answers
 from tests.chaos.checker.attempts import check_attempts
 from tests.chaos.checker.backoff import check_waiting
 from tests.chaos.checker.batches import check_batches
+from tests.chaos.checker.dags import check_dags
 from tests.chaos.checker.documents import check_documents
 from tests.chaos.checker.durability import check_durability
 from tests.chaos.checker.graphs import check_graphs
@@ -57,6 +58,7 @@ CHECKS: Final[tuple[Callable[[Evidence, Lives], Iterator[Violation]], ...]] = (
     check_documents,
     check_batches,
     check_graphs,
+    check_dags,
     check_spawns,
     check_leaks,
     check_durability,

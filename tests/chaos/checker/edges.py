@@ -31,3 +31,11 @@ def declared(evidence: Evidence) -> Iterator[EdgeRow]:
         needed = evidence.tasks.get(edge.depends_on)
         if needed is None or needed.spawned_by != edge.task_id:
             yield edge
+
+
+def declared_needs(evidence: Evidence) -> dict[str, set[str]]:
+    """Return what those tasks depend on that were asked to depend on anything."""
+    needs: defaultdict[str, set[str]] = defaultdict(set)
+    for edge in declared(evidence):
+        needs[edge.task_id].add(edge.depends_on)
+    return dict(needs)
