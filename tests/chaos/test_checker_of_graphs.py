@@ -7,14 +7,14 @@ import pytest
 
 from tests.chaos.checker import check
 from tests.chaos.evidence import DagRow
+from tests.chaos.graph_story import GraphStory
 from tests.chaos.history import Wanted
-from tests.chaos.story import Story
 
-Tale = Callable[[Story], None]
+Tale = Callable[[GraphStory], None]
 DIAMOND = {"top": (), "left": ("top",), "right": ("top",), "bottom": ("left", "right")}
 
 
-def a_diamond_completes(story: Story) -> None:
+def a_diamond_completes(story: GraphStory) -> None:
     """Each task begins when all that it depends on have completed."""
     story.dag("dag", DIAMOND)
     story.done("top")
@@ -27,7 +27,7 @@ def a_diamond_completes(story: Story) -> None:
     story.judged("dag", "completed")
 
 
-def a_dag_is_stuck(story: Story) -> None:
+def a_dag_is_stuck(story: GraphStory) -> None:
     """What depends on a failure stays behind it."""
     story.dag("dag", DIAMOND)
     story.done("top")
@@ -40,7 +40,7 @@ def a_dag_is_stuck(story: Story) -> None:
     story.change("bottom", blockers=1, unmet=1)
 
 
-def a_stuck_dag_is_helped(story: Story) -> None:
+def a_stuck_dag_is_helped(story: GraphStory) -> None:
     """A retry of what failed lets the others go on."""
     a_dag_is_stuck(story)
     story.operation("retry", target="right", status=200)
@@ -51,7 +51,7 @@ def a_stuck_dag_is_helped(story: Story) -> None:
     story.judged("dag", "completed")
 
 
-def a_dependency_is_cancelled(story: Story) -> None:
+def a_dependency_is_cancelled(story: GraphStory) -> None:
     """It takes along what waits for it, and nothing can depend on it from then on."""
     story.task("first")
     story.dependent("second", "first")
@@ -62,7 +62,7 @@ def a_dependency_is_cancelled(story: Story) -> None:
     story.operation("submit", status=422, code="invalid_reference", wanted=wanted)
 
 
-def a_dag_is_cancelled(story: Story) -> None:
+def a_dag_is_cancelled(story: GraphStory) -> None:
     """What has not begun ends at once, what runs a little later."""
     story.dag("dag", {"one": (), "two": ("one",), "three": ()})
     story.claimed("one")
@@ -75,7 +75,7 @@ def a_dag_is_cancelled(story: Story) -> None:
     story.judged("dag", "cancelled")
 
 
-def a_parent_waits(story: Story) -> None:
+def a_parent_waits(story: GraphStory) -> None:
     """It gives its document back, goes on when its child has completed, and has what that returned."""
     story.spawner("parent", "child", document="doc")
     story.claimed("parent")
@@ -88,7 +88,7 @@ def a_parent_waits(story: Story) -> None:
     story.completed("parent", given=("child#1",))
 
 
-def a_child_is_spawned_anew(story: Story) -> None:
+def a_child_is_spawned_anew(story: GraphStory) -> None:
     """Once it was cancelled, with who waited for it, an explicit retry replaces it."""
     story.spawner("parent", "child")
     story.claimed("parent")
@@ -110,7 +110,7 @@ def a_child_is_spawned_anew(story: Story) -> None:
     story.completed("parent", given=("child#1",))
 
 
-def a_fan_in_is_not_counted(story: Story) -> None:
+def a_fan_in_is_not_counted(story: GraphStory) -> None:
     story.dag("dag", DIAMOND)
     story.done("top")
     story.released("left")
@@ -122,13 +122,13 @@ def a_fan_in_is_not_counted(story: Story) -> None:
     story.judged("dag", "completed")
 
 
-def a_task_goes_on_after_a_failure(story: Story) -> None:
+def a_task_goes_on_after_a_failure(story: GraphStory) -> None:
     a_dag_is_stuck(story)
     story.released("bottom")
     story.done("bottom")
 
 
-def a_task_becomes_ready_twice(story: Story) -> None:
+def a_task_becomes_ready_twice(story: GraphStory) -> None:
     story.task("first")
     story.dependent("second", "first")
     story.done("first")
@@ -138,31 +138,31 @@ def a_task_becomes_ready_twice(story: Story) -> None:
     story.done("second")
 
 
-def a_wake_up_is_lost(story: Story) -> None:
+def a_wake_up_is_lost(story: GraphStory) -> None:
     story.task("first")
     story.dependent("second", "first")
     story.done("first")
 
 
-def a_blocker_is_taken_twice(story: Story) -> None:
+def a_blocker_is_taken_twice(story: GraphStory) -> None:
     a_dag_is_stuck(story)
     story.change("bottom", blockers=0, unmet=0)
 
 
-def a_dependent_outlives_what_was_cancelled(story: Story) -> None:
+def a_dependent_outlives_what_was_cancelled(story: GraphStory) -> None:
     story.task("first")
     story.dependent("second", "first")
     story.cancelled("first")
 
 
-def a_dependent_is_cancelled_too_late(story: Story) -> None:
+def a_dependent_is_cancelled_too_late(story: GraphStory) -> None:
     story.task("first")
     story.dependent("second", "first")
     story.cancelled("first")
     story.cancelled("second")
 
 
-def a_dependent_is_told_of_first(story: Story) -> None:
+def a_dependent_is_told_of_first(story: GraphStory) -> None:
     story.task("first")
     story.dependent("second", "first")
     story.done("first")
@@ -173,12 +173,12 @@ def a_dependent_is_told_of_first(story: Story) -> None:
     story.done("second")
 
 
-def a_dag_hides_a_failure(story: Story) -> None:
+def a_dag_hides_a_failure(story: GraphStory) -> None:
     a_dag_is_stuck(story)
     story.judged("dag", "completed")
 
 
-def a_dag_ends_too_early(story: Story) -> None:
+def a_dag_ends_too_early(story: GraphStory) -> None:
     story.dag("dag", {"one": (), "two": ()})
     story.done("one")
     story.claimed("two")
@@ -186,18 +186,18 @@ def a_dag_ends_too_early(story: Story) -> None:
     story.completed("two")
 
 
-def the_end_of_a_dag_is_not_told(story: Story) -> None:
+def the_end_of_a_dag_is_not_told(story: GraphStory) -> None:
     a_diamond_completes(story)
     story.evidence.dag_events.clear()
 
 
-def a_dag_never_hears_of_its_tasks(story: Story) -> None:
+def a_dag_never_hears_of_its_tasks(story: GraphStory) -> None:
     a_diamond_completes(story)
     story.evidence.dag_events.clear()
     story.evidence.dags["dag"] = DagRow("dag", "dag", "running")
 
 
-def a_cancelled_dag_goes_on(story: Story) -> None:
+def a_cancelled_dag_goes_on(story: GraphStory) -> None:
     story.dag("dag", {"one": (), "two": ("one",)})
     story.operation("cancel_dag", target="dag", status=200)
     story.wait(1)
@@ -207,7 +207,7 @@ def a_cancelled_dag_goes_on(story: Story) -> None:
     story.judged("dag", "completed")
 
 
-def a_node_is_given_a_wrong_result(story: Story) -> None:
+def a_node_is_given_a_wrong_result(story: GraphStory) -> None:
     a_diamond_completes(story)
     operation = story.evidence.history[-1]
     *others, bottom = operation.wanted[0].children
@@ -215,40 +215,40 @@ def a_node_is_given_a_wrong_result(story: Story) -> None:
     story.change("bottom", result_echo="right")
 
 
-def a_dag_is_stored_in_part(story: Story) -> None:
+def a_dag_is_stored_in_part(story: GraphStory) -> None:
     a_diamond_completes(story)
     (wanted,) = story.evidence.history[-1].wanted
     story.evidence.history[-1].wanted = (replace(wanted, children=(*wanted.children, Wanted("more"))),)
 
 
-def a_dag_is_stored_twice(story: Story) -> None:
+def a_dag_is_stored_twice(story: GraphStory) -> None:
     a_diamond_completes(story)
     story.evidence.dags["other"] = DagRow("other", "dag", "completed")
 
 
-def an_acknowledged_dag_is_lost(story: Story) -> None:
+def an_acknowledged_dag_is_lost(story: GraphStory) -> None:
     story.operation("dag", status=201, wanted=(Wanted("dag", (Wanted("one"),)),), task_ids=("one",), dag_id="dag")
 
 
-def an_edge_is_lost(story: Story) -> None:
+def an_edge_is_lost(story: GraphStory) -> None:
     a_diamond_completes(story)
     del story.evidence.edges[-1]
 
 
-def a_dependency_is_refused_for_nothing(story: Story) -> None:
+def a_dependency_is_refused_for_nothing(story: GraphStory) -> None:
     story.task("first")
     wanted = (Wanted("second", needs=("first",)),)
     story.operation("submit", status=422, code="invalid_reference", wanted=wanted)
     story.done("first")
 
 
-def what_was_refused_is_there(story: Story) -> None:
+def what_was_refused_is_there(story: GraphStory) -> None:
     a_dependency_is_cancelled(story)
     story.task("fourth")
     story.done("fourth")
 
 
-def a_key_spawns_twice(story: Story) -> None:
+def a_key_spawns_twice(story: GraphStory) -> None:
     story.spawner("parent", "child", waits=False)
     story.claimed("parent")
     story.spawned("child", by="parent")
@@ -260,7 +260,7 @@ def a_key_spawns_twice(story: Story) -> None:
     story.completed("parent")
 
 
-def a_child_is_spawned_anew_without_a_retry(story: Story) -> None:
+def a_child_is_spawned_anew_without_a_retry(story: GraphStory) -> None:
     story.spawner("parent", "child", waits=False)
     story.claimed("parent")
     story.spawned("child", by="parent")
@@ -272,7 +272,7 @@ def a_child_is_spawned_anew_without_a_retry(story: Story) -> None:
     story.completed("parent")
 
 
-def nobody_asked_to_spawn_it(story: Story) -> None:
+def nobody_asked_to_spawn_it(story: GraphStory) -> None:
     story.spawner("parent", waits=False)
     story.claimed("parent")
     story.spawned("child", by="parent")
@@ -280,12 +280,12 @@ def nobody_asked_to_spawn_it(story: Story) -> None:
     story.completed("parent")
 
 
-def a_child_is_never_spawned(story: Story) -> None:
+def a_child_is_never_spawned(story: GraphStory) -> None:
     story.spawner("parent", "child", waits=False)
     story.done("parent")
 
 
-def a_child_leaves_the_dag(story: Story) -> None:
+def a_child_leaves_the_dag(story: GraphStory) -> None:
     story.dag("dag", {"parent": ()})
     story.change("parent", task_type="chaos.spawner")
     story.evidence.history[-1].wanted = (Wanted("dag", (Wanted("parent", spawns=("child",)),)),)
@@ -297,7 +297,7 @@ def a_child_leaves_the_dag(story: Story) -> None:
     story.judged("dag", "completed")
 
 
-def a_parent_goes_on_too_early(story: Story) -> None:
+def a_parent_goes_on_too_early(story: GraphStory) -> None:
     story.spawner("parent", "child")
     story.claimed("parent")
     story.spawned("child", by="parent")
@@ -309,12 +309,12 @@ def a_parent_goes_on_too_early(story: Story) -> None:
     story.completed("parent", given=("child#1",))
 
 
-def a_parent_is_given_what_its_child_never_returned(story: Story) -> None:
+def a_parent_is_given_what_its_child_never_returned(story: GraphStory) -> None:
     a_parent_waits(story)
     story.change("parent", given=("child#2",))
 
 
-def a_parent_waits_for_nothing(story: Story) -> None:
+def a_parent_waits_for_nothing(story: GraphStory) -> None:
     story.spawner("parent", "child")
     story.claimed("parent")
     story.spawned("child", by="parent")
@@ -325,7 +325,7 @@ def a_parent_waits_for_nothing(story: Story) -> None:
     story.completed("parent", given=("child#1",))
 
 
-def a_forsaken_child_goes_on(story: Story) -> None:
+def a_forsaken_child_goes_on(story: GraphStory) -> None:
     story.spawner("parent", "child")
     story.claimed("parent")
     story.spawned("child", by="parent")
@@ -335,7 +335,7 @@ def a_forsaken_child_goes_on(story: Story) -> None:
     story.done("child")
 
 
-def a_plain_task_waits(story: Story) -> None:
+def a_plain_task_waits(story: GraphStory) -> None:
     story.task("plain")
     story.claimed("plain")
     story.event("plain", "PENDING")
@@ -343,7 +343,7 @@ def a_plain_task_waits(story: Story) -> None:
     story.done("plain")
 
 
-def a_wait_is_not_counted(story: Story) -> None:
+def a_wait_is_not_counted(story: GraphStory) -> None:
     a_parent_waits(story)
     story.evidence.counters["pending"] = 0
 
@@ -394,7 +394,7 @@ VIOLATIONS: list[tuple[str, Tale]] = [
 
 @pytest.mark.parametrize("tale", CLEAN)
 def test_nothing_is_found_where_nothing_is_wrong(tale: Tale) -> None:
-    story = Story()
+    story = GraphStory()
 
     tale(story)
 
@@ -403,7 +403,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tale: Tale) -> None:
 
 @pytest.mark.parametrize(("invariant", "tale"), VIOLATIONS, ids=[tale.__name__ for _, tale in VIOLATIONS])
 def test_it_is_found_that(invariant: str, tale: Tale) -> None:
-    story = Story()
+    story = GraphStory()
 
     tale(story)
 
