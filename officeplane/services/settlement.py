@@ -75,6 +75,13 @@ class Judged(NamedTuple):
     awaits: TaskId | None = None
 
 
+class Ends(NamedTuple):
+    """What is ended now, and what had been before although its worker never heard of it: that leads to nothing more."""
+
+    now: list[Settled]
+    before: list[Settled]
+
+
 @dataclass(frozen=True, slots=True)
 class News:
     """What a settlement that is committed has to tell: what ended, what became ready, and whose limits have room."""
@@ -255,7 +262,8 @@ class Settlements:
             self._riding.settled(riders, {rider.task_id for rider in following.ridden}, made)
         if rows is None:
             rows = await settle(verdicts)
-        return await self._with_the_rest(self._ledger, rows, verdicts, settle, awaited=False)
+        ends = await self._with_the_rest(self._ledger, rows, verdicts, settle, awaited=False)
+        return ends.now + ends.before
 
     async def _together(
         self, judged: Sequence[Judged], news: list[News], *, only_lapsed: bool
@@ -269,13 +277,13 @@ class Settlements:
         strains = {one.task.id: one.strain for one in judged if one.strain is not None}
         waits = any(one.awaits is not None for one in judged)
 
-        async def settle(executor: Executor, allowed: Sequence[Verdict]) -> list[Settled]:
+        async def settle(executor: Executor, allowed: Sequence[Verdict]) -> Ends:
             async def some_of(some: Sequence[Verdict]) -> list[Settled]:
                 return await settlements.settle(executor, some, counted_by=self._counted_by, only_lapsed=only_lapsed)
 
             rows = await some_of(allowed)
             if only_lapsed:
-                return rows
+                return Ends(rows, [])
             return await self._with_the_rest(executor, rows, allowed, some_of, awaited=True)
 
         async def together(executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
@@ -289,7 +297,7 @@ class Settlements:
                 dag_ids = await lock_around(executor, completing=completing, ending=ending, roots=roots)
             elif roots:
                 await trees.lock_roots(executor, roots)
-            settled = await settle(executor, allowed)
+            settled, before = await settle(executor, allowed)
             made = [
                 (row.task_id, fitting[row.task_id])
                 for row in settled
@@ -315,7 +323,7 @@ class Settlements:
                 well = {one.task.task_type for one in judged if one.verdict.state is TaskState.COMPLETED}
                 await strain(executor, strains, settled, well, self._rules)
             await reach("before_commit")
-            return settled, allowed, rolled
+            return settled + before, allowed, rolled
 
         rows, verdicts, rolled = await self._ledger.in_transaction(together)
         ended = [row.task_id for row in rows if row.state in FINAL]
@@ -332,17 +340,17 @@ class Settlements:
         settle: Callable[[Sequence[Verdict]], Awaitable[list[Settled]]],
         *,
         awaited: bool,
-    ) -> list[Settled]:
+    ) -> Ends:
         """Add what was not settled at once and is not lost, nor `awaited` by others, unless that is allowed for."""
         if len(rows) == len(verdicts):
-            return rows
+            return Ends(rows, [])
         # A row that moved under the statement's snapshot (a renewed lease) is not lost:
         # it is settled in a second statement. One that a lost connection's commit
         # did settle, before the caller tried again, is already as it should be.
         seen = {row.task_id for row in rows}
         missing = [verdict for verdict in verdicts if verdict.task_id not in seen]
         standing = await settlements.standing(executor, [(v.task_id, v.claim_id) for v in missing])
-        rows += [stand.settled for stand in standing.values() if not stand.is_open]
+        before = [stand.settled for stand in standing.values() if not stand.is_open]
         again = [
             verdict
             for verdict in missing
@@ -351,8 +359,9 @@ class Settlements:
             and (awaited or not standing[verdict.task_id].settled.has_dependents)
         ]
         if not again:
-            return rows
-        return rows + await self._with_the_rest(executor, await settle(again), again, settle, awaited=awaited)
+            return Ends(rows, before)
+        ends = await self._with_the_rest(executor, await settle(again), again, settle, awaited=awaited)
+        return Ends(rows + ends.now, before + ends.before)
 
 
 async def _fitting(executor: Executor, revisions: Mapping[TaskId, NewRevision]) -> dict[TaskId, NewRevision]:

@@ -112,6 +112,15 @@ async def test_failures_that_are_settled_together_are_all_counted(bench: Workben
     assert (await breaker(bench)).state is OPEN
 
 
+async def test_a_failure_that_is_told_once_more_counts_once(bench: Workbench) -> None:
+    running = await bench.a_running_task()
+
+    for _ in range(2):
+        await bench.fail(running)
+
+    assert (await breaker(bench)).failures == 1
+
+
 async def test_failures_seen_by_different_workers_are_counted_together(bench: Workbench) -> None:
     workers = [bench.another_worker() for _ in range(THRESHOLD)]
     running = [await worker.a_running_task() for worker in workers]

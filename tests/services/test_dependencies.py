@@ -377,6 +377,18 @@ async def test_a_task_that_somebody_may_still_wait_for_is_not_pruned(bench: Work
     assert not await bench.execute("SELECT FROM tasks WHERE id = $1::uuid", done.id)
 
 
+async def test_an_end_that_is_told_once_more_counts_once(bench: Workbench) -> None:
+    """Its answer was lost on the way, and its worker asks again."""
+    first, second = await bench.a_task(), await bench.a_task()
+    waiting = await after(bench, first, second)
+    running = await bench.claim_next(first)
+
+    settled = [await bench.complete(running) for _ in range(2)]
+
+    assert settled[0] == settled[1]
+    assert await bench.states(waiting) == ["PENDING"]
+
+
 async def blocked_by(bench: Workbench, connection: Connection) -> None:
     """Return once somebody waits for what this transaction holds."""
     (row,) = await connection.fetch("SELECT pg_backend_pid() AS pid")
