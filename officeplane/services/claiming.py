@@ -160,8 +160,13 @@ class Claiming:
     async def _recovered(self) -> list[ClaimedTask]:
         if not self._doubtful:
             return []
-        found = await claims.recover(self._ledger, self._worker_id, self._doubtful)
-        self._doubtful.clear()
+        # Whoever looks meanwhile has nothing to find; new doubts are for the next look.
+        doubtful, self._doubtful = self._doubtful, set()
+        try:
+            found = await claims.recover(self._ledger, self._worker_id, doubtful)
+        except BaseException:
+            self._doubtful |= doubtful
+            raise
         for task in found:
             if task.document_id is not None and task.hold_id is not None:
                 self._lanes.rejoin(task.document_id, task.hold_id)

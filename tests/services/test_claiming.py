@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from officeplane.dispatch.locks import Hold, LockRequest
+from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId
 from officeplane.domain.outcome import Succeeded
@@ -14,6 +15,7 @@ from officeplane.services.failpoints import arm
 from officeplane.services.settlement import Attempt
 from officeplane.store import claims
 from officeplane.store.claims import Claimant
+from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -311,6 +313,30 @@ async def test_who_loses_the_database_right_after_a_claim_runs_what_it_claimed(b
         arm("", 0)
 
     assert (ids(claimed), ids(following)) == ([first.id], [second.id])
+
+
+async def test_a_claim_that_was_not_heard_of_is_found_again_once(
+    bench: Workbench, another_bench: AnotherBench, postgres_proxy: FaultProxy, database_url: str
+) -> None:
+    async with another_bench(database_url=postgres_proxy.url(database_url)) as cut_off:
+        # The statement is known to the connection, so that all of it is sent at once.
+        await cut_off.a_running_task()
+        task = await bench.a_task()
+        postgres_proxy.drop(Direction.REPLIES)
+        claiming = asyncio.create_task(cut_off.claim(task))
+
+        async def is_running() -> bool:
+            return await bench.states(task) == ["RUNNING"]
+
+        await eventually(is_running)
+        postgres_proxy.cut()
+        with pytest.raises(DatabaseUnavailableError):
+            await claiming
+        await postgres_proxy.heal()
+
+        found = await asyncio.gather(cut_off.claim(), cut_off.claim())
+
+    assert [one.id for claimed in found for one in claimed] == [task.id]
 
 
 async def test_an_attempt_handed_back_may_be_claimed_at_once(bench: Workbench) -> None:
