@@ -26,7 +26,7 @@ from officeplane.services.batches import RolledUp
 from officeplane.services.cancellation import tell_cancelled
 from officeplane.services.dag_intake import take_in_dag
 from officeplane.services.dependencies import waiting
-from officeplane.services.dependents import follow, lock_around
+from officeplane.services.dependents import follow, judge, lock_around
 from officeplane.services.intake import Intake
 from officeplane.services.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
 from officeplane.store import dags, documents, edges, tasks, trees
@@ -68,7 +68,10 @@ class Dags:
                 if earlier is not None:
                     return earlier, []
             await dags.insert(connection, dag_id, request.title, request.created_by)
-            return dag_id, await _inserted(connection, intakes)
+            stored = await _inserted(connection, intakes)
+            # All that it waits for may have failed already: nobody would judge it later.
+            await judge(connection, [dag_id])
+            return dag_id, stored
 
         stored_id, stored = await self._stored(store)
         await self._submission.rung(stored)

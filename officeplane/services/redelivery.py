@@ -16,9 +16,10 @@ from officeplane.dispatch.locks import Hold
 from officeplane.domain.ids import DocumentId, TaskId, parse_task_id
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.priority import Tier
+from officeplane.services.dependents import judge
 from officeplane.services.failpoints import reach
 from officeplane.services.settlement import Attempt, Fenced, Settlements
-from officeplane.store import chores, claims, edges, settlements, trees
+from officeplane.store import chores, claims, dags, edges, settlements, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
 from officeplane.store.trees import Moved
@@ -31,7 +32,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class Redelivery:
-    """Sweeping, reaping, promoting and recounting."""
+    """Sweeping, reaping, promoting, recounting and judging anew."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, settling: Settlements, *, heartbeat_seconds: float) -> None:
         self._ledger = ledger
@@ -39,6 +40,7 @@ class Redelivery:
         self._settling = settling
         self._heartbeat_seconds = heartbeat_seconds
         self._recounted = 0
+        self._rejudged = 0
         # Locks on lanes with nobody in them: whose they are, and the head that waits.
         self._locks_seen: dict[DocumentId, tuple[str, TaskId]] = {}
 
@@ -94,6 +96,23 @@ class Redelivery:
         until, queued = await self._ledger.in_transaction(look)
         self._recounted = until or 0
         await self._doorbell.bells.ring((task.task_id, task.tier) for task in queued)
+        return until is not None
+
+    async def rejudge(self) -> bool:
+        """End, in a window of DAGs, those that can no longer go on; return whether there is more to look at.
+
+        What a DAG waits for outside may fail while the DAG is stored: neither sees the other.
+        """
+
+        async def look(connection: Connection) -> int | None:
+            until, stalled = await dags.stalled(connection, after_seq=self._rejudged, limit=MOVES_AT_ONCE)
+            if stalled:
+                await dags.lock(connection, stalled)
+                await judge(connection, stalled)
+            return until
+
+        until = await self._ledger.in_transaction(look)
+        self._rejudged = until or 0
         return until is not None
 
     async def cutoffs(self) -> list[datetime | None]:

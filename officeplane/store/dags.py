@@ -72,6 +72,12 @@ async def unsettled(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId,
     return {DagId(str(row["id"])): row["can_run"] for row in rows}
 
 
+async def stalled(executor: Executor, *, after_seq: int, limit: int) -> tuple[int | None, list[DagId]]:
+    """Return where a window of running DAGs ends, and which of them have no task that can run by itself."""
+    (row,) = await executor.fetch(_SQL["stalled"], after_seq, limit)
+    return row["until"], [DagId(str(dag_id)) for dag_id in row["ids"]]
+
+
 async def tallies(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, tuple[Tally, bool]]:
     """Return what the tasks of DAGs add up to of which none can run by itself, and whether some wait for others."""
     rows = await executor.fetch(_SQL["tally"], sorted(dag_ids))

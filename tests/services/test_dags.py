@@ -196,6 +196,40 @@ async def test_a_dag_is_failed_when_all_it_waits_for_is_stuck_outside_of_it(benc
     assert await dag.status() == "completed"
 
 
+async def test_a_dag_that_waits_for_what_has_failed_already_is_failed_from_the_start(bench: Workbench) -> None:
+    outside = await bench.a_task(max_retries=0)
+    between = await bench.a_task(depends_on=[outside.id])
+    await bench.end(outside, "FAILED")
+
+    dag = await a_dag(bench, a=(outside.id,), b=("a",))
+    behind = await a_dag(bench, a={"children": [{**NOOP, "dependsOn": [between.id]}, NOOP]})
+
+    assert (await dag.status(), await behind.status()) == ("failed", "failed")
+    assert await dag.events() == ["dag.failed"]
+    await bench.runtime.reopening.retry(outside.id)
+    assert (await dag.status(), await behind.status()) == ("running", "running")
+    for task in (outside, between):
+        await bench.end(task, "COMPLETED")
+    await dag.end("COMPLETED", "a", "b")
+    assert await dag.status() == "completed"
+
+
+async def test_a_dag_that_can_no_longer_go_on_is_found_later(bench: Workbench) -> None:
+    outside = await bench.a_task(max_retries=0)
+    stuck = await a_dag(bench, a=(outside.id,))
+    await bench.end(outside, "FAILED")
+    waiting = await a_dag(bench, a=((await bench.a_task()).id,))
+    # As if the failure and the DAG had been stored at one moment, and neither had seen the other.
+    await bench.execute(
+        "UPDATE dags SET status = 'running', is_stuck = false, finished_at = NULL WHERE id = $1::uuid", stuck.id
+    )
+
+    while await bench.worker.redelivery.rejudge():
+        pass
+
+    assert (await stuck.status(), await waiting.status()) == ("failed", "running")
+
+
 async def test_cancelling_a_task_outside_ends_the_dag_that_waits_for_it(bench: Workbench) -> None:
     outside = await bench.a_task()
     between = await bench.a_task(depends_on=[outside.id])

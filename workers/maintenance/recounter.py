@@ -1,4 +1,4 @@
-"""The recounter: lets tasks go on whose dependencies have all completed, should anything have missed it."""
+"""The recounter: lets tasks go on and DAGs end that wait for nothing any more, should anything have missed it."""
 
 from typing import Final
 
@@ -11,7 +11,8 @@ ROUND_SECONDS: Final = 30.0
 
 
 async def _round(services: WorkerServices, _settings: Settings) -> float:
-    return MORE_SECONDS if await services.redelivery.recount() else ROUND_SECONDS
+    looks = await services.redelivery.recount(), await services.redelivery.rejudge()
+    return MORE_SECONDS if any(looks) else ROUND_SECONDS
 
 
 RECOUNTER: Final = Chore("recounter", needs_redis=False, round=_round)

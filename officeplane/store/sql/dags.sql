@@ -42,6 +42,18 @@ SELECT g.id, can.run AS can_run
                                   AND state IN {unfinished}) AS run) can
  WHERE g.id = ANY($1::uuid[]) AND NOT (g.status = 'running' AND can.run)
 
+-- name: stalled
+-- DAGs of a window of those that are running of which no task can run by itself, and where
+-- the window ends. Null: there is nothing after the position.
+WITH window_ AS MATERIALIZED (
+    SELECT id, seq FROM dags WHERE status = 'running' AND seq > $1::bigint ORDER BY seq LIMIT $2::integer
+)
+SELECT (SELECT max(seq) FROM window_) AS until,
+       ARRAY(SELECT id FROM window_ g
+              WHERE NOT EXISTS (SELECT FROM tasks
+                                 WHERE dag_id = g.id AND dag_id IS NOT NULL AND runnable AND blockers = 0
+                                   AND state IN {unfinished})) AS ids
+
 -- name: tally
 -- What the tasks of DAGs add up to of which none can run by itself. No row: no such DAG.
 SELECT g.id, t.waiting, t.gave_up, t.completed, g.cancel_requested_at IS NOT NULL AS cancel_requested,
