@@ -199,6 +199,18 @@ class Workbench:
 
         await eventually(waits, what="a wait for a lock")
 
+    async def waiter_for(self, session: int) -> int:
+        """Return the session that waits for what another holds, once there is one."""
+        waiters: list[int] = []
+
+        async def waits() -> bool:
+            rows = await self.execute("SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))", session)
+            waiters.extend(row["pid"] for row in rows)
+            return bool(waiters)
+
+        await eventually(waits, what=f"somebody who waits for session {session}")
+        return waiters[0]
+
     async def beat(self, *, running: int = 0, concurrency: int = 3, task_types: Iterable[str] | None = None) -> None:
         """Let this worker say that it is alive."""
         known = self.runtime.catalogue.runnable if task_types is None else list(task_types)

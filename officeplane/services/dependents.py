@@ -34,10 +34,7 @@ async def lock_around(
             around = await edges.around(executor, task_ids, completed=completed)
             dag_ids |= around.dag_ids
             root_ids |= around.root_ids
-    if dag_ids:
-        await dags.lock(executor, dag_ids)
-    if root_ids:
-        await trees.lock_roots(executor, root_ids)
+    await _lock(executor, dag_ids, root_ids)
     return dag_ids
 
 
@@ -56,11 +53,15 @@ async def follow(
     ended with what is around them.
     """
     result = RolledUp()
-    touched = set(locked)
+    held = set(locked)
+    touched = set[DagId]()
     fresh = list(ended)
     surprises = [task.task_id for task in fresh if task.has_dependents and task.task_id not in foreseen]
     if surprises:
-        touched |= (await edges.around(executor, surprises, completed=False)).dag_ids
+        # Late, but before it is looked at: who had its turn first has changed it by then.
+        around = await edges.around(executor, surprises, completed=False)
+        await _lock(executor, around.dag_ids - held, around.root_ids)
+        held |= around.dag_ids
     while fresh:
         completed = [task.task_id for task in fresh if task.has_dependents and task.state is TaskState.COMPLETED]
         cancelled = [task.task_id for task in fresh if task.state is TaskState.CANCELLED]
@@ -74,9 +75,9 @@ async def follow(
             touched |= dag_ids
         result += following
         fresh = following.ended
-    if touched.difference(locked):
-        await dags.lock(executor, touched.difference(locked))
-    await judge(executor, touched)
+    if touched - held:
+        await dags.lock(executor, touched - held)
+    await judge(executor, held | touched)
     return result
 
 
@@ -116,6 +117,13 @@ async def _some_can_go_on(executor: Executor, dag_id: DagId) -> bool:
             needed_by.setdefault(need.needs, set()).add(need.task_id)
     stuck = reached_from((need.needs for need in needs if need.state in FINAL), needed_by)
     return any(need.task_id is None and need.needs not in stuck for need in needs)
+
+
+async def _lock(executor: Executor, dag_ids: Collection[DagId], root_ids: Collection[TaskId]) -> None:
+    if dag_ids:
+        await dags.lock(executor, dag_ids)
+    if root_ids:
+        await trees.lock_roots(executor, root_ids)
 
 
 async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:

@@ -12,13 +12,16 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.failure import FailureKind
+from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DagId
+from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.request import DagRequest, DagTasksRequest
 from officeplane.domain.task import Task
+from officeplane.services.settlement import Attempt
 from tests.workbench import Workbench
 
 NOOP = {"taskType": "noop"}
+FAILED = Failed(Failure(FailureKind.ERROR, "no"))
 HARD = {"taskType": "noop", "maxRetries": 0}
 
 
@@ -279,6 +282,32 @@ async def test_a_task_is_told_of_its_retry_before_its_dag_is_cancelled(bench: Wo
     await cancelling
 
     assert await bench.events(b) == ["task.queued", "task.running", "task.retrying", "task.cancelled"]
+
+
+@pytest.mark.parametrize("in_dag", [False, True])
+async def test_both_ends_that_a_task_waits_for_are_told_before_it_is_ready(bench: Workbench, *, in_dag: bool) -> None:
+    """The later end has its transaction number before the earlier one has."""
+    several = [await bench.a_task() for _ in range(3)]
+    another = bench.another_worker()
+    earlier = await another.a_running_task()
+    later = [await bench.claim_next(task) for task in several]
+    needed = [earlier.id, several[2].id]
+    waiting = await (await a_dag(bench, a=needed)).task("a") if in_dag else await bench.a_task(depends_on=needed)
+    ledger = bench.runtime.ledger
+    async with ledger.transaction() as around:
+        await around.fetch("SELECT FROM dags FOR UPDATE" if in_dag else "SELECT FROM tasks WHERE unmet > 0 FOR UPDATE")
+        async with ledger.transaction() as held:
+            await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", several[1].id)
+            ends = [Attempt(later[0], FAILED), *(Attempt(task, Succeeded(None)) for task in later[1:])]
+            ending_later = asyncio.create_task(bench.worker.settling.settle(ends))
+            await bench.waiter_for(held.get_server_pid())
+            ending_earlier = asyncio.create_task(another.complete(earlier))
+            ender_of_earlier = await bench.waiter_for(around.get_server_pid())
+        await bench.waiter_for(ender_of_earlier)
+    await asyncio.gather(ending_earlier, ending_later)
+
+    told = await bench.events(earlier, waiting)
+    assert told == ["task.queued", "task.running", "task.pending", "task.completed", "task.queued"]
 
 
 async def test_a_failed_dag_can_be_cancelled_for_the_sake_of_what_is_stuck(bench: Workbench) -> None:

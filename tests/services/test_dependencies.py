@@ -13,9 +13,7 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
 from officeplane.services import submission
 from officeplane.services.settlement import Attempt
-from officeplane.store.connection import Connection
 from tests.services.conftest import AnotherBench
-from tests.support import eventually
 from tests.workbench import Workbench
 
 NOOP = {"task_type": "noop"}
@@ -389,18 +387,6 @@ async def test_an_end_that_is_told_once_more_counts_once(bench: Workbench) -> No
     assert await bench.states(waiting) == ["PENDING"]
 
 
-async def blocked_by(bench: Workbench, connection: Connection) -> None:
-    """Return once somebody waits for what this transaction holds."""
-    (row,) = await connection.fetch("SELECT pg_backend_pid() AS pid")
-
-    async def somebody_waits() -> bool:
-        return bool(
-            await bench.execute("SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))", row["pid"])
-        )
-
-    await eventually(somebody_waits, what="somebody who waits")
-
-
 @pytest.mark.parametrize("is_cancelled", [False, True])
 async def test_who_was_told_to_wait_is_told_of_the_end_of_that_afterwards(
     bench: Workbench, *, is_cancelled: bool
@@ -419,10 +405,10 @@ async def test_who_was_told_to_wait_is_told_of_the_end_of_that_afterwards(
             await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", several[1].id)
             attempts = [Attempt(one, Succeeded(None)) for one in claimed]
             settling = asyncio.create_task(bench.worker.settling.settle(attempts))
-            await blocked_by(bench, held)
+            await bench.waiter_for(held.get_server_pid())
             request = TaskRequest.from_python({**NOOP, "depends_on": [several[2].id]})
             waiting = (await bench.runtime.submission.submit_within(late, request)).task
-        await blocked_by(bench, late)
+        await bench.waiter_for(late.get_server_pid())
     await settling
 
     assert await bench.events(waiting) == ["task.pending", "task.cancelled" if is_cancelled else "task.queued"]
