@@ -57,7 +57,7 @@ class Explaining:
 
     async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
         task = details.task
-        if task.is_batch and not task.unmet:
+        if _runs_by_its_children(task) and not task.unmet:
             waiting = [child.id for child in details.children or () if child.state not in FINAL]
             return False, (Reason("children", "It begins with its first child.", {"nextChild": waiting[0]}),)
         obstacles = tuple([reason async for reason in self._obstacles(task)])
@@ -153,11 +153,15 @@ def _limit_reached(valve: Valve) -> Reason:
 
 
 def _under_way(task: Task) -> Reason:
-    if task.is_batch:
+    if _runs_by_its_children(task):
         return Reason("children", "It ends with its last child.")
     if task.cancel_requested_at is not None:
         return Reason("cancelling", "It was asked to stop and is about to end.", {"workerId": task.worker_id})
     return Reason("running", f"Worker {task.worker_id} is running it.", {"workerId": task.worker_id})
+
+
+def _runs_by_its_children(task: Task) -> bool:
+    return task.is_batch and not task.is_atomic
 
 
 def _text(moment: datetime) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from officeplane.domain.document import Format
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL
@@ -13,6 +14,7 @@ from officeplane.services.explanation import Explanation, Reason
 from tests.workbench import Workbench
 
 NOOP: Final[Mapping[str, Any]] = {"task_type": "noop"}
+CHAPTER: Final[Mapping[str, Any]] = {"task_type": "add_chapter", "payload": {"title": "One"}}
 
 
 async def explain(bench: Workbench, task: Task | ClaimedTask) -> Explanation:
@@ -75,6 +77,22 @@ async def test_a_batch_waits_for_its_children(bench: Workbench) -> None:
 
     assert (await the_reason(bench, parent)).code == "children"
     assert (await explain(bench, second)).runnable
+
+
+async def test_an_atomic_batch_runs_itself_and_waits_like_any_task(bench: Workbench) -> None:
+    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    parent, child = await bench.a_batch(CHAPTER, document_id="plan", atomic=True)
+    await bench.runtime.regulation.pause_type("batch_edit")
+    paused = await the_reason(bench, parent)
+    await bench.runtime.regulation.resume_type("batch_edit")
+    assert (await explain(bench, parent)).runnable
+
+    running = await bench.claim_next(parent)
+
+    assert (paused.code, paused.facts) == ("paused", {"taskType": "batch_edit"})
+    assert (await the_reason(bench, child)).code == "batch_turn"
+    reason = await the_reason(bench, running)
+    assert (reason.code, reason.facts) == ("running", {"workerId": bench.worker.worker_id})
 
 
 async def test_a_scheduled_task_waits_for_its_time(bench: Workbench) -> None:
