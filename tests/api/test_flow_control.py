@@ -48,6 +48,20 @@ async def test_an_id_that_cannot_be_one_is_refused(api: Api) -> None:
 
 
 @pytest.mark.parametrize("path", [
+    "/api/documents/doc-1/pause", "/api/documents/doc-1/resume", "/api/task-types/noop/pause",
+    "/api/task-types/noop/resume", "/api/circuit-breakers/noop/open", "/api/circuit-breakers/noop/reset",
+])  # fmt: skip
+async def test_a_deed_that_takes_no_words_refuses_them_and_is_not_done(api: Api, path: str) -> None:
+    before = await breaker(api)
+
+    response = await api.post(path, {"paused": False})
+
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "paused")
+    assert await breaker(api) == before
+    assert (await api.post(path, {})).status_code == 200
+
+
+@pytest.mark.parametrize("path", [
     "/api/task-types/no.such/pause", "/api/task-types/no.such/resume",
     "/api/circuit-breakers/no.such/reset", "/api/circuit-breakers/no.such/open",
 ])  # fmt: skip

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from officeplane.api import examples
+from officeplane.api.bodies import NoBody
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import TaskTypeInPath
 from officeplane.api.plane import runtime_of
@@ -67,9 +68,9 @@ async def put_breaker(
     "/{task_type}/reset",
     operation_id="resetCircuitBreaker",
     summary="Close a circuit breaker",
-    responses=refusals("unknown_task_type"),
+    responses=refusals("unknown_task_type", body=True),
 )
-async def reset_breaker(request: Request, task_type: TaskTypeInPath) -> BreakerView:
+async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Close it, forget the failures, and let the type go on."""
     runtime = runtime_of(request)
     return _view(await runtime.regulation.reset_breaker(task_type), runtime.settings)
@@ -79,9 +80,9 @@ async def reset_breaker(request: Request, task_type: TaskTypeInPath) -> BreakerV
     "/{task_type}/open",
     operation_id="openCircuitBreaker",
     summary="Open a circuit breaker",
-    responses=refusals("unknown_task_type"),
+    responses=refusals("unknown_task_type", body=True),
 )
-async def open_breaker(request: Request, task_type: TaskTypeInPath) -> BreakerView:
+async def open_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Hold the type back as its failures would; after its time one task finds out whether it works."""
     runtime = runtime_of(request)
     return _view(await runtime.regulation.open_breaker(task_type), runtime.settings)

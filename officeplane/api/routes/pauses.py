@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request
 
+from officeplane.api.bodies import NoBody
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import DocumentIdInPath, TaskTypeInPath
 from officeplane.api.plane import runtime_of
@@ -23,9 +24,9 @@ class PausedView(View):
     operation_id="pauseDocument",
     summary="Hold a document's tasks back",
     tags=["documents"],
-    responses=refusals(),
+    responses=refusals(body=True),
 )
-async def pause_document(request: Request, document_id: DocumentIdInPath) -> PausedView:
+async def pause_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a document from being started, also of one that does not exist yet."""
     await runtime_of(request).regulation.pause_document(DocumentId(document_id))
     return PausedView(paused=True)
@@ -36,9 +37,9 @@ async def pause_document(request: Request, document_id: DocumentIdInPath) -> Pau
     operation_id="resumeDocument",
     summary="Let a document's tasks go on",
     tags=["documents"],
-    responses=refusals(),
+    responses=refusals(body=True),
 )
-async def resume_document(request: Request, document_id: DocumentIdInPath) -> PausedView:
+async def resume_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a document be started again, in their order."""
     await runtime_of(request).regulation.resume_document(DocumentId(document_id))
     return PausedView(paused=False)
@@ -49,9 +50,9 @@ async def resume_document(request: Request, document_id: DocumentIdInPath) -> Pa
     operation_id="pauseTaskType",
     summary="Hold a type's tasks back",
     tags=["task types"],
-    responses=refusals("unknown_task_type"),
+    responses=refusals("unknown_task_type", body=True),
 )
-async def pause_task_type(request: Request, task_type: TaskTypeInPath) -> PausedView:
+async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a type from being started."""
     await runtime_of(request).regulation.pause_type(task_type)
     return PausedView(paused=True)
@@ -62,9 +63,9 @@ async def pause_task_type(request: Request, task_type: TaskTypeInPath) -> Paused
     operation_id="resumeTaskType",
     summary="Let a type's tasks go on",
     tags=["task types"],
-    responses=refusals("unknown_task_type"),
+    responses=refusals("unknown_task_type", body=True),
 )
-async def resume_task_type(request: Request, task_type: TaskTypeInPath) -> PausedView:
+async def resume_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a type be started again."""
     await runtime_of(request).regulation.resume_type(task_type)
     return PausedView(paused=False)
