@@ -36,7 +36,11 @@ def refusal_of(error: RequestValidationError) -> Refusal:
     later = [one["loc"][1:] for one in found if _is_of_a_later_version(one)]
     if later:
         return _refusal("not_supported_yet", ((_dotted(path), "This version does not have it yet.") for path in later))
-    return _refusal("invalid_request", ((_dotted(_path_in(error.body, one)), _message(one)) for one in found))
+    wrong = [(_path_in(error.body, one), _message(one)) for one in found]
+    # What is wrong inside of a member of a union says which one was meant; the others have nothing to add.
+    entered = {path[:depth] for path, _ in wrong for depth in range(len(path))}
+    told = ((_dotted(path), message) for path, message in wrong if path not in entered)
+    return _refusal("invalid_request", told)
 
 
 def _refusal(code: str, wrong: Iterable[tuple[str, str]]) -> Refusal:
@@ -94,6 +98,10 @@ def _message(found: Found) -> str:
             return "There is no such field."
         case "model_type" | "model_attributes_type" | "dict_type":
             return "It must be an object."
+        case "too_long" if isinstance(found["input"], str):
+            return f"String should have at most {found['ctx']['max_length']} characters"
+        case "too_short" if isinstance(found["input"], str):
+            return "It must not be empty."
         case "value_error":
             return str(found["ctx"]["error"])
         case _:

@@ -166,6 +166,22 @@ async def test_every_wrong_field_is_named_at_once(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"title": "a" * 201}, "title: String should have at most 200 characters"),
+        ({"priority": {"scale": 10, "value": 11}}, "priority.value: Input should be less than or equal to 10"),
+        ({"priority": {"scale": 10}}, "priority.value: This field is required."),
+    ],
+)
+async def test_a_refusal_says_what_is_wrong_and_not_what_else_might_have_been_meant(
+    api: Api, body: dict[str, object], told: str
+) -> None:
+    response = await api.post("/api/tasks", {"taskType": "noop", **body})
+
+    assert response.json()["detail"] == told
+
+
+@pytest.mark.parametrize(
     ("deed", "body", "field"),
     [
         ("cancel", {"why": "no"}, "why"),
