@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier, tier_of
+from officeplane.domain.priority import BOOST_PER_MINUTE, Tier, shown, tier_of
 from officeplane.domain.task import AttemptFailure, ChildSummary, TaskDetails
 from officeplane.services.explanation import Explanation
 
@@ -123,7 +123,7 @@ def task_view(details: TaskDetails) -> TaskView:
         state=task.state,
         priority=TIER_NAMES[tier_of(task.priority)],
         priority_value=task.priority,
-        effective_priority=round(task.effective_priority(datetime.now(UTC)), 1),
+        effective_priority=shown(task.effective_priority(datetime.now(UTC))),
         deadline=task.deadline,
         boost_per_minute=BOOST_PER_MINUTE if task.boost_per_minute is None else task.boost_per_minute,
         title=task.title,

@@ -59,6 +59,11 @@ def effective_priority(rank: float, now_minutes: float) -> float:
     return rank - BOOST_PER_MINUTE * now_minutes
 
 
+def shown(priority: float) -> float:
+    """Return an effective priority as people are told it: to one digit, and nothing below nothing is just nothing."""
+    return round(priority, 1) + 0.0
+
+
 def deadline_urgency(remaining_seconds: float | None) -> float:
     """Return what a deadline takes off a priority: 100 from then on, half of that for every half hour before."""
     if remaining_seconds is None:

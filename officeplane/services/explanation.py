@@ -7,6 +7,7 @@ from typing import Final
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
+from officeplane.domain.priority import shown
 from officeplane.domain.task import Task, TaskDetails
 from officeplane.domain.valve import BreakerState, Limits, Valve
 from officeplane.services.reading import Reading
@@ -53,7 +54,7 @@ class Explaining:
             return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
         if task.state not in WAITING:
             return Explanation(runnable=False, reasons=(_under_way(task),))
-        return Explanation(*await self._waiting(details), round(task.effective_priority(datetime.now(UTC)), 1))
+        return Explanation(*await self._waiting(details), shown(task.effective_priority(datetime.now(UTC))))
 
     async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
         task = details.task

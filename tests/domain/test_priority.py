@@ -18,6 +18,7 @@ from officeplane.domain.priority import (
     effective_priority,
     priority_now,
     rank_of,
+    shown,
     tier_of,
 )
 from officeplane.domain.request import ScaledPriority, priority_value
@@ -117,6 +118,10 @@ WHOLE: Final = st.fixed_dictionaries({
     "remaining_seconds": st.none() | REMAINING,
     "path_boost": st.floats(0, 50),
 })  # fmt: skip
+
+
+def test_what_is_shown_has_one_digit_and_is_never_minus_nothing() -> None:
+    assert [str(shown(value)) for value in (-0.01, 0.0, 49.96, -80.04)] == ["0.0", "0.0", "50.0", "-80.0"]
 
 
 @given(one=REMAINING, other=REMAINING)
