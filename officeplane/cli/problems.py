@@ -27,4 +27,4 @@ def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
         return [f"The API answered {status} {reason}".rstrip()]
     code = problem.code or str(status)
     said = f"{problem.title}: {problem.detail}" if problem.detail else problem.title
-    return [f"{said} ({code})", *(f"  {error.field}: {error.message}" for error in problem.errors)]
+    return [f"{said} ({code})", *(f"  {error.field}: {error.message}" for error in problem.errors if error.field)]

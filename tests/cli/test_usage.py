@@ -178,5 +178,12 @@ def test_a_problem_is_told_with_its_code_and_a_line_for_each_field() -> None:
     ]
 
 
+def test_a_problem_of_the_whole_request_is_told_once() -> None:
+    content = b"""{"title": "Invalid request", "status": 422, "detail": "Say a note.", "code": "invalid_request",
+        "errors": [{"field": "", "message": "Say a note."}]}"""
+
+    assert problem_lines(422, "Unprocessable Content", content) == ["Invalid request: Say a note. (invalid_request)"]
+
+
 def test_an_answer_that_is_no_problem_document_is_told_by_its_status() -> None:
     assert problem_lines(502, "Bad Gateway", b"<html>") == ["The API answered 502 Bad Gateway"]
