@@ -132,7 +132,10 @@ def _held(valve: Valve) -> Iterator[Reason]:
         yield Reason("paused", f"Task type {valve.task_type!r} is paused.", facts)
     if valve.breaker.retry_at is not None:
         breaker, tried = valve.breaker, _text(valve.breaker.retry_at)
-        detail = f"{breaker.failures} attempts of type {valve.task_type!r} failed in a row; one is tried from {tried}."
+        cause = f"{breaker.failures} attempts of type {valve.task_type!r} failed in a row"
+        if not breaker.failures:
+            cause = f"The breaker of type {valve.task_type!r} was opened by hand"
+        detail = f"{cause}; one is tried from {tried}."
         if breaker.state is BreakerState.HALF_OPEN:
             detail = f"Type {valve.task_type!r} goes on when the one task that is tried succeeds."
         yield Reason("breaker_open", detail, {**facts, "state": breaker.state, "retryAt": tried})

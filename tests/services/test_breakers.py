@@ -377,6 +377,16 @@ async def test_a_task_says_that_its_breaker_is_open_and_when_it_is_tried(bench: 
     assert reason.facts["retryAt"]
 
 
+async def test_a_breaker_that_was_opened_by_hand_is_not_explained_by_failures_that_never_were(
+    bench: Workbench,
+) -> None:
+    await bench.runtime.regulation.open_breaker("noop")
+
+    (reason, *_) = (await bench.runtime.explanation.explain((await bench.a_task()).id)).reasons
+
+    assert reason.detail.startswith("The breaker of type 'noop' was opened by hand; one is tried from ")
+
+
 async def test_the_sweeper_does_not_ring_for_a_type_whose_breaker_is_open(bench: Workbench) -> None:
     await bench.a_task()
     await opened(bench)
