@@ -26,6 +26,8 @@ from officeplane.store.trees import Moved
 
 RINGS_AT_ONCE: Final = 5_000
 MOVES_AT_ONCE: Final = 1_000
+# Those that wait for something outside are locked, and looked at one by one.
+JUDGED_AT_ONCE: Final = 250
 # A hint this young may be on its way between the list and a claim.
 GRACE_SECONDS: Final = 0.5
 _log = structlog.stdlib.get_logger(__name__)
@@ -105,7 +107,7 @@ class Redelivery:
         """
 
         async def look(connection: Connection) -> int | None:
-            until, stalled = await dags.stalled(connection, after_seq=self._rejudged, limit=MOVES_AT_ONCE)
+            until, stalled = await dags.stalled(connection, after_seq=self._rejudged, limit=JUDGED_AT_ONCE)
             if stalled:
                 await dags.lock(connection, stalled)
                 await judge(connection, stalled)
