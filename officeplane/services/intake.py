@@ -114,7 +114,7 @@ def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogu
     replaced = cast("JsonValue", task.payload)
     known = frozenset(found.key for found in find_references(replaced))
     task_type = catalogue.find(task.task_type)
-    place = Place(earlier_keys=known if known or task.parent_id is not None else None)
+    place = Place(earlier_keys=known, replaces=True)
     return checked_payload(TaskRequest(payload=dict(payload)), place, task_type)
 
 

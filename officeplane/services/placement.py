@@ -46,6 +46,8 @@ class Place:
     waits_for: tuple[str, ...] = ()
     is_atomic: bool = False
     dag: DagPlace | None = None
+    replaces: bool = False
+    """Whether its payload is put in place of another, whose references are the `earlier_keys`."""
 
 
 ROOT: Final = Place()
@@ -177,7 +179,12 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
 def _check_reference(reference: Reference, place: Place, depends_on: Sequence[str]) -> None:
     field = ".".join(("payload", *map(str, reference.path)))
     waits_for = (*place.waits_for, *depends_on)
-    if place.earlier_keys is None and not waits_for:
+    if place.replaces and reference.fields and reference.key not in (known := place.earlier_keys or frozenset()):
+        others = ", ".join(map(repr, sorted(known)))
+        message = "The payload refers to nothing, and so may no other."
+        if known:
+            message = f"The payload refers to {others}, and so another may refer to that and nothing else."
+    elif place.earlier_keys is None and not waits_for:
         message = "Only a child of a batch, or a task that depends on others, may refer to a result."
     elif not reference.fields:
         message = "A reference is written key.field."

@@ -302,12 +302,26 @@ async def test_another_payload_in_a_dag_may_refer_to_what_the_old_one_did(bench:
     failing = await dag.task("b")
     change = ruling(Decision.MODIFY_AND_RETRY)
 
-    with pytest.raises(InvalidReferenceError):
+    with pytest.raises(InvalidReferenceError, match="refers to 'a', and so another may refer to that and nothing else"):
         await bench.runtime.review.resolve(failing.id, change, {"seconds": {"$ref": "c.slept"}})
     await bench.runtime.review.resolve(failing.id, change, {"seconds": {"$ref": "a.rested"}})
 
     again = await bench.claim_next(failing)
     assert await bench.worker.keeping.resolve_payload(again) == '{"seconds": 1}'
+
+
+async def test_another_payload_may_not_refer_to_anything_if_the_old_one_did_not(bench: Workbench) -> None:
+    dag = await a_dag(
+        bench, a=(), b={"taskType": "sleep", "maxRetries": 0, "dependsOn": ["a"], "payload": {"seconds": 1}}
+    )
+    await dag.end("COMPLETED", "a")
+    await dag.end("FAILED", "b")
+    failing = await dag.task("b")
+
+    with pytest.raises(InvalidReferenceError, match="refers to nothing, and so may no other"):
+        await bench.runtime.review.resolve(
+            failing.id, ruling(Decision.MODIFY_AND_RETRY), {"seconds": {"$ref": "a.slept"}}
+        )
 
 
 async def test_what_several_people_decide_while_tasks_end_leaves_no_dag_and_no_letter_behind(bench: Workbench) -> None:
