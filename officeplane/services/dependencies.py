@@ -1,11 +1,11 @@
 """Dependencies: what a new task waits for is locked and looked at before the task is inserted."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from officeplane.domain.errors import FieldError, InvalidReferenceError
 from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.priority import Urgency
 from officeplane.domain.task import NewTask
 from officeplane.services.intake import Dependency, Intake
@@ -22,10 +22,12 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
     wanted = [dependency for intake in intakes for dependency in intake.dependencies]
     new = {intake.root_id for intake in intakes}
     states = await edges.lock(executor, {dependency.depends_on for dependency in wanted} - new)
+    failed = [task_id for task_id, state in states.items() if state in GAVE_UP]
+    given_up = await edges.given_up(executor, failed) if failed else set[TaskId]()
     unmet: Counter[TaskId] = Counter()
     for dependency in wanted:
         is_new = dependency.depends_on in new
-        unmet[dependency.task_id] += is_new or _blocks(dependency, states.get(dependency.depends_on))
+        unmet[dependency.task_id] += is_new or _blocks(dependency, states.get(dependency.depends_on), given_up)
     urgencies = {intake.root_id: intake.rows[0].urgency for intake in intakes}
     if states:
         urgencies |= await ranks.urgencies(executor, states)
@@ -35,9 +37,11 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
     ]
 
 
-def _blocks(dependency: Dependency, state: TaskState | None) -> bool:
-    if state is None or state is TaskState.CANCELLED:
+def _blocks(dependency: Dependency, state: TaskState | None, given_up: Collection[TaskId]) -> bool:
+    if state is None or state is TaskState.CANCELLED or dependency.depends_on in given_up:
         what = "There is no task" if state is None else "Cancelled is task"
+        if dependency.depends_on in given_up:
+            what = "Given up for good is task"
         message = f"{what} {dependency.depends_on}: nothing can depend on it."
         raise InvalidReferenceError(message, [FieldError(dependency.field, message)])
     return state is not TaskState.COMPLETED

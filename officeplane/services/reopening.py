@@ -1,12 +1,12 @@
 """Reopening: an explicit retry gives a final task, and the batch around it, a new generation."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.dead_letter import SOMEBODY, Decision, Ruling
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError, TwinUnfinishedError
 from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import REOPENABLE, TaskState
+from officeplane.domain.lifecycle import GAVE_UP, REOPENABLE, TaskState
 from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.services.dependents import judge, lock_around
 from officeplane.services.failpoints import reach
@@ -45,7 +45,7 @@ class Reopening:
         await edges.forget_spawned(connection, tree.nodes)
         unmet = await _dependencies_left(connection, tree)
         reopened = reopening(tree, tree.whole(task_id), {waiting: len(left) for waiting, left in unmet.items()})
-        _refuse_in_vain(reopened, unmet, tree)
+        _refuse_in_vain(reopened, unmet, tree, await _given_up(connection, unmet))
         await _refuse_twins(connection, reopened, tree)
         moved = await trees.reopen(connection, reopened)
         await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
@@ -84,12 +84,25 @@ async def _dependencies_left(connection: Connection, tree: Tree) -> dict[TaskId,
     return left
 
 
+async def _given_up(
+    connection: Connection, unmet: Mapping[TaskId, Mapping[TaskId, TaskState | None]]
+) -> Collection[TaskId]:
+    failed = [task_id for left in unmet.values() for task_id, state in left.items() if state in GAVE_UP]
+    return await edges.given_up(connection, failed) if failed else ()
+
+
 def _refuse_in_vain(
-    reopened: Iterable[Reopened], unmet: Mapping[TaskId, Mapping[TaskId, TaskState | None]], tree: Tree
+    reopened: Iterable[Reopened],
+    unmet: Mapping[TaskId, Mapping[TaskId, TaskState | None]],
+    tree: Tree,
+    given_up: Collection[TaskId],
 ) -> None:
     """Refuse to reopen what depends on a task that will never complete."""
     for one in reopened:
         for dependency, state in unmet.get(one.id, {}).items():
             if state is None or state is TaskState.CANCELLED:
                 because = f"task {dependency}, which it depends on, is {state or 'gone'}"
+                raise IllegalStateError(one.id, tree.nodes[one.id].state, "retried", because)
+            if dependency in given_up:
+                because = f"task {dependency}, which it depends on, was given up for good; retry that one first"
                 raise IllegalStateError(one.id, tree.nodes[one.id].state, "retried", because)

@@ -49,6 +49,11 @@ async def lock(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, T
     return {TaskId(str(row["id"])): STATES[row["state"]] for row in rows}
 
 
+async def given_up(executor: Executor, task_ids: Iterable[TaskId]) -> set[TaskId]:
+    """Return which of these tasks have failed and will not be tried again, as somebody has decided."""
+    return {TaskId(str(row["id"])) for row in await executor.fetch(_SQL["given_up"], sorted(set(task_ids)))}
+
+
 async def insert(executor: Executor, edges: Collection[tuple[TaskId, TaskId]]) -> None:
     """Store edges, each from a task to what it depends on."""
     await executor.fetch(_SQL["insert"], *map(list, zip(*edges, strict=True)))

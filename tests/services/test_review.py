@@ -210,6 +210,28 @@ async def test_what_waits_for_a_batch_is_cancelled_with_the_last_letter_that_cou
     assert await bench.state(waiting) == "CANCELLED"
 
 
+async def test_nothing_is_put_behind_what_was_given_up_for_good(bench: Workbench) -> None:
+    failing = await bench.a_task()
+    parent, first, _ = await bench.a_batch(NOOP, NOOP)
+    (waiting,) = await bench.submit(after(failing))
+    for task in (failing, first):
+        await bench.exhaust(task)
+    await bench.submit(after(failing, parent))
+
+    for task in (failing, first):
+        await bench.runtime.review.resolve(task.id, ruling(Decision.CANCEL))
+
+    for gone in (failing, parent):
+        with pytest.raises(InvalidReferenceError, match=f"Given up for good is task {gone.id}"):
+            await bench.submit(after(gone))
+    with pytest.raises(IllegalStateError, match=f"task {failing.id}, which it depends on, was given up for good"):
+        await bench.runtime.reopening.retry(waiting.id)
+    await bench.runtime.reopening.retry(failing.id)
+    await bench.runtime.reopening.retry(waiting.id)
+    (later,) = await bench.submit(after(failing))
+    assert await bench.states(waiting, later) == ["PENDING", "PENDING"]
+
+
 async def test_a_retry_in_vain_is_refused_and_leaves_the_letter_unresolved(bench: Workbench) -> None:
     dependency = await bench.a_task()
     (task,) = await bench.submit(after(dependency))

@@ -14,6 +14,20 @@ WITH locked AS MATERIALIZED (
 )
 SELECT id, state FROM locked
 
+-- name: given_up
+-- Which of these tasks were given up for good: so was decided of all their letters or, of a
+-- batch, of all letters below it. No row: each may still be retried.
+WITH RECURSIVE below AS (
+    SELECT id AS top, id, generation, state FROM tasks WHERE id = ANY($1::uuid[]) AND state IN {gave_up}
+    UNION ALL
+    SELECT b.top, c.id, c.generation, c.state
+      FROM below b, LATERAL (SELECT id, generation, state FROM tasks WHERE parent_id = b.id) c
+)
+SELECT b.top AS id
+  FROM below b JOIN dead_letters l ON l.task_id = b.id AND l.generation = b.generation
+ WHERE b.state IN {gave_up}
+ GROUP BY b.top HAVING bool_and(coalesce(l.resolution IN ('cancel', 'delete'), false))
+
 -- name: insert
 -- Stores edges. No row: always.
 INSERT INTO task_edges (task_id, depends_on) SELECT * FROM unnest($1::uuid[], $2::uuid[])
