@@ -17,7 +17,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
 )
 from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.contract import PermanentFailure
@@ -25,7 +25,7 @@ from officeplane.handlers.spawning import Spawned
 from officeplane.services.intake import Intake, take_in
 from officeplane.services.keeping import ClaimLostError
 from officeplane.services.submission import Submission, Submitted
-from officeplane.store import dags, spawns
+from officeplane.store import dags, edges, spawns
 from officeplane.store.connection import Connection, Executor, Ledger
 from officeplane.store.spawns import Spawner
 
@@ -99,7 +99,11 @@ class Spawning:
         spawner = await spawns.look(executor, task.id, task.claim_id, key)
         if spawner is None:
             raise ClaimLostError(task.id)
-        return spawner
+        found = spawner.found
+        if found is None or found.state not in GAVE_UP or found.generation == spawner.generation:
+            return spawner
+        # An explicit retry does not wait for what will never complete: it stands for nothing any more.
+        return spawner._replace(found=None) if await edges.given_up(executor, [found.task_id]) else spawner
 
 
 def _known(spawner: Spawner, request_hash: bytes) -> Spawned | None:

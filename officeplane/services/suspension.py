@@ -5,7 +5,7 @@ spawned task completes, its settlement queues the other like any dependent.
 """
 
 from officeplane.domain.ids import TaskId
-from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.dependents import CANCELLED_WITH, judge, lock_around
 from officeplane.store import edges, settlements, spawns
@@ -17,7 +17,7 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
     """End an attempt that waits; None when it is to be handed back instead.
 
     That is so when what it waits for has completed meanwhile, when that was
-    cancelled, which asks the attempt to stop too, when the claim was lost, and when
+    cancelled or given up for good, which asks the attempt to stop too, when the claim was lost, and when
     the other has begun to wait for this one: the next attempt is told of it.
     """
 
@@ -26,7 +26,7 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
         state = (await edges.lock(executor, [spawned_id])).get(spawned_id, TaskState.CANCELLED)
         if state is TaskState.COMPLETED:
             return None
-        if state is TaskState.CANCELLED:
+        if state is TaskState.CANCELLED or (state in GAVE_UP and await edges.given_up(executor, [spawned_id])):
             await settlements.ask_to_stop(executor, task, CANCELLED_WITH)
             return None
         if await _closes_a_circle(executor, task.id, spawned_id):

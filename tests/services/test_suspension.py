@@ -138,6 +138,21 @@ async def test_a_letter_that_is_resolved_by_cancelling_cancels_who_waits(bench: 
     assert await bench.state(spawner) is TaskState.CANCELLED
 
 
+async def test_what_was_given_up_for_good_is_not_waited_for_and_spawned_anew_by_a_retry(bench: Workbench) -> None:
+    spawner = await bench.a_running_task()
+    spawned = await spawn(bench, spawner)
+    await bench.exhaust(await task_of(bench, spawned))
+    await bench.runtime.review.resolve(spawned.task_id, Ruling(Decision.CANCEL, "Ann"))
+
+    await bench.settle(spawner, Waiting(spawned.task_id))
+
+    assert await bench.state(spawner) is TaskState.CANCELLED
+    await bench.runtime.reopening.retry(spawner.id)
+    second = await spawn(bench, await again(bench, spawner))
+
+    assert second.task_id != spawned.task_id
+
+
 @pytest.mark.parametrize("is_settled", [True, False])
 async def test_a_cancelled_task_cancels_who_waits_for_it(bench: Workbench, is_settled: bool) -> None:
     spawner = await bench.a_running_task()
