@@ -17,6 +17,7 @@ from pydantic import JsonValue, ValidationError
 
 from officeplane.domain.document import Format, InvalidEditError, Node, UnsupportedDocumentError
 from officeplane.domain.failure import describe
+from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.reference import REF_TEXT, MissingResultError, resolved
 from officeplane.domain.revision import PieceKey
 from officeplane.edits.catalogue import all_edits
@@ -90,7 +91,7 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return _DEEDS[body["deed"]](shelf, body, attached)
     except _NotHereError as missing:
         return Answer({"missing": missing.sha256})
-    except (InvalidEditError, MissingResultError, ValidationError) as error:
+    except (InvalidEditError, MissingResultError) as error:
         return Answer({"invalid": _told(error)})
     except UnsupportedDocumentError as error:
         return Answer({"unsupported": [error.reason, str(error)]})
@@ -100,13 +101,8 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return Answer({"broke": traceback.format_exc(limit=-8), "error": describe(error)})
 
 
-def _told(error: InvalidEditError | MissingResultError | ValidationError) -> str:
-    if isinstance(error, MissingResultError):
-        return f"a reference leads nowhere: {error}"
-    if isinstance(error, InvalidEditError):
-        return str(error)
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+def _told(error: InvalidEditError | MissingResultError) -> str:
+    return f"a reference leads nowhere: {error}" if isinstance(error, MissingResultError) else str(error)
 
 
 def _open(shelf: Shelf, sent: Body, data: bytes) -> None:
@@ -170,7 +166,7 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
                 result = _edit(order, by_key).apply(document, _occasion(order))
                 results.append(result)
                 by_key[order["key"] or ""] = result
-            except (InvalidEditError, MissingResultError, ValidationError) as error:
+            except (InvalidEditError, MissingResultError) as error:
                 document.package.rollback()
                 shelf.put(sha256, opened)
                 return Answer({"invalid": _told(error), "index": index})
@@ -209,10 +205,16 @@ class _Seen:
 
 
 def _edit(order: Mapping[str, Any], results: Mapping[str, JsonValue]) -> Edit:
-    edit, payload = all_edits()[order["taskType"]], order["payload"]
-    if REF_TEXT in payload:
-        return edit.model_validate_json(json.dumps(resolved(json.loads(payload), results.get)))
-    return edit.model_validate_json(payload)
+    edit, payload_json = all_edits()[order["taskType"]], order["payload"]
+    if REF_TEXT in payload_json:
+        payload_json = json.dumps(resolved(json.loads(payload_json), results.get))
+    try:
+        return edit.model_validate_json(payload_json)
+    except ValidationError as error:
+        wrong = meant(json.loads(payload_json), error.errors(include_url=False))
+        first = field_errors((dotted(path), message_of(found)) for path, found in wrong)[0]
+        message = f"{first.field}: {first.message}" if first.field else first.message
+        raise InvalidEditError(message) from None
 
 
 def _occasion(order: Mapping[str, Any]) -> Occasion:

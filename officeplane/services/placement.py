@@ -11,6 +11,7 @@ from officeplane.domain.batch import BATCH_TYPE, DEPTH_MAX
 from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import FieldError, InvalidPayloadError, InvalidReferenceError, InvalidRequestError
 from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
 from officeplane.domain.request import TaskRequest
@@ -160,14 +161,16 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
         validator = task_type.payload.__pydantic_validator__
         validator.validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
     except ValidationError as error:
-        wrong = [
-            FieldError(".".join(("payload", *map(str, found["loc"]))), found["msg"])
-            for found in error.errors(include_url=False, include_context=False, include_input=False)
+        found = error.errors(include_url=False)
+        wrong = field_errors(
+            (dotted(("payload", *path)), message_of(one))
+            for path, one in meant(request.payload, found)
             # What a reference stands for is not known yet; it is checked when the task runs.
-            if not lies_within(found["loc"], references)
-        ]
+            if not lies_within(path, references)
+        )
         if wrong:
-            message = f"The payload does not fit task type {task_type.name!r}: {wrong[0].field}: {wrong[0].message}."
+            first = f"{wrong[0].field}: {wrong[0].message.removesuffix('.')}."
+            message = f"The payload does not fit task type {task_type.name!r}: {first}"
             raise InvalidPayloadError(message, wrong) from None
         return json_of(request.payload)
     except (TypeError, ValueError, RecursionError) as error:

@@ -363,8 +363,21 @@ async def test_an_edit_of_a_document_that_is_not_there_is_not_found_and_not_stor
         ({"task_type": "noop", "payload": {}, "base_revision": 1}, "baseRevision"),
         ({"on_conflict": "force"}, "onConflict"),
         ({"payload": {"title": "One", "colour": "red"}}, "payload.colour"),
+        ({"task_type": "set_cells", "payload": {"sheet": "S", "cells": {"B2": [1]}}}, "payload.cells.B2"),
+        (
+            {"task_type": "set_cells", "payload": {"sheet": "S", "cells": {"B2": {"formula": 1}}}},
+            "payload.cells.B2.formula",
+        ),
     ],
-    ids=["another format", "no document", "a base for no edit", "a conflict without a base", "an unknown field"],
+    ids=[
+        "another format",
+        "no document",
+        "a base for no edit",
+        "a conflict without a base",
+        "an unknown field",
+        "none of several kinds of value",
+        "one of several kinds that is not whole",
+    ],
 )
 async def test_an_edit_that_breaks_a_rule_is_refused_and_not_stored(
     bench: Workbench, options: dict[str, Any], field: str

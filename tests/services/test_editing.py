@@ -394,6 +394,20 @@ async def test_later_edits_of_a_batch_use_what_earlier_ones_made(bench: Workbenc
     assert await head(bench) == 3
 
 
+async def test_a_reference_may_stand_within_a_value_that_has_several_kinds(bench: Workbench) -> None:
+    await bench.runtime.documents.create("sheets", Format.XLSX, None, None)
+    _, first, second = await bench.a_batch(
+        {"key": "a", "task_type": "set_cells", "payload": {"sheet": "Sheet1", "cells": {"A1": 1}}},
+        {"task_type": "set_cells", "payload": {"sheet": "Sheet1", "cells": {"B1": {"formula": {"$ref": "a.id"}}}}},
+        document_id="sheets",
+    )
+    await ran(bench, first)
+
+    await ran(bench, second)
+
+    assert "=sheet-1" in await bench.runtime.documents.text("sheets", None)
+
+
 async def test_a_reference_to_what_an_edit_does_not_take_cannot_work(bench: Workbench) -> None:
     _, chapter, section = await bench.a_batch(
         {"key": "a", "task_type": "add_chapter", "payload": {"title": "One"}},
@@ -404,7 +418,9 @@ async def test_a_reference_to_what_an_edit_does_not_take_cannot_work(bench: Work
 
     details = await ran(bench, section)
 
-    assert [failure.kind for failure in details.failures] == [FailureKind.INVALID_EDIT]
+    assert [(failure.kind, failure.message) for failure in details.failures] == [
+        (FailureKind.INVALID_EDIT, "chapterId: Input should be a valid string")
+    ]
 
 
 async def test_a_child_of_the_sandbox_that_dies_is_a_crash_of_the_attempt(
