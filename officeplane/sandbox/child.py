@@ -140,11 +140,36 @@ def _difference(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
 
 def _fingerprints(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     """Tell which nodes edits aim at, as of one revision, and what they look like in it and in another."""
-    base, head = (_find(shelf, sha256).document for sha256 in body["between"])
-    edits = [_edit(order, {}) for order in body["edits"]]
-    targets = sorted({target for edit in edits for document in (base, head) for target in edit.targets(document)})
-    changed = [target for target in targets if base.fingerprint(target) != head.fingerprint(target)]
+    base, head = (_find(shelf, sha256) for sha256 in body["between"])
+    if any(REF_TEXT in order["payload"] for order in body["edits"]):
+        shelf.drop(body["between"][1])
+        targets = _targets_in_turn(body["edits"], base, head)
+        shelf.put(body["between"][1], head)
+    else:
+        targets = {target for order in body["edits"] for target in _targets(_edit(order, {}), base, head)}
+    changed = [node for node in sorted(targets) if base.document.fingerprint(node) != head.document.fingerprint(node)]
     return Answer({"changed": changed})
+
+
+def _targets_in_turn(orders: Sequence[Mapping[str, Any]], base: Opened, head: Opened) -> set[str]:
+    """Return what edits aim at of which later ones use results: they are tried on the head, and taken back."""
+    targets: set[str] = set()
+    results: dict[str, JsonValue] = {}
+    try:
+        for order in orders:
+            edit = _edit(order, results)
+            targets |= _targets(edit, base, head)
+            results[order["key"] or ""] = edit.apply(head.document, _occasion(order))
+    except (InvalidEditError, MissingResultError):
+        # What cannot work is told by the attempt; here it is only asked what others have changed.
+        pass
+    finally:
+        head.document.package.rollback()
+    return targets
+
+
+def _targets(edit: Edit, *opened: Opened) -> set[str]:
+    return {target for one in opened for target in edit.targets(one.document)}
 
 
 def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:

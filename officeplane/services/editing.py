@@ -18,6 +18,7 @@ from officeplane.domain.revision import NewRevision, PieceKey, Recipe, piece_key
 from officeplane.domain.task import ClaimedTask
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
+from officeplane.services.conflicts import Condition, conflict_with
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.heads import KnownHeads
 from officeplane.services.ride import Work
@@ -28,7 +29,6 @@ from officeplane.store.documents import Head
 
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
-HISTORY_TOLD: Final = 20
 NOT_EDITED: Final = (ChildDiedError, SandboxError, UnsupportedDocumentError)
 
 
@@ -89,7 +89,8 @@ class Editing:
         file = OpenedFile(work.document_id, head.format, head.sha256, head.recipe)
         orders = _orders(work, edits, keys)
         try:
-            conflict = await self._conflict(head, file, orders)
+            wanted = Condition(head.base_revision, head.on_conflict)
+            conflict = await conflict_with(wanted, head.revision, self._ledger, self._sandbox, file, orders)
             if conflict is not None:
                 return Failed(Failure(FailureKind.EDIT_CONFLICT, conflict))
             answer = await ask(self._ledger, self._sandbox, _deed(head, orders), file)
@@ -145,34 +146,6 @@ class Editing:
                 )
             case other:
                 return Failed(Failure(FailureKind.ERROR, f"the sandbox answered with {sorted(other)}"))
-
-    async def _conflict(self, head: Head, file: OpenedFile, orders: Sequence[Mapping[str, Any]]) -> str | None:
-        """Return why an edit that was based on an earlier revision may not be applied to the head."""
-        base = head.base_revision
-        if base is None or base == head.revision or head.on_conflict == "force":
-            return None
-        changed: list[str] = []
-        if head.on_conflict == "rebase" and base < head.revision:
-            stored = await documents.revision(self._ledger, file.document_id, base)
-            if stored is not None:
-                before = OpenedFile(file.document_id, stored.format, stored.revision.sha256, stored.recipe)
-                body: Body = {"deed": "fingerprints", "between": [before.sha256, file.sha256], "edits": orders}
-                answer = await ask(self._ledger, self._sandbox, body, file, before)
-                if "unsupported" in answer.body or "invalid" in answer.body:
-                    return f"it cannot be compared with revision {base}: {answer.body}"
-                changed = answer.body["changed"]
-                if not changed:
-                    return None
-        since = await documents.history(
-            self._ledger, file.document_id, before=head.revision + 1, after=base, limit=HISTORY_TOLD
-        )
-        who = "; ".join(
-            f"revision {one.revision} by {one.author or 'nobody named'}: {one.task_type or 'upload'}"
-            + ("" if one.task_id is None else f" (task {one.task_id})")
-            for one in reversed(since)
-        )
-        what = f"; changed since: {', '.join(changed)}" if changed else ""
-        return f"it was based on revision {base}, but the document is at revision {head.revision}{what}; {who}"
 
     async def _revert(self, task: ClaimedTask, head: Head, number: int) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head

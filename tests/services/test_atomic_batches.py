@@ -1,5 +1,6 @@
 """Atomic batches: one claim, every child in memory, one revision that they share, or nothing at all."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,12 +10,15 @@ from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask, Task
+from tests.services import papers
 from tests.support import eventually
 from tests.workbench import Workbench
 
 CHAPTER = {"key": "one", "task_type": "add_chapter", "payload": {"title": "One"}}
 SECTION = {"task_type": "add_section", "payload": {"title": "Under it", "chapterId": {"$ref": "one.id"}}}
 NOWHERE = {"task_type": "delete_page", "payload": {"pageId": "page-nowhere"}}
+
+AS_OF_1: Mapping[str, Any] = {"document_id": "plan", "atomic": True, "base_revision": 1, "on_conflict": "rebase"}
 
 
 async def an_atomic_batch(bench: Workbench, *children: dict[str, Any], **options: Any) -> tuple[Task, ...]:
@@ -161,3 +165,39 @@ async def test_a_condition_is_the_whole_batchs(bench: Workbench) -> None:
     error = (await bench.details(batch.id)).task.error
     assert isinstance(error, dict)
     assert error["kind"] == "edit_conflict"
+
+
+async def test_a_batch_is_rebased_whatever_it_makes_and_uses_itself(bench: Workbench) -> None:
+    await papers.a_document(bench)
+    await papers.edited(bench, payload={"title": "Another's"})
+
+    batch, *_ = tasks = await bench.a_batch(CHAPTER, SECTION, **AS_OF_1)
+    await ran(bench, batch)
+
+    assert await states(bench, tasks) == [TaskState.COMPLETED] * 3
+    assert (await papers.text(bench)).split("\n") == ["Another's", "One", "Under it"]
+
+
+async def test_a_batch_is_not_rebased_over_a_change_of_what_a_child_aims_at(bench: Workbench) -> None:
+    await papers.a_document(bench)
+    aimed = (await papers.edited(bench, payload={"title": "Another's"}))["id"]
+    below = {"task_type": "add_section", "payload": {"title": "Mine", "chapterId": aimed}}
+
+    batch, *_ = tasks = await bench.a_batch(CHAPTER, SECTION, below, **AS_OF_1)
+    await ran(bench, batch)
+
+    assert await states(bench, tasks) == [TaskState.FAILED, *[TaskState.CANCELLED] * 3]
+    error = (await bench.details(batch.id)).task.error
+    assert isinstance(error, dict)
+    assert f"changed since: {aimed}" in error["message"]
+    assert (await papers.text(bench)).split("\n") == ["Another's"]
+
+
+async def test_of_a_batch_that_is_rebased_and_cannot_work_the_child_is_told(bench: Workbench) -> None:
+    await papers.a_document(bench)
+    await papers.edited(bench)
+
+    batch, *_ = tasks = await bench.a_batch(CHAPTER, SECTION, NOWHERE, **AS_OF_1)
+    await ran(bench, batch)
+
+    assert await states(bench, tasks) == [TaskState.FAILED, TaskState.CANCELLED, TaskState.CANCELLED, TaskState.FAILED]

@@ -297,7 +297,9 @@ async def test_an_edit_based_on_a_revision_to_come_is_rejected(bench: Workbench)
     for deed in ("reject", "rebase"):
         details = await ran(bench, await an_edit(bench, base_revision=9, on_conflict=deed))
 
-        assert [failure.kind for failure in details.failures] == [FailureKind.EDIT_CONFLICT]
+        assert [(failure.kind, failure.message) for failure in details.failures] == [
+            (FailureKind.EDIT_CONFLICT, "it was based on revision 9, but the document is only at revision 1")
+        ]
 
 
 async def test_an_edit_that_is_to_be_forced_goes_through(bench: Workbench) -> None:
