@@ -200,6 +200,6 @@ class StaleRevisionError(OfficePlaneError):
 
     code = "stale_revision"
 
-    def __init__(self, expected: int, actual: int) -> None:
-        super().__init__(f"The document is at revision {actual}, not {expected}: read it again.")
+    def __init__(self, expected: int, actual: int, message: str | None = None) -> None:
+        super().__init__(message or f"The document is at revision {actual}, not {expected}: read it again.")
         self.facts = {"expected": expected, "actual": actual}

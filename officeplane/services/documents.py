@@ -31,6 +31,7 @@ from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox
 from officeplane.services.cancellation import Cancellation
+from officeplane.services.conflicts import Condition, conflict_with
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.intake import take_in
 from officeplane.services.spool import Spool, spooled_bytes
@@ -186,8 +187,9 @@ class Documents:
         edits = [(row.task_type, row.payload_json, row.key) for row in intake.rows if row.on_child_failure is None]
         if any(not self._submission.catalogue.types[task_type].formats for task_type, _, _ in edits):
             raise InvalidRequestError("Only edits can be previewed.")
-        file = _opened(document_id, await self._stored(document_id, None))
-        orders = [
+        stored = await self._stored(document_id, None)
+        file = _opened(document_id, stored)
+        orders: list[dict[str, Any]] = [
             {
                 "taskType": task_type,
                 "payload": payload_json,
@@ -199,6 +201,11 @@ class Documents:
             }
             for index, (task_type, payload_json, key) in enumerate(edits)
         ]
+        wanted = Condition(request.base_revision, request.on_conflict)
+        at = stored.revision.revision
+        conflict = await conflict_with(wanted, at, self._ledger, self._sandbox, file, orders)
+        if conflict is not None and request.base_revision is not None:
+            raise StaleRevisionError(request.base_revision, at, f"The task would fail: {conflict}.")
         answer = await self._asked(
             {
                 "deed": "apply",

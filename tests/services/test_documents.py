@@ -345,6 +345,19 @@ async def test_a_preview_refuses_what_is_no_edit_or_cannot_work(bench: Workbench
     assert await text(bench) == ""
 
 
+async def test_a_preview_of_an_edit_that_would_be_in_conflict_says_so(bench: Workbench) -> None:
+    await a_document(bench)
+    await edited(bench, created_by="ann")
+    documents = bench.runtime.documents
+
+    with pytest.raises(StaleRevisionError, match="revision 2 by ann: add_chapter") as refused:
+        await documents.preview("plan", _edit(base_revision=1))
+
+    assert refused.value.facts == {"expected": 1, "actual": 2}
+    for options in ({"base_revision": 2}, {"base_revision": 1, "on_conflict": "rebase"}):
+        assert "diff" in await documents.preview("plan", _edit(**options))
+
+
 async def test_an_edit_of_a_document_that_is_not_there_is_not_found_and_not_stored(bench: Workbench) -> None:
     with pytest.raises(DocumentNotFoundError):
         await an_edit(bench)

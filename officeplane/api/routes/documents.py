@@ -263,7 +263,7 @@ async def revert(
     response_model=PreviewView,
     responses=refusals(
         "document_not_found", "unknown_task_type", "invalid_payload", "invalid_reference", "invalid_edit",
-        "not_supported_yet", "unsupported_document", body=True,
+        "stale_revision", "not_supported_yet", "unsupported_document", body=True,
     ),
 )  # fmt: skip
 async def preview(request: Request, document_id: DocumentIdInPath, body: TaskBody) -> Response:
