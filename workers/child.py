@@ -75,7 +75,7 @@ class _Line:
         self.send({"read": what})
         answer = self.next()
         if "refused" in answer:
-            raise ValueError(answer["refused"])
+            raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])
         return answer["read"]
 
     def spawn(self, request: TaskRequest, key: str, *, wait: bool) -> Spawned:

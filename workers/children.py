@@ -186,8 +186,10 @@ async def _read(reader: Reader, what: str) -> Message:
                 return {"read": base64.b64encode(await reader.content()).decode()}
     except DatabaseUnavailableError:
         raise
+    except PermanentFailure as error:
+        return {"refused": str(error), "permanent": True}
     except Exception as error:  # noqa: BLE001 - then it is its handler's error
-        return {"refused": describe(error)}
+        return {"refused": describe(error), "permanent": False}
 
 
 async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: str, *, wait: bool) -> Message:

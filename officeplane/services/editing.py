@@ -16,6 +16,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Edited, Failed, Outcome
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe, piece_key
 from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.contract import PermanentFailure
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
 from officeplane.services.conflicts import Condition, conflict_with
@@ -226,10 +227,13 @@ class DocumentReader:
 
     async def _opened(self) -> OpenedFile:
         document_id = self.task.document_id
-        if document_id is not None and self.head is None:
+        if document_id is None:
+            message = "it names no document, so there is nothing to read"
+            raise PermanentFailure(message)
+        if self.head is None:
             self.head = await documents.head(self._ledger, document_id, self.task.id)
-        if document_id is None or self.head is None:
-            raise DocumentNotFoundError(document_id or "")
+        if self.head is None:
+            raise PermanentFailure(str(DocumentNotFoundError(document_id)))
         return OpenedFile(document_id, self.head.format, self.head.sha256, self.head.recipe)
 
 

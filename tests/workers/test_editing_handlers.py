@@ -62,10 +62,13 @@ async def test_a_handlers_edits_follow_the_revision_that_it_read(
 
 
 @BOTH
-async def test_a_handler_whose_document_is_not_there_fails(bench: Workbench, runner: Runner, task_type: str) -> None:
+async def test_a_handler_whose_document_is_not_there_fails_for_good(
+    bench: Workbench, runner: Runner, task_type: str
+) -> None:
     outcome = await runner.run(await bench.a_running_task(task_type, document_id="nobody-has-this"))
 
     assert isinstance(outcome, Failed)
+    assert outcome.failure.kind is FailureKind.PERMANENT
     assert "nobody-has-this" in outcome.failure.message
 
 
@@ -73,7 +76,11 @@ async def test_a_handler_whose_document_is_not_there_fails(bench: Workbench, run
 async def test_a_handler_without_a_document_has_nothing_to_read(
     bench: Workbench, runner: Runner, task_type: str
 ) -> None:
-    assert isinstance(await runner.run(await bench.a_running_task(task_type)), Failed)
+    outcome = await runner.run(await bench.a_running_task(task_type))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.failure.kind is FailureKind.PERMANENT
+    assert "names no document" in outcome.failure.message
 
 
 async def test_a_handlers_edits_are_all_made_or_none(bench: Workbench, runner: Runner) -> None:
