@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from officeplane.edits.contract import Edit, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.opening import PROPERTIES, Document
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.properties import set_properties
@@ -39,6 +40,13 @@ class SetProperties(Edit):
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         return self._applied(presentation.package, occasion)
 
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [
+            f"{PROPERTIES}.{name}"
+            for name in ("title", "author", "subject", "keywords")
+            if getattr(self, name) is not None
+        ]
+
     @property
     def _given(self) -> dict[str, str]:
         named = {"title": self.title, "creator": self.author, "subject": self.subject, "keywords": self.keywords}
@@ -46,4 +54,4 @@ class SetProperties(Edit):
 
     def _applied(self, package: Package, occasion: Occasion) -> Result:
         set_properties(package, self._given, occasion.author, occasion.at)
-        return {"id": "properties"}
+        return {"id": PROPERTIES}

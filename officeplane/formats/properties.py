@@ -40,6 +40,15 @@ def set_properties(package: Package, given: Mapping[str, str], by: str, at: date
     package.changed(part)
 
 
+def property_of(package: Package, name: str) -> str:
+    """Return a property by its name in an edit; what was never set is empty."""
+    part = next((arrow.target for arrow in Relationships(package) if arrow.type == _RELATIONSHIP), None)
+    if part is None or part not in package:
+        return ""
+    named = "creator" if name == "author" else name
+    return package.tree(part).findtext(f"{{{_NAMESPACES[named]}}}{named}") or ""
+
+
 def _core(package: Package) -> str:
     arrows = Relationships(package)
     for arrow in arrows:

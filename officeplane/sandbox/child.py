@@ -25,7 +25,7 @@ from officeplane.edits.contract import Edit, Occasion
 from officeplane.formats.blank import blank
 from officeplane.formats.diff import difference
 from officeplane.formats.gate import admit, check_parts
-from officeplane.formats.opening import Document
+from officeplane.formats.opening import Document, fingerprint
 from officeplane.formats.package import part_cuts
 from officeplane.sandbox import limits
 from officeplane.sandbox.frames import Body, receive, send
@@ -147,7 +147,7 @@ def _fingerprints(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
         shelf.put(body["between"][1], head)
     else:
         targets = {target for order in body["edits"] for target in _targets(_edit(order, {}), base, head)}
-    changed = [node for node in sorted(targets) if base.document.fingerprint(node) != head.document.fingerprint(node)]
+    changed = [it for it in sorted(targets) if fingerprint(base.document, it) != fingerprint(head.document, it)]
     return Answer({"changed": changed})
 
 

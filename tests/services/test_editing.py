@@ -340,6 +340,19 @@ async def test_an_edit_is_not_rebased_over_a_change_of_what_it_aims_at(bench: Wo
     assert "Theirs." in await text(bench)
 
 
+@pytest.mark.parametrize("format", Format)
+async def test_properties_are_rebased_over_others_and_not_over_themselves(bench: Workbench, format: Format) -> None:
+    await bench.runtime.documents.create("mine", format, None, None)
+    given = {"document_id": "mine", "base_revision": 1, "on_conflict": "rebase"}
+    await edited(bench, "set_properties", document_id="mine", payload={"author": "Ben"}, created_by="ben")
+
+    await edited(bench, "set_properties", payload={"title": "Mine"}, **given)
+    (failure,) = (await ran(bench, await an_edit(bench, "set_properties", payload={"author": "Ann"}, **given))).failures
+
+    assert failure.kind == FailureKind.EDIT_CONFLICT
+    assert "changed since: properties.author" in failure.message
+
+
 async def test_a_revert_brings_the_bytes_of_an_earlier_revision_back(bench: Workbench) -> None:
     await edited(bench)
     await edited(bench, payload={"title": "Two"})
