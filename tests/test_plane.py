@@ -266,6 +266,7 @@ async def test_an_unknown_type_is_refused_with_the_known_ones(plane: Plane) -> N
         ({"title": "a\x00b"}, "title"),
         ({"children": []}, "children"),
         ({"children": [{"task_type": "noop"}] * 501}, "children"),
+        ({"priority": "SOON"}, "priority"),
     ],
 )
 async def test_an_option_that_is_none_or_does_not_fit_is_refused_by_name(

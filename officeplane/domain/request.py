@@ -23,8 +23,9 @@ from pydantic.alias_generators import to_camel
 
 from officeplane.domain.batch import CHILDREN_MAX, OnChildFailure
 from officeplane.domain.dag import TASKS_MAX as DAG_TASKS_MAX
-from officeplane.domain.errors import FieldError, InvalidRequestError
+from officeplane.domain.errors import InvalidRequestError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
+from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
 from officeplane.domain.retry import RetryPolicy
 
@@ -189,10 +190,8 @@ def request_of(options: Mapping[str, Any]) -> TaskRequest:
     try:
         return TaskRequest.from_python(options)
     except ValidationError as error:
-        wrong = [
-            FieldError(".".join(map(str, found["loc"])), found["msg"])
-            for found in error.errors(include_url=False, include_context=False, include_input=False)
-        ]
+        found = meant(dict(options), error.errors(include_url=False))
+        wrong = field_errors((dotted(path), message_of(one)) for path, one in found)
         message = f"{wrong[0].field}: {wrong[0].message}"
         raise InvalidRequestError(message, wrong) from None
 
