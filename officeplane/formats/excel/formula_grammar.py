@@ -11,10 +11,13 @@ _BEFORE: Final = frozenset("+-@")
 _BEHIND: Final = frozenset("%#")
 _PAIRS: Final = frozenset({"<=", ">=", "<>"})
 _CLOSES: Final = {")": "(", "}": "{"}
+_NESTED_MAX: Final = 64
+_ARGUMENTS_MAX: Final = 255
+_TEXT_MAX: Final = 255
 
 
 def check_grammar(formula: str, tokens: list[Token]) -> None:
-    """Refuse a formula that is incomplete; an unread one makes Excel offer to repair the whole file."""
+    """Refuse a formula that is incomplete or beyond Excel's limits; an unread one makes Excel offer a repair."""
     reader = _Reader(formula)
     for token in tokens:
         reader.read(token)
@@ -27,6 +30,7 @@ class _Reader:
     def __init__(self, formula: str) -> None:
         self._formula = formula
         self._open: list[str] = []
+        self._commas: list[int] = []
         self._is_due = True
         self._before = ""
         self._kind: Kind | None = None
@@ -43,6 +47,12 @@ class _Reader:
             raise self._refusal("it has a quotation mark that is not closed")
         if token.kind is Kind.BRACKET and not token.text.endswith("]"):
             raise self._refusal("it has a [ that is not closed")
+        if token.kind is Kind.STRING and len(token.text[1:-1].replace('""', '"')) > _TEXT_MAX:
+            raise self._refusal(f"a text in it is longer than {_TEXT_MAX} characters; join shorter ones with &")
+        if token.text == "," and self._commas:
+            self._commas[-1] += 1
+            if self._open[-1] == "f(" and self._commas[-1] == _ARGUMENTS_MAX:
+                raise self._refusal(f"a function has more than {_ARGUMENTS_MAX} arguments")
         if token.text in _CLOSES and token.kind is Kind.OTHER:
             self._close(token.text)
         elif self._is_due:
@@ -65,7 +75,7 @@ class _Reader:
         elif token.kind in {Kind.SHEET, Kind.FUNCTION} or text in _BEFORE:
             return
         elif text in {"(", "{"}:
-            self._open.append("f(" if self._kind is Kind.FUNCTION else text)
+            self._enter("f(" if self._kind is Kind.FUNCTION else text)
         elif text == "," and self._open[-1:] == ["f("]:
             return  # an argument that is left out
         elif self._before + text in _PAIRS and not self._spaced:
@@ -88,7 +98,7 @@ class _Reader:
         elif self._kind is Kind.ERROR and token.kind is Kind.REFERENCE:
             return  # `#REF!A1`, where a sheet was
         elif text == "(" and self._before == ")":
-            self._open.append("f(")  # what a LAMBDA is called with
+            self._enter("f(")  # what a LAMBDA is called with
             self._is_due = True
         elif self._spaced and (token.kind is not Kind.OTHER or text == "("):
             self._is_due = True
@@ -96,8 +106,16 @@ class _Reader:
         else:
             raise self._refusal(f"{text} follows {self._before} without anything between them")
 
+    def _enter(self, opened: str) -> None:
+        self._open.append(opened)
+        self._commas.append(0)
+        if opened == "f(" and self._open.count(opened) > _NESTED_MAX:
+            raise self._refusal(f"functions stand more than {_NESTED_MAX} deep in one another")
+
     def _close(self, text: str) -> None:
         opened = self._open.pop() if self._open else ""
+        if opened:
+            self._commas.pop()
         if opened[-1:] != _CLOSES[text]:
             raise self._refusal(f"it has a {text} too many")
         if self._is_due and not (opened == "f(" and self._before in {"(", ","}):

@@ -126,11 +126,27 @@ def test_a_formula_that_reaches_outside_is_refused(formula: str) -> None:
         "A1=<1",
         "(1}",
         "1" * 8193,
+        '"' + "x" * 256 + '"',
+        f"SUM({','.join('1' * 256)})",
+        f"{'ABS(' * 65}1{')' * 65}",
     ],
 )
 def test_a_formula_that_excel_could_not_read_is_refused(formula: str) -> None:
     with pytest.raises(InvalidEditError):
         storable(Formula(formula), SHEETS, TABLES)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        '"' + "x" * 254 + '"""',
+        f"SUM({','.join('1' * 254)},{{1,2}})",
+        f"{'ABS(' * 64}1{')' * 64}",
+        f"{'(' * 99}1{')' * 99}",
+    ],
+)
+def test_a_formula_at_the_limits_of_excel_is_stored(formula: str) -> None:
+    assert storable(Formula(formula), SHEETS, TABLES) == formula
 
 
 def test_a_formula_is_stored_as_files_hold_it() -> None:
