@@ -8,6 +8,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.formats.blocks import Block, Line
 from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address
 from officeplane.formats.excel.content import rows_of, text_of
+from officeplane.formats.excel.marks import last_sheet_number
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.places import make_room
@@ -20,6 +21,7 @@ from officeplane.formats.relationships import Relationships, declare
 from officeplane.formats.xml import Element
 
 _CONTENT_TYPE: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
+_NUMBER_MAX: Final = 65_534
 _EMPTY: Final = (
     f'<worksheet xmlns="{MAIN}"><dimension ref="A1"/><sheetViews><sheetView workbookViewId="0"/></sheetViews>'
     '<sheetFormatPr defaultRowHeight="15"/><sheetData/>'
@@ -42,7 +44,7 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
     at = len(sheets.all) if position is None else min(position, len(sheets.all))
     element = etree.Element(main("sheet"))
     element.set("name", name)
-    element.set("sheetId", str(max((whole(sheet.number, 0) for sheet in sheets.all), default=0) + 1))
+    element.set("sheetId", str(_next_number(parts)))
     element.set(RELATION, relation)
     if at < len(sheets.all):
         sheets.all[at].element.addprevious(element)
@@ -53,6 +55,12 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
     made = Sheet(element, part, "worksheet")
     _write(parts, made, blocks)
     return made.id
+
+
+def _next_number(parts: Parts) -> int:
+    taken = {whole(sheet.number, 0) for sheet in parts.sheets.all}
+    number = max(last_sheet_number(parts.package.tree(parts.workbook)), *taken, 0) + 1
+    return number if number <= _NUMBER_MAX else next(free for free in range(1, _NUMBER_MAX + 1) if free not in taken)
 
 
 def _write(parts: Parts, sheet: Sheet, blocks: list[Block]) -> None:

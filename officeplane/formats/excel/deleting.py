@@ -5,12 +5,15 @@ import posixpath
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.calculation import calculate_on_load, forget_order
 from officeplane.formats.excel.following import sheet_lost
+from officeplane.formats.excel.marks import last_sheet_number, note_last_sheet_number
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.places import close_gap
 from officeplane.formats.excel.sheets import Sheet
 from officeplane.formats.excel.tags import RELATION
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, undeclare
+from officeplane.formats.xml import Element
 
 
 def delete_sheet(parts: Parts, name: str) -> str:
@@ -27,6 +30,7 @@ def delete_sheet(parts: Parts, name: str) -> str:
     reached = _reachable(package, sheet.part)
     Relationships(package, parts.workbook).remove(sheet.element.get(RELATION, ""))
     sheets.element.remove(sheet.element)
+    _keep_number(package.tree(parts.workbook), sheet, others)
     close_gap(package.tree(parts.workbook), at, [each.is_visible for each in others])
     for part in sorted(reached - _reachable(package, "")):
         _drop(package, part)
@@ -35,6 +39,13 @@ def delete_sheet(parts: Parts, name: str) -> str:
     calculate_on_load(package, parts.workbook)
     package.changed(parts.workbook)
     return identity
+
+
+def _keep_number(workbook: Element, sheet: Sheet, others: list[Sheet]) -> None:
+    """Have the number of a sheet that goes not given again: somebody may still mean it by the node's id."""
+    number = whole(sheet.number, 0)
+    if number >= max(whole(other.number, 0) for other in others) and number > last_sheet_number(workbook):
+        note_last_sheet_number(workbook, number)
 
 
 def _reachable(package: Package, part: str) -> set[str]:

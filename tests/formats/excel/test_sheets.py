@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_section import AddSection
+from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.rename_sheet import RenameSheet
 from tests.fixtures.documents import excel
@@ -241,3 +242,13 @@ def test_pivots_follow_a_renamed_sheet() -> None:
 
     assert b'sheet="New name"' in parts(written(book))["xl/pivotCache/pivotCacheDefinition1.xml"]
     assert b"[a b.xlsx]New name!Pivot1" in parts(written(book))["xl/charts/chart9.xml"]
+
+
+def test_the_id_of_a_deleted_sheet_is_not_given_again() -> None:
+    added = AddSheet(name="New")
+
+    (first, _, second), once = applied(excel.hard(), added, DeleteSheet(sheet="New"), added)
+    (_, third), after = applied(once, DeleteSheet(sheet="New"), AddSheet(name="Newer"))
+
+    assert len({first["id"], second["id"], third["id"]}) == 3
+    assert_sound(after)
