@@ -59,7 +59,7 @@ class Dags:
         """Store a DAG with all its tasks and ring for those that may run; return its id, and whether it was there."""
         dag_id = DagId(str(uuid7()))
         intakes = take_in_dag(request.tasks, (), dag_id, self._submission.catalogue)
-        await self._submission.check_documents(intakes)
+        await self._submission.check_documents(intakes, "tasks.{}")
         used = UsedKey(b"" if key is None else _hash(request), intakes[0].root_id)
 
         async def store(connection: Connection) -> tuple[DagId, list[Submitted]]:
@@ -82,7 +82,7 @@ class Dags:
         dag = await self._dag(dag_id)
         existing = await dags.tasks(self._ledger, dag_id)
         intakes = take_in_dag(request.tasks, existing, dag_id, self._submission.catalogue)
-        await self._submission.check_documents(intakes)
+        await self._submission.check_documents(intakes, "tasks.{}")
 
         async def store(connection: Connection) -> list[Submitted]:
             status = (await dags.lock(connection, [dag_id])).get(dag_id)

@@ -81,7 +81,7 @@ class Submission:
                 with suppress(_TogetherError):
                     return await self.rung(await self._ledger.in_transaction(lambda one: self._overlapped(one, many)))
             intakes = list(self._taken_in(many))
-            await self.check_documents(intakes)
+            await self.check_documents(intakes, "{}")
             return await self._store(intakes)
         except UNSTORABLE as error:
             raise _refusal(error) from error
@@ -103,8 +103,11 @@ class Submission:
             raise _refusal(error) from error
         return stored
 
-    async def check_documents(self, intakes: Sequence[Intake]) -> None:
-        """Refuse edits of documents that are not there, and edits that their documents' formats do not know."""
+    async def check_documents(self, intakes: Sequence[Intake], place: str = "") -> None:
+        """Refuse edits of documents that are not there, and edits that their documents' formats do not know.
+
+        `place` is where one of several stands in what came; `{}` is its number.
+        """
         edited = [one for intake in intakes for one in intake.edited]
         if not edited:
             return
@@ -114,13 +117,18 @@ class Submission:
             # A request that was stored before is answered with what it became, whatever has gone since.
             keys = [intake.key for intake in intakes if intake.key is not None]
             repeated = set(await tasks.recall_keys(self._ledger, keys))
-        for one in (one for intake in intakes if intake.key not in repeated for one in intake.edited):
-            if one.document_id not in known:
-                raise DocumentNotFoundError(one.document_id)
-            kind = known[one.document_id]
-            if one.formats and kind not in one.formats:
-                message = f"{one.task_type} knows {', '.join(one.formats)}; document {one.document_id!r} is a {kind}."
-                raise InvalidRequestError(message, [FieldError(one.field, message)])
+        for index, intake in enumerate(intakes):
+            if intake.key in repeated:
+                continue
+            for one in intake.edited:
+                if one.document_id not in known:
+                    raise DocumentNotFoundError(one.document_id)
+                kind = known[one.document_id]
+                if one.formats and kind not in one.formats:
+                    knows = ", ".join(one.formats)
+                    message = f"{one.task_type} knows {knows}; document {one.document_id!r} is a {kind}."
+                    refusal = InvalidRequestError(message, [FieldError(one.field, message)])
+                    raise refusal.within(place.format(index))
 
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run; a batch is rung by its first leaf."""

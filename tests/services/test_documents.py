@@ -21,7 +21,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.request import TaskRequest
+from officeplane.domain.request import DagRequest, TaskRequest
 from officeplane.domain.task import Task
 from officeplane.formats.blank import blank
 from officeplane.services import documents as service
@@ -413,6 +413,21 @@ async def test_a_refusal_in_a_batch_names_the_child(bench: Workbench) -> None:
         await bench.a_batch(*children, document_id="plan")
 
     assert [error.field for error in refused.value.errors] == ["children.1.taskType"]
+
+
+async def test_a_refusal_among_many_and_in_a_dag_names_the_task(bench: Workbench) -> None:
+    await a_document(bench)
+    wrong: dict[str, Any] = {"task_type": "add_sheet", "document_id": "plan", "payload": {"name": "S"}, "key": "b"}
+    first = TaskRequest.from_python({"task_type": "noop", "key": "a"})
+    dag = DagRequest(title="One", tasks=[first, TaskRequest.from_python(wrong)])
+
+    with pytest.raises(InvalidRequestError) as among_many:
+        await bench.submit_many([{"task_type": "noop"}, {name: wrong[name] for name in wrong if name != "key"}])
+    with pytest.raises(InvalidRequestError) as in_a_dag:
+        await bench.runtime.dags.submit(dag)
+
+    assert [error.field for error in among_many.value.errors] == ["1.taskType"]
+    assert [error.field for error in in_a_dag.value.errors] == ["tasks.1.taskType"]
 
 
 async def _rows(bench: Workbench) -> list[dict[str, Any]]:
