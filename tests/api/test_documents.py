@@ -90,6 +90,8 @@ async def test_a_document_is_not_made_twice(api: Api, document_id: str) -> None:
         ({"format": "odt"}, "format"),
         ({"id": "a/b", "format": "docx"}, "id"),
         ({"format": "docx", "title": 7}, "title"),
+        ({"format": "docx", "title": "a\x01b"}, "title"),
+        ({"format": "docx", "title": "😀" * 201}, "title"),
         ({}, "format"),
     ],
 )

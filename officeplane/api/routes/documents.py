@@ -30,6 +30,7 @@ from officeplane.api.views import TaskView
 from officeplane.domain.document import MEDIA_TYPES, Document, Format
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.request import Text
+from officeplane.edits.contract import Words
 from officeplane.services.spool import spooled
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
@@ -45,7 +46,8 @@ class NewDocument(BaseModel):
 
     id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = None
     format: Annotated[Format, Field(strict=False)]
-    title: Annotated[Text, Field(max_length=200)] | None = None
+    # It is written into the file, too.
+    title: Annotated[Words, Field(max_length=200)] | None = None
 
 
 class RevertRequest(BaseModel):
