@@ -1,14 +1,17 @@
 """Events as `text/event-stream`, written as they are read.
 
-Nothing is queued for a reader: the next event is asked for when the last one
-has been taken over by the connection, so one that stops reading stops asking.
+Nothing is queued for a reader: the next group of events is asked for when the
+last one has been taken over by the connection, so one that stops reading stops
+asking. A group is one piece of the answer, and an event is put into words once
+for all readers.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import structlog
@@ -24,6 +27,7 @@ from officeplane.domain.lifecycle import TaskState
 
 KEEP_ALIVE_SECONDS: Final = 15.0
 RESET: Final = "stream.reset"
+FRAMES_KEPT: Final = 2_000
 
 Followed: TypeAlias = Event | Reset
 
@@ -37,7 +41,7 @@ class EventStream(Response):
 
     def __init__(
         self,
-        feed: AsyncGenerator[Followed],
+        feed: AsyncGenerator[Sequence[Followed]],
         is_wanted: Callable[[Event], bool],
         plane: Plane,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
@@ -75,9 +79,10 @@ class EventStream(Response):
     async def _write_events(self, send: Send) -> None:
         try:
             async with aclosing(self._feed) as feed:
-                async for item in feed:
-                    if isinstance(item, Reset) or self._is_wanted(item):
-                        await self._write(send, frame(item))
+                async for group in feed:
+                    wanted = [frame(item) for item in group if isinstance(item, Reset) or self._is_wanted(item)]
+                    if wanted:
+                        await self._write(send, b"".join(wanted))
         except DatabaseUnavailableError as error:
             # The reader comes back with its last id, and is told 503 for as long as it lasts.
             _log.info("event_stream.interrupted", error=str(error))
@@ -102,9 +107,14 @@ def frame(item: Followed) -> bytes:
     if isinstance(item, Reset):
         facts = _facts(RESET, None, None, None, datetime.now(UTC), {})
         return format_sse_event(event=RESET, data_str=facts)
-    of_dag = {} if item.dag_id is None else {"dagId": item.dag_id}
-    facts = _facts(item.kind, item.task_id, item.document_id, _state_in(item.kind), item.at, of_dag)
-    return format_sse_event(event=item.kind, data_str=facts, id=str(item.position))
+    return _frame(item)
+
+
+@lru_cache(FRAMES_KEPT)
+def _frame(event: Event) -> bytes:
+    of_dag = {} if event.dag_id is None else {"dagId": event.dag_id}
+    facts = _facts(event.kind, event.task_id, event.document_id, _state_in(event.kind), event.at, of_dag)
+    return format_sse_event(event=event.kind, data_str=facts, id=str(event.position))
 
 
 def _facts(

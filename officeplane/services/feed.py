@@ -2,12 +2,14 @@
 
 One reader keeps the latest events in memory for all followers of the process;
 a follower that is further behind reads the ledger itself, at its own pace.
-Nothing is queued per follower, so one that reads nothing costs nothing.
+What a follower has not heard yet is told by the group, so that a thousand of
+them cost little. Nothing is queued per follower: one that reads nothing costs
+nothing.
 """
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final, TypeAlias
 
 import structlog
@@ -40,8 +42,8 @@ class Feed:
         self._until: EventPosition | None = None
         self._news = asyncio.Event()
 
-    async def follow(self, position: EventPosition | None) -> AsyncGenerator[Followed, None]:
-        """Yield events after a position, or from now on; a `Reset` when some of them are gone."""
+    async def follow(self, position: EventPosition | None) -> AsyncGenerator[Sequence[Followed], None]:
+        """Yield groups of events after a position, or from now on; a `Reset` when some of them are gone."""
         self._followers += 1
         self._followed.set()
         try:
@@ -50,14 +52,13 @@ class Feed:
                 position = await events.horizon(self._ledger)
             if is_lost:
                 # Whoever reads this looks at the tasks next; what happens meanwhile is told after it.
-                yield Reset()
+                yield [Reset()]
             while True:
                 found, position = await self._after(position)
-                for number, event in enumerate(found, 1):
-                    yield event
+                for start in range(0, len(found), EVENTS_PER_TURN):
+                    yield found[start : start + EVENTS_PER_TURN]
                     # A reader whose connection takes everything at once never waits by itself.
-                    if number % EVENTS_PER_TURN == 0:
-                        await asyncio.sleep(0)
+                    await asyncio.sleep(0)
         finally:
             self._followers -= 1
             if not self._followers:

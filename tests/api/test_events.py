@@ -1,6 +1,6 @@
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -250,7 +250,7 @@ async def test_a_server_that_stops_answers_who_waits_for_a_task(api: Api) -> Non
             assert (await waiting).json()["state"] == "QUEUED"
 
 
-async def silence() -> AsyncGenerator[Event]:
+async def silence() -> AsyncGenerator[Sequence[Event]]:
     await asyncio.Event().wait()
     raise AssertionError
     yield
@@ -280,11 +280,11 @@ async def test_nothing_is_read_ahead_for_a_reader_that_does_not_read() -> None:
     asked = 0
     event = Event(EventPosition(1, 1), "task.queued", TaskId(UNKNOWN_ID), None, datetime.now(UTC))
 
-    async def endless() -> AsyncGenerator[Event]:
+    async def endless() -> AsyncGenerator[Sequence[Event]]:
         nonlocal asked
         while True:
             asked += 1
-            yield event
+            yield [event]
 
     async def receive() -> Message:
         await asyncio.Event().wait()
