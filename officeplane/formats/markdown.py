@@ -117,6 +117,9 @@ class _Reader:
         self._blocks.append(Item((), around.ordered, min(depth, DEPTH_MAX), around.begins))
         around.begins = False
 
+    def _close_item(self, _token: Token) -> None:
+        self._item_at = None
+
     def _open_text(self, token: Token) -> None:
         self._opened = token
 
@@ -175,6 +178,7 @@ class _Reader:
         "blockquote_open": _open_quote,
         "blockquote_close": _close_container,
         "list_item_open": _open_item,
+        "list_item_close": _close_item,
         "paragraph_open": _open_text,
         "heading_open": _open_text,
         "th_open": _open_text,

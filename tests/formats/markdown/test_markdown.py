@@ -86,6 +86,15 @@ def test_what_follows_in_an_item_stays_in_it() -> None:
     assert [plain(block.line) for block in blocks("- a\n\n  b\n- # c") if isinstance(block, Item)] == ["a\nb", "c"]
 
 
+def test_what_follows_a_list_within_an_item_is_not_of_that_lists_last_item() -> None:
+    assert blocks("- a\n  - b\n\n  c\n- d") == [
+        Item((Span("a"),), ordered=False, depth=0, begins_list=True),
+        Item((Span("b"),), ordered=False, depth=1, begins_list=True),
+        Paragraph((Span("c"),)),
+        Item((Span("d"),), ordered=False, depth=0, begins_list=False),
+    ]
+
+
 def test_other_blocks_in_an_item_follow_it() -> None:
     assert blocks("- ```\n  x = 1\n  ```\n\n  after") == [
         Item((), ordered=False, depth=0, begins_list=True),
