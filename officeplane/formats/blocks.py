@@ -37,12 +37,13 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry of a list; `depth` 0 is the outermost, `begins_list` starts counting anew."""
+    """An entry of a list; `depth` 0 is the outermost, `begins_list` starts counting anew, from `start` on."""
 
     line: Line
     ordered: bool
     depth: int
     begins_list: bool
+    start: int = 1
 
 
 @dataclass(frozen=True, slots=True)

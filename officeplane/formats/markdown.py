@@ -7,6 +7,7 @@ raises.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -75,8 +76,9 @@ def _read_deep_text(state: StateBlock, start_line: int, end_line: int, silent: b
 class _List:
     """A list that is being read."""
 
-    def __init__(self, *, ordered: bool) -> None:
+    def __init__(self, *, ordered: bool, start: int) -> None:
         self.ordered = ordered
+        self.start = start
         self.begins = True
 
 
@@ -100,7 +102,9 @@ class _Reader:
         return self._blocks
 
     def _open_list(self, token: Token) -> None:
-        self._containers.append(_List(ordered=token.type == "ordered_list_open"))
+        # It says where it begins only when that is not 1.
+        start = int(token.attrs.get("start", 1))
+        self._containers.append(_List(ordered=token.type == "ordered_list_open", start=start))
 
     def _open_quote(self, _token: Token) -> None:
         self._containers.append(None)
@@ -114,7 +118,7 @@ class _Reader:
             return
         depth = sum(container is not None for container in self._containers) - 1
         self._item_at = len(self._blocks)
-        self._blocks.append(Item((), around.ordered, min(depth, DEPTH_MAX), around.begins))
+        self._blocks.append(Item((), around.ordered, min(depth, DEPTH_MAX), around.begins, around.start))
         around.begins = False
 
     def _close_item(self, _token: Token) -> None:
@@ -148,7 +152,7 @@ class _Reader:
         if not isinstance(item, Item):
             return False
         between = (Span("\n"),) if item.line else ()
-        self._blocks[self._item_at] = Item((*item.line, *between, *line), item.ordered, item.depth, item.begins_list)
+        self._blocks[self._item_at] = replace(item, line=(*item.line, *between, *line))
         return True
 
     def _read_code(self, token: Token) -> None:

@@ -15,8 +15,8 @@ def rows_of(blocks: list[Block]) -> Iterator[list[Line]]:
                 yield [tuple(_bold(span) for span in line)]
             case Paragraph(line=line) | Quote(line=line):
                 yield [line]
-            case Item(line=line, ordered=ordered, depth=depth, begins_list=begins_list):
-                counts[depth] = 1 if begins_list else counts.get(depth, 0) + 1
+            case Item(line=line, ordered=ordered, depth=depth, begins_list=begins_list, start=start):
+                counts[depth] = start if begins_list else counts.get(depth, 0) + 1
                 mark = f"{counts[depth]}. " if ordered else "• "
                 yield [(Span("   " * depth + mark), *line)]
             case Code(text=text):

@@ -1,6 +1,6 @@
 """Content: blocks as the paragraphs of a text on a slide."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
@@ -9,22 +9,46 @@ from officeplane.formats.powerpoint.runs import Links, write_line
 from officeplane.formats.xml import Element
 
 _DEEPEST: Final = 8
+_START_MAX: Final = 32_767
 _STEP: Final = 342_900
 _HANGING: Final = 285_750
 
 
 def paragraphs(blocks: Iterable[Block], links: Links, base: Element | None, *, has_bullets: bool) -> list[Element]:
     """Return the paragraphs of all blocks but tables; `has_bullets` tells whether the text has them by itself."""
-    return [_paragraph(block, links, base, has_bullets=has_bullets) for block in blocks if not isinstance(block, Table)]
+    texts = [block for block in blocks if not isinstance(block, Table)]
+    return [
+        _paragraph(block, start, links, base, has_bullets=has_bullets)
+        for block, start in zip(texts, _starts(texts), strict=True)
+    ]
 
 
-def _paragraph(block: Block, links: Links, base: Element | None, *, has_bullets: bool) -> Element:
+def _starts(blocks: Iterable[Block]) -> Iterator[int]:
+    """Yield for each block where PowerPoint has to begin to count: anew after what stands between items."""
+    numbers: dict[int, int] = {}
+    starts: dict[int, int] = {}
+    for block in blocks:
+        if not isinstance(block, Item):
+            starts.clear()
+            yield 1
+            continue
+        depth = block.depth
+        numbers[depth] = block.start if block.begins_list else numbers.get(depth, 0) + 1
+        starts = {
+            known: start for known, start in starts.items() if known < depth or (known == depth and block.ordered)
+        }
+        if block.begins_list:
+            starts[depth] = block.start
+        yield starts.setdefault(depth, numbers[depth])
+
+
+def _paragraph(block: Block, start: int, links: Links, base: Element | None, *, has_bullets: bool) -> Element:
     made = alone(a("p"))
     attributes: dict[str, str] = {}
     line: Line = ()
     match block:
         case Item():
-            _item(made, block, has_bullets=has_bullets)
+            _item(made, block, start, has_bullets=has_bullets)
             line = block.line
         case Heading():
             _flush_left(made)
@@ -49,7 +73,7 @@ def _flush_left(paragraph: Element, *, indented: bool = False) -> None:
     under(properties, a("buNone"))
 
 
-def _item(paragraph: Element, item: Item, *, has_bullets: bool) -> None:
+def _item(paragraph: Element, item: Item, start: int, *, has_bullets: bool) -> None:
     depth = min(item.depth, _DEEPEST)
     if has_bullets and not depth and not item.ordered:
         return
@@ -61,7 +85,9 @@ def _item(paragraph: Element, item: Item, *, has_bullets: bool) -> None:
         properties.set("lvl", str(depth))
     if item.ordered:
         under(properties, a("buFont"), typeface="+mj-lt")
-        under(properties, a("buAutoNum"), type="arabicPeriod")
+        counted = under(properties, a("buAutoNum"), type="arabicPeriod")
+        if 1 < start <= _START_MAX:
+            counted.set("startAt", str(start))
     elif not has_bullets:
         under(properties, a("buFont"), typeface="Arial")
         under(properties, a("buChar"), char="•")

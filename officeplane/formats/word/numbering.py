@@ -39,10 +39,10 @@ class Numbering:
                 return num.get(_NUM_ID, "")
         return self._num(root, part, abstract, None)
 
-    def counted(self, depth: int) -> str:
-        """Return the number of a new list that begins to count at a depth."""
+    def counted(self, depth: int, start: int) -> str:
+        """Return the number of a new list that begins to count at a depth, from `start` on."""
         root, part = self._root()
-        return self._num(root, part, self._abstract(root, _COUNTED), depth)
+        return self._num(root, part, self._abstract(root, _COUNTED), (depth, start))
 
     def _root(self) -> tuple[Element, str]:
         arrows = Relationships(self._package, self._document_part)
@@ -76,13 +76,14 @@ class Numbering:
             root.append(made)
         return made.get(_ABSTRACT_ID, "")
 
-    def _num(self, root: Element, part: str, abstract: str, restarted: int | None) -> str:
+    def _num(self, root: Element, part: str, abstract: str, restarted: tuple[int, int] | None) -> str:
         nums = list(root.iterchildren(_NUM))
         number = str(max((_number(num.get(_NUM_ID)) for num in nums), default=0) + 1)
         made = element("num", numId=number)
         child(made, "abstractNumId", val=abstract)
         if restarted is not None:
-            child(child(made, "lvlOverride", ilvl=str(restarted)), "startOverride", val="1")
+            depth, start = restarted
+            child(child(made, "lvlOverride", ilvl=str(depth)), "startOverride", val=str(start))
         if nums:
             nums[-1].addnext(made)
         else:

@@ -33,8 +33,6 @@ class Writer:
         self._lists.clear()
         made: list[Element] = []
         for block in content:
-            if not isinstance(block, Item):
-                self._lists.clear()
             for one in self._made(block):
                 if made and made[-1].tag == TBL and one.tag == TBL:
                     # Word joins tables that touch.
@@ -102,7 +100,7 @@ class Writer:
             del self._lists[deeper]
         known = self._lists.get(depth)
         if known is None or item.begins_list or known[1] != item.ordered:
-            number = self._numbering.counted(depth) if item.ordered else self._numbering.bullets()
+            number = self._numbering.counted(depth, item.start) if item.ordered else self._numbering.bullets()
             known = self._lists[depth] = number, item.ordered
         return known[0]
 

@@ -182,15 +182,15 @@ def test_a_new_sheet_takes_its_place_and_what_counts_sheets_moves_on() -> None:
 def test_content_becomes_rows_of_a_sheet() -> None:
     content = (
         "# Title\n\nA *fine* [link](https://example.org/).\n\n1. one\n2. two\n   - in\n\n"
-        "```\n=code\n```\n\n| h | i |\n|---|---|\n| 1 | -2 |\n"
+        "```\n=code\n```\n\n6. six\n\n| h | i |\n|---|---|\n| 1 | -2 |\n"
     )
 
     _, after = applied(excel.hard(), AddSection(title="Notes", content=content))
 
     rows = [[cell for cell in row if cell is not None] for row in reopened(after)["Notes"].iter_rows(values_only=True)]
     assert rows == [
-        ["Title"], ["A fine link (https://example.org/)."], ["1. one"], ["2. two"], ["   • in"], ["=code"], ["h", "i"],
-        ["1", "-2"],
+        ["Title"], ["A fine link (https://example.org/)."], ["1. one"], ["2. two"], ["   • in"], ["=code"], ["6. six"],
+        ["h", "i"], ["1", "-2"],
     ]  # fmt: skip
     assert "<b/>" in parts(after)["xl/worksheets/sheet4.xml"].decode()
     assert_sound(after)

@@ -82,6 +82,10 @@ def test_lists_nest_by_depth_and_say_where_they_begin() -> None:
     ]
 
 
+def test_a_list_counts_from_its_first_number() -> None:
+    assert [block.start for block in blocks("7. a\n7. b\n\n   0. c\n- d") if isinstance(block, Item)] == [7, 7, 0, 1]
+
+
 def test_what_follows_in_an_item_stays_in_it() -> None:
     assert [plain(block.line) for block in blocks("- a\n\n  b\n- # c") if isinstance(block, Item)] == ["a\nb", "c"]
 

@@ -1,4 +1,5 @@
 import pytest
+from lxml import etree
 
 from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
 from officeplane.edits.add_slide import AddSlide
@@ -11,7 +12,7 @@ from officeplane.edits.write_page import WritePage
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
 from tests.fixtures.documents import powerpoint
-from tests.formats.powerpoint.decks import applied, differing, opened, parts, reopened, slides_of, titles, written
+from tests.formats.powerpoint.decks import A, applied, differing, opened, parts, reopened, slides_of, titles, written
 
 CONTENT = """# The title
 
@@ -64,6 +65,17 @@ def test_items_have_bullets_also_where_the_layout_gives_none(layout: str, bullet
     applied(deck, AddSlide(layout=layout, title="x", body="- one\n  - two"))
 
     assert parts(written(deck))["ppt/slides/slide4.xml"].count(b"<a:buChar") == bullets
+
+
+def test_a_list_counts_on_after_what_stands_between_its_items() -> None:
+    deck = opened(powerpoint.plain())
+
+    content = "# t\n\n1. a\n2. b\n   - x\n3. c\n\n   ```\n   code\n   ```\n4. d\n5. e\n\ntext\n\n9. f"
+
+    applied(deck, WritePage(content=content))
+
+    slide = etree.fromstring(parts(written(deck))["ppt/slides/slide4.xml"])
+    assert [each.get("startAt") for each in slide.iter(f"{A}buAutoNum")] == [None, None, None, "4", "4", "9"]
 
 
 def test_a_page_goes_before_the_slide_at_its_position() -> None:

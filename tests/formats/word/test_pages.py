@@ -8,7 +8,19 @@ from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.write_page import WritePage
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import W, applied, assert_sound, node, occasion, opened, reopened, shape, written, xml
+from tests.formats.word.texts import (
+    W,
+    applied,
+    assert_sound,
+    node,
+    occasion,
+    opened,
+    parts,
+    reopened,
+    shape,
+    written,
+    xml,
+)
 
 
 def test_chapters_and_sections_are_found_in_any_language() -> None:
@@ -111,6 +123,20 @@ def test_lists_count_and_nest() -> None:
     first, bullets, second = lists[0][0], lists[2][0], lists[5][0]
     assert len({first, bullets, second}) == 3
     assert lists == [(first, "0"), (first, "0"), (bullets, "1"), (bullets, "1"), (first, "0"), (second, "0")]
+    assert_sound(word)
+
+
+def test_a_list_counts_on_after_what_stands_between_its_items() -> None:
+    word = opened(documents.empty())
+
+    applied(word, WritePage(content="5. a\n\n   ```\n   code\n   ```\n6. b\n   - x\n\n   after\n7. c\n"))
+
+    root = etree.fromstring(xml(word).encode())
+    numbers = [found.get(f"{W}val") for found in root.iter(f"{W}numId")]
+    assert numbers == [numbers[0], numbers[0], numbers[2], numbers[0]]
+    lists = etree.fromstring(parts(written(word))["word/numbering.xml"])
+    (begun,) = lists.iterfind(f"{W}num[@{W}numId='{numbers[0]}']/{W}lvlOverride/{W}startOverride")
+    assert begun.get(f"{W}val") == "5"
     assert_sound(word)
 
 
