@@ -23,14 +23,17 @@ class FillTemplate(Edit):
 
     values: Annotated[dict[Name, Words | int | float | bool], Field(min_length=1, max_length=1_000)]
 
-    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
-        return self._told({name: document.replace_text(w, self._text(name)) for name, w in self._wanted.items()})
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        wanted = self._set_apart(document, occasion)
+        return self._told({name: document.replace_text(w, self._text(name)) for name, w in wanted.items()})
 
-    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
-        return self._told({name: workbook.fill(w, self.values[name]) for name, w in self._wanted.items()})
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
+        wanted = self._set_apart(workbook, occasion)
+        return self._told({name: workbook.fill(w, self.values[name]) for name, w in wanted.items()})
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        return self._told({name: presentation.replace_text(w, self._text(name)) for name, w in self._wanted.items()})
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        wanted = self._set_apart(presentation, occasion)
+        return self._told({name: presentation.replace_text(w, self._text(name)) for name, w in wanted.items()})
 
     def targets(self, document: Document) -> list[str]:
         return [place for wanted in self._wanted.values() for place in document.places_of(wanted)]
@@ -38,6 +41,18 @@ class FillTemplate(Edit):
     @property
     def _wanted(self) -> dict[str, Wanted]:
         return {name: Wanted(f"{{{{{name}}}}}") for name in self.values}
+
+    def _set_apart(self, document: Document, occasion: Occasion) -> dict[str, Wanted]:
+        """Return what stands for each name; where values have braces, these are other marks than the placeholders.
+
+        One name is filled after the other: a value that reads `{{name}}` would be taken for a placeholder.
+        """
+        if not any(isinstance(value, str) and ("{" in value or "}" in value) for value in self.values.values()):
+            return self._wanted
+        marks = {name: Wanted(occasion.fresh_id("value")) for name in self.values}
+        for name, wanted in self._wanted.items():
+            document.replace_text(wanted, marks[name].find)
+        return marks
 
     def _text(self, name: str) -> str:
         value = self.values[name]

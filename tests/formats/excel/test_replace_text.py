@@ -126,6 +126,14 @@ def test_a_cell_that_is_a_placeholder_gets_the_value_with_its_type() -> None:
     assert told["filled"] == {"amount": 1, "name": 2}
 
 
+def test_a_value_that_looks_like_a_placeholder_is_not_filled_again() -> None:
+    (told,), after = applied(excel.hard(), FillTemplate(values={"name": "{{amount}}", "amount": 12.5}))
+
+    assert value(after, "Last", "A1") == "Northern {{amount}}"
+    assert value(after, "Data", "B12") == 12.5
+    assert told["filled"] == {"amount": 1, "name": 2}
+
+
 def test_inside_a_longer_text_a_value_is_its_text() -> None:
     _, after = applied(excel.hard(), FillTemplate(values={"name": True, "amount": "1"}))
 

@@ -3,6 +3,7 @@ import pytest
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.write_page import WritePage
 from tests.fixtures.documents import word as documents
 from tests.formats.word.texts import applied, node, opened, parts, reopened, written, xml
 
@@ -36,6 +37,16 @@ def test_a_name_in_braces_is_filled_across_runs_and_bookmarks() -> None:
     assert told["filled"] == {"name": 1}
     assert "Ada & <Bo> is <here> & there" in word.text()
     assert xml(word).count('w:name="inside"') == 1
+
+
+def test_a_value_that_looks_like_a_placeholder_is_not_filled_again() -> None:
+    word = opened(documents.empty())
+    content = "{{a}} and {{bb}} and {{{{c}}bb}}"
+
+    told = applied(word, WritePage(content=content), FillTemplate(values={"a": "{{bb}}", "bb": "{{a}}", "c": "x"}))
+
+    assert word.text() == "{{bb}} and {{a}} and {{xbb}}"
+    assert told["filled"] == {"a": 1, "bb": 1, "c": 1}
 
 
 def test_tabs_and_breaks_are_part_of_the_text_and_of_what_replaces_it() -> None:
