@@ -18,6 +18,7 @@ from officeplane.formats.word.names import (
     MATH_T,
     P_PR,
     R_PR,
+    SDT,
     SPACE,
     TAB,
     P,
@@ -36,6 +37,7 @@ _NO_TEXT: Final = (
     w("del"), w("moveFrom"), w("rt"), w("drawing"), w("pict"), w("object"), w("txbxContent"), ALTERNATIVES,
 )  # fmt: skip
 _CLOSED: Final = frozenset((*_NO_TEXT, P, P_PR, R_PR))
+_CONTROL_PR: Final = w("sdtPr")
 _BREAKS: Final = re.compile(r"(\r\n|\r|\n|\t)")
 
 
@@ -74,9 +76,12 @@ def replace_spans(paragraph: Element, spans: Sequence[tuple[int, int]], replacem
         drafts[first].kept = drafts[first].kept[: begin - begins[first]]
         drafts[first].after.append((replacement, True))
         drafts[first].is_changed = True
-    for draft in drafts:
-        if draft.is_changed:
-            draft.write()
+    changed = [draft for draft in drafts if draft.is_changed]
+    controls = {control for draft in changed for control in draft.element.iterancestors(SDT)}
+    for draft in changed:
+        draft.write()
+    for control in controls:
+        _unbind(control)
 
 
 def run_at(paragraph: Element, offset: int) -> Element | None:
@@ -157,6 +162,13 @@ def _holders(paragraph: Element) -> Iterator[Element]:
         return _walk(paragraph)
     # A tab of the paragraph's properties is a stop, not a character.
     return (holder for holder in paragraph.iter(*_HOLDERS) if holder.tag in _TEXTS or _is_in_run(holder))
+
+
+def _unbind(control: Element) -> None:
+    """Have a control keep its text: one bound to data would show these, and a prompt goes with the first key."""
+    for properties in control.iterchildren(_CONTROL_PR):
+        for said in properties.findall("{*}dataBinding") + properties.findall(w("showingPlcHdr")):
+            properties.remove(said)
 
 
 def _walk(parent: Element) -> Iterator[Element]:

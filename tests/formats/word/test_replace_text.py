@@ -1,11 +1,12 @@
 import pytest
+from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.write_page import WritePage
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import applied, node, opened, parts, reopened, written, xml
+from tests.formats.word.texts import W, applied, node, opened, parts, reopened, written, xml
 
 
 def test_a_text_over_several_runs_takes_the_formatting_it_begins_with() -> None:
@@ -47,6 +48,21 @@ def test_a_value_that_looks_like_a_placeholder_is_not_filled_again() -> None:
 
     assert word.text() == "{{bb}} and {{a}} and {{xbb}}"
     assert told["filled"] == {"a": 1, "bb": 1, "c": 1}
+
+
+def test_a_control_holds_what_was_written_and_no_longer_what_it_is_bound_to() -> None:
+    def bound(words: str) -> str:
+        about = "<w:alias w:val='A'/><w:showingPlcHdr/><w:dataBinding w:xpath='/a' w:storeItemID='{1}'/><w:text/>"
+        return f"<w:sdt><w:sdtPr>{about}</w:sdtPr><w:sdtContent>{documents.run(words)}</w:sdtContent></w:sdt>"
+
+    word = opened(documents.document(documents.paragraph(bound("Acme") + documents.run(" Acme ") + bound("other"))))
+
+    applied(word, ReplaceText(find="Acme", replace="Globex"))
+
+    first, second = etree.fromstring(xml(word).encode()).iter(f"{W}sdtPr")
+    assert word.text() == "Globex Globex other"
+    assert [child.tag for child in first] == [f"{W}alias", f"{W}text"]
+    assert len(second) == 4
 
 
 def test_tabs_and_breaks_are_part_of_the_text_and_of_what_replaces_it() -> None:
