@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.formula_grammar import check_grammar
+from officeplane.formats.excel.formula_storage import stored
 from officeplane.formats.excel.formula_tokens import Kind, Token, tokens
 from officeplane.formats.excel.functions import UNSAFE, YOUNG, YOUNGEST
 from officeplane.formats.excel.references import sheets_of
@@ -40,7 +41,7 @@ def storable(formula: Formula, sheets: Iterable[str], tables: Collection[str]) -
     for at, token in enumerate(found):
         before = found[at - 1] if at else None
         parts.append(_checked(text, token, before, found[at + 1 :], own, tables))
-    return "".join(parts)
+    return stored(text, found, parts)
 
 
 def _checked(

@@ -35,7 +35,6 @@ def test_the_texts_of_all_tokens_are_the_formula(formula: str) -> None:
         "#REF!+1",
         'HYPERLINK("#Data!A1","x")',
         'HYPERLINK("https://example.org/",A1)',
-        "A1#",
         'INDIRECT("Data!A1")',
         "TRUE",
         "rate*2",
@@ -45,13 +44,11 @@ def test_the_texts_of_all_tokens_are_the_formula(formula: str) -> None:
         "SUM((A1,B1),{-1,2;3,4})",
         "A1<=B1",
         "A1>=-1",
-        "LAMBDA(x,x+1)(2)",
         "INDEX(A:A,1):INDEX(B:B,2)",
         "Sales[[#All],[Net]:[Gross]]",
         'my.name_1&""',
         "Data!rate",
         "#REF!$A$1:$B$2",
-        "@A1:A3",
         "SUM( 1 , 2 )\n+ 3",
         "$A:$C",
         "$1:$3",
@@ -154,6 +151,35 @@ def test_a_formula_is_stored_as_files_hold_it() -> None:
     assert storable(Formula("SORT(FILTER(A:A,B:B))"), SHEETS, TABLES) == "_xlfn._xlws.SORT(_xlfn._xlws.FILTER(A:A,B:B))"
     assert storable(Formula("Sales[@Amount]*2"), SHEETS, TABLES) == "Sales[[#This Row],[Amount]]*2"
     assert storable(Formula("Sales[@[Net amount]]"), SHEETS, TABLES) == "Sales[[#This Row],[Net amount]]"
+
+
+@pytest.mark.parametrize(
+    ("written", "held"),
+    [
+        ("A1#", "_xlfn.ANCHORARRAY(A1)"),
+        ("SUM(Data!$A$1#)+1", "SUM(_xlfn.ANCHORARRAY(Data!$A$1))+1"),
+        ("@A1:A3", "_xlfn.SINGLE(A1:A3)"),
+        ("1+@Data!A1:Data!A3*2", "1+_xlfn.SINGLE(Data!A1:Data!A3)*2"),
+        ("@ INDEX(A:A,(1)):B2&@rate", "_xlfn.SINGLE( INDEX(A:A,(1)):B2)&_xlfn.SINGLE(rate)"),
+        ("@A1#", "_xlfn.SINGLE(_xlfn.ANCHORARRAY(A1))"),
+        ('"A1#@"&Sales[@Amount]', '"A1#@"&Sales[[#This Row],[Amount]]'),
+        ("LAMBDA(x,x+1)(2)", "_xlfn.LAMBDA(_xlpm.x,_xlpm.x+1)(2)"),
+        ("LAMBDA(rate)+rate", "_xlfn.LAMBDA(rate)+rate"),
+        ("LET(x, 1, y,Data!x+X, x*y+z)", "_xlfn.LET(_xlpm.x, 1, _xlpm.y,Data!x+_xlpm.X, _xlpm.x*_xlpm.y+z)"),
+        ("LET(f,LAMBDA(x,x),f(2)+x)", "_xlfn.LET(_xlpm.f,_xlfn.LAMBDA(_xlpm.x,_xlpm.x),_xlpm.f(2)+x)"),
+        ("LET(sum,2,SUM(sum,A1))", "_xlfn.LET(_xlpm.sum,2,SUM(_xlpm.sum,A1))"),
+        ("_xlfn.LET(_xlpm.x,1,_xlpm.x)", "_xlfn.LET(_xlpm.x,1,_xlpm.x)"),
+        ("poisson.dist(1,2,TRUE)", "_xlfn.POISSON.DIST(1,2,TRUE)"),
+        ("NETWORKDAYS.INTL(A1,B1)", "NETWORKDAYS.INTL(A1,B1)"),
+    ],
+)
+def test_signs_names_and_young_functions_are_stored_as_excel_stores_them(written: str, held: str) -> None:
+    assert storable(Formula(written), SHEETS, TABLES) == held
+
+
+def test_a_spilled_range_begins_at_a_cell() -> None:
+    with pytest.raises(InvalidEditError, match="behind no cell"):
+        storable(Formula("SUM(A1:A2)#"), SHEETS, TABLES)
 
 
 @pytest.mark.parametrize(
