@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Final
 
 from officeplane.formats.word.block import Block
-from officeplane.formats.word.bookmarks import around, free_number
-from officeplane.formats.word.names import BOOKMARK_END, ID, NAME, P_PR
+from officeplane.formats.word.bookmarks import around, free_number, number_of
+from officeplane.formats.word.names import BOOKMARK_END, BOOKMARK_START, ID, NAME, P_PR
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place
 from officeplane.formats.xml import Element
@@ -22,8 +22,8 @@ class Frames:
         self._highest = highest
 
     def around(self, elements: Sequence[Element], node_id: str) -> list[Element]:
-        """Return new elements between the marks of a node."""
-        begin, end = around(node_id, self._number())
+        """Return new elements, which may hold bookmarks that stay, between the marks of a node."""
+        begin, end = around(node_id, self._number(elements))
         return [begin, *elements, end]
 
     def put_inside(self, heading: Element, node_id: str) -> None:
@@ -95,6 +95,7 @@ class Frames:
             top = parent
         return top
 
-    def _number(self) -> int:
+    def _number(self, elements: Sequence[Element] = ()) -> int:
         highest = max(map(_HIGHEST, self._story.blocks), default=-1)
-        return free_number(max(highest, self._highest), self._story.root)
+        kept = max((number_of(mark) for made in elements for mark in made.iter(BOOKMARK_START)), default=-1)
+        return free_number(max(highest, kept, self._highest), self._story.root)

@@ -140,6 +140,18 @@ def test_a_list_counts_on_after_what_stands_between_its_items() -> None:
     assert_sound(word)
 
 
+def test_the_bookmark_of_a_page_has_a_number_of_its_own_beside_those_that_stay_in_it() -> None:
+    target = documents.paragraph(
+        '<w:bookmarkStart w:id="0" w:name="_Ref1"/>' + documents.run("here") + '<w:bookmarkEnd w:id="0"/>'
+    )
+    word = opened(documents.document(target))
+
+    applied(word, EditPage(page_id=node(word, "here").id, content="there"))
+
+    assert_sound(word)
+    assert 'w:id="0" w:name="_Ref1"' in xml(word)
+
+
 def test_links_lead_outside_only_by_http_and_mail() -> None:
     word = opened(documents.empty())
     content = "[a](<https://example.com/ä b>) [b](javascript:x) [c](mailto:a@b.c) [d](<https://example.com/ä b>)"
