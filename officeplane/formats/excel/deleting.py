@@ -66,6 +66,7 @@ def _drop(package: Package, part: str) -> None:
     folder, name = posixpath.split(part)
     arrows = posixpath.join(folder, "_rels", f"{name}.rels")
     if arrows in package:
+        undeclare(package, arrows)
         package.drop(arrows)
 
 

@@ -24,6 +24,7 @@ def remove_slide(package: Package, main: str, slide: str) -> list[str]:
         rels = _rels(part)
         if rels in package:
             package.drop(rels)
+            undeclare(package, rels)
         package.drop(part)
         undeclare(package, part)
     return [part for part in changed if part in package]

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_section import AddSection
@@ -177,6 +178,19 @@ def test_a_new_sheet_takes_its_place_and_what_counts_sheets_moves_on() -> None:
     assert names_of(after).keys() >= {("_xlnm.Print_Area", "0"), ("_xlnm.Print_Area", "2"), ("_xlnm.Print_Titles", "5")}
     assert part(after, "xl/workbook.xml").find(f".//{MAIN}workbookView").get("activeTab") == "2"
     assert_sound(after)
+
+
+def test_a_deleted_sheet_leaves_no_declaration_of_its_relationships() -> None:
+    book = opened(excel.hard())
+    rels = "/xl/worksheets/_rels/sheet1.xml.rels"
+    kind = "application/vnd.openxmlformats-package.relationships+xml"
+    # LibreOffice declares each of them.
+    types = book.package.tree("[Content_Types].xml")
+    etree.SubElement(types, types[-1].tag, PartName=rels, ContentType=kind)
+
+    book.delete_sheet("Data")
+
+    assert rels.encode() not in parts(written(book))["[Content_Types].xml"]
 
 
 def test_content_becomes_rows_of_a_sheet() -> None:

@@ -272,6 +272,19 @@ def test_a_deleted_slide_takes_its_notes_and_chart_along_but_not_the_picture_of_
     assert [shape.shape_type for shape in reopened(data).slides[0].shapes if shape.name == "Logo"]
 
 
+def test_a_deleted_slide_leaves_no_declaration_of_its_relationships() -> None:
+    deck = opened(powerpoint.plain())
+    rels = "/ppt/slides/_rels/slide2.xml.rels"
+    kind = "application/vnd.openxmlformats-package.relationships+xml"
+    # LibreOffice declares each of them.
+    types = deck.package.tree("[Content_Types].xml")
+    etree.SubElement(types, types[-1].tag, PartName=rels, ContentType=kind)
+
+    applied(deck, DeleteSlide(slide_id="slide-257"))
+
+    assert rels.encode() not in parts(written(deck))["[Content_Types].xml"]
+
+
 def test_comments_go_with_their_slide_and_stay_with_others() -> None:
     first, second = (opened(powerpoint.commented()) for _ in range(2))
 
