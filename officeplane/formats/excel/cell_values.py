@@ -10,7 +10,7 @@ from officeplane.formats.excel.formulas import Formula
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.strings import SharedStrings
 from officeplane.formats.excel.tags import FORMULA, INLINE, VALUE
-from officeplane.formats.excel.texts import LENGTH_MAX, decode, new_text, read
+from officeplane.formats.excel.texts import LENGTH_MAX, decode, length_of, new_text, read
 from officeplane.formats.xml import Element
 
 Value: TypeAlias = str | bool | int | float | Formula | None
@@ -71,7 +71,7 @@ def number(value: float) -> str:
 
 def check_text(text: str) -> None:
     """Refuse a text that no cell can hold."""
-    if len(text.encode("utf-16-le", "surrogatepass")) // 2 > LENGTH_MAX:
+    if length_of(text) > LENGTH_MAX:
         raise InvalidEditError(f"a text has more than the {LENGTH_MAX} characters that a cell holds")
 
 

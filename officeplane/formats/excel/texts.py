@@ -43,6 +43,11 @@ def set_text(holder: Element, text: str) -> None:
         holder.set(SPACE, "preserve")
 
 
+def length_of(text: str) -> int:
+    """Return how long a text is for Excel: a character outside the basic plane is two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def read(item: Element) -> str:
     """Return the text of an `si` or `is`, without how it is pronounced."""
     if len(item) == 1 and item[0].tag == TEXT:
@@ -54,7 +59,9 @@ def replace(item: Element, spans: list[tuple[int, int]], with_text: str) -> None
     """Replace stretches of the text of an `si` or `is`; each run keeps its formatting."""
     holders = _holders(item)
     texts = [decode(holder.text or "") for holder in holders]
-    length = sum(map(len, texts)) + sum(len(with_text) - (end - begin) for begin, end in spans)
+    whole = "".join(texts)
+    gone = sum(length_of(whole[begin:end]) for begin, end in spans)
+    length = length_of(whole) + length_of(with_text) * len(spans) - gone
     if length > LENGTH_MAX:
         raise InvalidEditError(f"a cell would have {length} characters; it holds {LENGTH_MAX}")
     for begin, end in reversed(spans):

@@ -134,6 +134,16 @@ def test_a_value_that_looks_like_a_placeholder_is_not_filled_again() -> None:
     assert told["filled"] == {"amount": 1, "name": 2}
 
 
+def test_a_cell_holds_as_many_characters_as_excel_counts() -> None:
+    data = with_cells(excel.plain(), "Sheet1", {"A1": "x"})
+
+    _, full = applied(data, ReplaceText(find="x", replace="\N{PARTY POPPER}" * 16_383))
+
+    assert len(value(full, "Sheet1", "A1")) == 16_383
+    with pytest.raises(InvalidEditError, match="32768 characters"):
+        applied(data, ReplaceText(find="x", replace="\N{PARTY POPPER}" * 16_384))
+
+
 def test_inside_a_longer_text_a_value_is_its_text() -> None:
     _, after = applied(excel.hard(), FillTemplate(values={"name": True, "amount": "1"}))
 
