@@ -11,6 +11,8 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.formula_tokens import Kind, Token
 
 _NAMING: Final = frozenset({"LET", "LAMBDA"})
+_OPERANDS: Final = frozenset({Kind.SHEET, Kind.REFERENCE, Kind.NAME, Kind.FUNCTION})
+_NESTED_MAX: Final = 64
 _PARAMETER: Final = "_xlpm."
 
 
@@ -25,10 +27,14 @@ def stored(formula: str, tokens: Sequence[Token], texts: Sequence[str]) -> str:
             begin = _begin_of_cell(formula, tokens, at)
             parts[begin] = "_xlfn.ANCHORARRAY(" + parts[begin]
             parts[at] = ")"
+    ends: list[int] = []
     for at, token in enumerate(tokens):
         if token == (Kind.OTHER, "@"):
+            ends = [*(end for end in ends if end > at), _end_of_operand(formula, tokens, at + 1)]
+            if len(ends) > _NESTED_MAX:
+                raise InvalidEditError(f"the formula ={formula} cannot be read: @ stands too deep in another")
             parts[at] = "_xlfn.SINGLE("
-            parts[_end_of_operand(tokens, at + 1) - 1] += ")"
+            parts[ends[-1] - 1] += ")"
     return "".join(parts)
 
 
@@ -73,17 +79,22 @@ def _begin_of_cell(formula: str, tokens: Sequence[Token], at: int) -> int:
     return at - 2 if at > 1 and tokens[at - 2].kind is Kind.SHEET else at - 1
 
 
-def _end_of_operand(tokens: Sequence[Token], at: int) -> int:
-    """Return where what begins here ends, with all that binds it more closely than any arithmetic."""
-    at = _after_space(tokens, at)
-    while tokens[at].text in {"@", "+", "-"} or tokens[at].kind is Kind.SHEET:
-        at = _after_space(tokens, at + 1)
-    if tokens[at].kind is Kind.FUNCTION:
-        at = _after_space(tokens, at + 1)
-    at = _end_of_brackets(tokens, at) if tokens[at].text == "(" else at + 1
-    while at < len(tokens) and (tokens[at].kind is Kind.BRACKET or tokens[at].text in {"#", "("}):
+def _end_of_operand(formula: str, tokens: Sequence[Token], at: int) -> int:
+    """Return where the cells end that begin here, with all that makes them."""
+    while True:
+        at = _after_space(tokens, at)
+        if tokens[at].kind not in _OPERANDS and tokens[at].text != "(":
+            raise InvalidEditError(f"the formula ={formula} cannot be read: @ stands before no cells")
+        if tokens[at].kind is Kind.SHEET:
+            at += 1
+        if tokens[at].kind is Kind.FUNCTION:
+            at = _after_space(tokens, at + 1)
         at = _end_of_brackets(tokens, at) if tokens[at].text == "(" else at + 1
-    return _end_of_operand(tokens, at + 1) if at < len(tokens) and tokens[at].text == ":" else at
+        while at < len(tokens) and (tokens[at].kind is Kind.BRACKET or tokens[at].text in {"#", "("}):
+            at = _end_of_brackets(tokens, at) if tokens[at].text == "(" else at + 1
+        if at == len(tokens) or tokens[at].text != ":":
+            return at
+        at += 1
 
 
 def _end_of_brackets(tokens: Sequence[Token], opened: int) -> int:

@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -175,6 +177,20 @@ def test_a_formula_is_stored_as_files_hold_it() -> None:
 )
 def test_signs_names_and_young_functions_are_stored_as_excel_stores_them(written: str, held: str) -> None:
     assert storable(Formula(written), SHEETS, TABLES) == held
+
+
+@pytest.mark.parametrize("formula", ["@@A1", "@-A1", "@1", "(@" * 65 + "A1" + ")" * 65])
+def test_a_single_value_is_one_of_a_range_and_not_of_another_one_without_end(formula: str) -> None:
+    with pytest.raises(InvalidEditError, match="@"):
+        storable(Formula(formula), SHEETS, TABLES)
+
+
+@pytest.mark.parametrize("formula", ["@" + ":".join(["A1"] * 2_700), "SUM(" + ",".join(["@A1:A2"] * 250) + ")"])
+def test_a_long_formula_with_signs_is_stored_soon(formula: str) -> None:
+    begun = process_time()
+
+    assert storable(Formula(formula), SHEETS, TABLES).count("SINGLE(") == formula.count("@")
+    assert process_time() - begun < 5
 
 
 def test_a_spilled_range_begins_at_a_cell() -> None:
