@@ -25,6 +25,12 @@ MEDIA_TYPES: Final = {
 }
 
 
+def file_name(document_id: str, format: str) -> str:
+    """Return what the file of a document is called; an id may be such a name already."""
+    ending = f".{format}"
+    return document_id if document_id.lower().endswith(ending) else document_id + ending
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A part of a document that an edit can name; its id survives edits of other parts."""

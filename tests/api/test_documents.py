@@ -194,6 +194,18 @@ async def test_a_length_above_the_limit_is_refused_at_once(api: Api, document_id
     assert code_of(response) == (413, "too_large")
 
 
+async def test_an_id_that_is_a_files_name_is_the_name_of_the_download(api: Api, document_id: str) -> None:
+    for given, name in (
+        (f"{document_id}.docx", f"{document_id}.docx"),
+        (f"{document_id}.pptx", f"{document_id}.pptx.docx"),
+    ):
+        await put(api, given, FILE)
+
+        response = await api.get(f"/api/documents/{given}/content")
+
+        assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+
+
 async def test_content_is_the_bytes_that_came(api: Api, url: str, document_id: str) -> None:
     data = _with_ballast(6 * MIB)
     await put(api, document_id, data)

@@ -27,7 +27,7 @@ from officeplane.api.parameters import DocumentIdInPath, IfMatch, PageQuery, Rev
 from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute, blocks_of
 from officeplane.api.views import TaskView
-from officeplane.domain.document import MEDIA_TYPES, Document, Format
+from officeplane.domain.document import MEDIA_TYPES, Document, Format, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.request import Text
 from officeplane.edits.contract import Words
@@ -168,7 +168,7 @@ async def content(request: Request, document_id: DocumentIdInPath, revision: Rev
         media_type=MEDIA_TYPES[file.format],
         headers={
             "Content-Length": str(file.revision.size),
-            "Content-Disposition": f'attachment; filename="{document_id}.{file.format}"',
+            "Content-Disposition": f'attachment; filename="{file_name(document_id, file.format)}"',
             "ETag": f'"{file.revision.revision}"',
             "X-Content-Type-Options": "nosniff",
         },

@@ -9,6 +9,7 @@ from officeplane.cli.client import Client, document_path, task_path
 from officeplane.cli.console import remarks, show, write_json
 from officeplane.cli.exits import ExitCode, UsageError
 from officeplane.cli.texts import compact
+from officeplane.domain.document import file_name
 
 
 async def put_file(url: str, file: Path, document_id: str, if_match: int | None, *, as_json: bool) -> None:
@@ -39,7 +40,7 @@ async def get_file(url: str, document_id: str, output: Path | None, revision: in
     if output == Path("-"):
         sys.stdout.buffer.write(answer.content)
         return
-    target = output or Path(f"{document_id}.{document.format}".replace(":", "_"))
+    target = output or Path(file_name(document_id, document.format).replace(":", "_"))
     try:
         await asyncio.to_thread(target.write_bytes, answer.content)
     except OSError as error:
