@@ -1,8 +1,10 @@
 """Settings: one frozen object, read once by an entry point and passed inward."""
 
 from typing import Annotated, Literal
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -11,7 +13,8 @@ Seconds = Annotated[float, Field(gt=0)]
 class Settings(BaseSettings):
     """What an installation can be told, through variables named `OFFICEPLANE_...`."""
 
-    model_config = SettingsConfigDict(env_prefix="OFFICEPLANE_", frozen=True, extra="ignore")
+    # What is refused may hold a password, and is not repeated.
+    model_config = SettingsConfigDict(env_prefix="OFFICEPLANE_", frozen=True, extra="ignore", hide_input_in_errors=True)
 
     database_url: str = ""
     redis_url: str = ""
@@ -40,6 +43,21 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
 
+    @field_validator("database_url")
+    @classmethod
+    def _can_be_read_by_postgres(cls, value: str) -> str:
+        # The driver takes the first @ for the end of a password.
+        if value and not (_names_servers(value, "postgresql", "postgres") and urlsplit(value).netloc.count("@") <= 1):
+            raise _unreadable("postgresql://user:password@host:5432/officeplane")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _can_be_read_by_redis(cls, value: str) -> str:
+        if value and not _names_servers(value, "redis", "rediss", "unix"):
+            raise _unreadable("redis://:password@host:6379/0")
+        return value
+
     @field_validator("handlers", mode="before")
     @classmethod
     def _module_names(cls, value: object) -> object:
@@ -51,3 +69,22 @@ class Settings(BaseSettings):
     @classmethod
     def _lower_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
+
+
+def _names_servers(url: str, *schemes: str) -> bool:
+    """Tell whether a URL can be read; a password that is not escaped makes nonsense of its hosts and ports."""
+    try:
+        parts = urlsplit(url)
+        parse_qs(parts.query, strict_parsing=bool(parts.query))
+        ports = {urlsplit(f"//{host}").port for host in parts.netloc.rpartition("@")[2].split(",")}
+    except ValueError:
+        return False
+    return parts.scheme in schemes and 0 not in ports
+
+
+def _unreadable(example: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "unreadable_url",
+        "It must be like {example}, with / ? # @ % in a password written as %2F %3F %23 %40 %25.",
+        {"example": example},
+    )

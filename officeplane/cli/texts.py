@@ -71,4 +71,7 @@ def without_secrets(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return "the URL given"
+    if "@" in parts.path + parts.fragment:
+        # A password that is not escaped has spilled over: nobody knows where it ends.
+        return "the URL given"
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from officeplane.cli.environment import read_settings
+from officeplane.cli.exits import UsageError
 from officeplane.cli.problems import problem_lines
 from tests.cli.conftest import Officeplane
 
@@ -103,6 +105,51 @@ async def test_an_address_for_alerts_that_is_none_is_refused_before_anything_is_
     assert ended.code == 2
     assert ended.err.startswith("OFFICEPLANE_ALERT_URL: ")
     assert "secret" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "url"),
+    [
+        ("database_url", "postgresql://me:sec/ret@127.0.0.1:9/plane"),
+        ("database_url", "postgresql://me:sec#ret@127.0.0.1:9/plane"),
+        ("database_url", "postgresql://me:sec@ret@127.0.0.1:9/plane"),
+        ("database_url", "postgresql://me:secret@127.0.0.1:99999/plane"),
+        ("database_url", "postgresql://me:secret@127.0.0.1:9/plane?sslmode"),
+        ("database_url", "mysql://me:secret@127.0.0.1:9/plane"),
+        ("redis_url", "redis://:sec/ret@127.0.0.1:9/0"),
+        ("redis_url", "127.0.0.1:6379"),
+    ],
+)
+def test_a_url_that_cannot_be_read_is_named_and_not_shown(setting: str, url: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_settings(**{setting: url})
+
+    (line,) = refused.value.lines
+    assert line.startswith(f"OFFICEPLANE_{setting.upper()}: It must be like ")
+    assert "sec" not in line
+    assert "ret" not in line
+
+
+@pytest.mark.parametrize(
+    ("setting", "url"),
+    [
+        ("database_url", "postgres://me:sec%2Fret@one:5432,two/plane?target_session_attrs=read-write"),
+        ("database_url", "postgresql://[::1]:5432/plane"),
+        ("database_url", "postgresql:///plane?host=/run/postgresql"),
+        ("redis_url", "rediss://:se@cret@cache:6379/0"),
+        ("redis_url", "unix:///run/valkey.sock?db=1"),
+    ],
+)
+def test_a_url_that_a_driver_can_read_is_taken_as_it_is(setting: str, url: str) -> None:
+    assert read_settings(**{setting: url}).model_dump()[setting] == url
+
+
+async def test_doctor_names_a_url_that_cannot_be_read(officeplane: Officeplane) -> None:
+    ended = await officeplane("doctor", env={"OFFICEPLANE_DATABASE_URL": "postgresql://me:sec/ret@127.0.0.1:9/plane"})
+
+    assert ended.code == 1
+    assert ended.out.startswith("problem settings  OFFICEPLANE_DATABASE_URL: It must be like postgresql://")
+    assert "ret@" not in ended.out + ended.err
 
 
 @pytest.mark.parametrize(

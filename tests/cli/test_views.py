@@ -181,6 +181,9 @@ def test_an_event_is_one_line_with_its_whole_id() -> None:
         ("postgresql://me:secret@db:5432/plane?password=secret", "postgresql://db:5432/plane"),
         ("redis://:secret@cache/0", "redis://cache/0"),
         ("redis://[secret", "the URL given"),
+        ("redis://:sec/ret@cache/0", "the URL given"),
+        ("postgresql://me:sec#ret@db:5432/plane", "the URL given"),
+        ("me:secret@db:5432/plane", "the URL given"),
     ],
 )
 def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
