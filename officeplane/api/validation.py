@@ -25,7 +25,7 @@ def refusal_of(error: RequestValidationError) -> Refusal:
     found: list[Found] = list(error.errors())
     parameters = [one for one in found if one["loc"][0] != "body"]
     if parameters:
-        return _refusal("invalid_parameter", ((str(one["loc"][1]), one["msg"]) for one in parameters))
+        return _refusal("invalid_parameter", ((str(one["loc"][1]), message_of(one)) for one in parameters))
     if any(one["loc"] == ("body",) and one["type"] == "missing" for one in found):
         return Refusal("malformed_json", "The body is empty; it must be JSON.")
     later = [one["loc"][1:] for one in found if _is_of_a_later_version(one)]

@@ -181,6 +181,14 @@ async def test_a_filter_that_says_nothing_known_is_refused(api: Api, query: str,
     assert fields_of(response) == [field]
 
 
+async def test_what_is_wrong_with_a_filter_is_said_in_words_about_requests(api: Api) -> None:
+    ten = await api.client.get("/api/tasks?limit=ten")
+    nope = await api.client.get("/api/tasks?parentId=nope")
+
+    assert ten.json()["detail"] == "limit: not a number"
+    assert nope.json()["detail"] == "parentId: not the id of a task"
+
+
 @pytest.mark.parametrize(
     "cursor",
     ["", "x", "0", "AAAAAAAAAAAAAAAA", "a" * 1000, "%00", "ä", cursor_after(5)[:-1] + "A", cursor_after(5) + "="],
