@@ -72,7 +72,8 @@ def translated() -> Generator[None, None, None]:
         # A value that the driver itself refuses to encode is both this and an InterfaceError.
         raise
     except _UNAVAILABLE as error:
-        message = f"Postgres is not available: {type(error).__name__}: {error}"
+        said = str(error) or "no answer in time"
+        message = f"Postgres is not available: {type(error).__name__}: {said}"
         raise DatabaseUnavailableError(message) from error
 
 
