@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-Seconds = Annotated[float, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
@@ -29,9 +29,9 @@ class Settings(BaseSettings):
     heartbeat_seconds: Seconds = 5
     poll_seconds: Seconds = 1
     sweep_seconds: Seconds = 2
-    retry_initial_seconds: Annotated[float, Field(ge=0)] = 5
-    retry_multiplier: Annotated[float, Field(ge=1)] = 5
-    drain_seconds: Annotated[float, Field(ge=0)] = 25
+    retry_initial_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5
+    retry_multiplier: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 5
+    drain_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 25
     poison_crashes: Annotated[int, Field(ge=1)] = 2
     breaker_failure_threshold: Annotated[int, Field(ge=1)] = 5
     breaker_half_open_after: Seconds = 60

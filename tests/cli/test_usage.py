@@ -99,6 +99,14 @@ async def test_a_setting_that_cannot_be_read_is_named(officeplane: Officeplane, 
     assert "soon" not in ended.err.split(": ", 1)[0]
 
 
+@pytest.mark.parametrize("setting", ["drain_seconds", "lease_seconds", "poll_seconds", "retry_multiplier"])
+def test_a_time_without_an_end_is_refused(setting: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_settings(**{setting: "inf"})
+
+    assert refused.value.lines == (f"OFFICEPLANE_{setting.upper()}: Input should be a finite number",)
+
+
 async def test_an_address_for_alerts_that_is_none_is_refused_before_anything_is_lost(officeplane: Officeplane) -> None:
     ended = await officeplane("worker", env={"OFFICEPLANE_ALERT_URL": "ftp://user:secret@alerts"})
 
