@@ -20,11 +20,16 @@ class Problem(BaseModel):
 
 
 def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
-    """`title: detail (code)` and a line for each field; the bare status when the answer is no problem document."""
+    """`title: detail (code)`, and a line for each field if there are several; else the bare status."""
     try:
         problem = Problem.model_validate_json(content)
     except ValidationError:
         return [f"The API answered {status} {reason}".rstrip()]
     code = problem.code or str(status)
-    said = f"{problem.title}: {problem.detail}" if problem.detail else problem.title
-    return [f"{said} ({code})", *(f"  {error.field}: {error.message}" for error in problem.errors if error.field)]
+    fields = [f"{error.field}: {error.message}" for error in problem.errors if error.field]
+    detail = problem.detail
+    if len(problem.errors) == len(fields) == 1 and fields[0].endswith(detail):
+        # One thing is wrong, and the whole of it: the place belongs to the sentence.
+        detail, fields = fields[0], []
+    said = f"{problem.title}: {detail}" if detail else problem.title
+    return [f"{said} ({code})", *(f"  {field}" for field in fields)]

@@ -240,5 +240,15 @@ def test_a_problem_of_the_whole_request_is_told_once() -> None:
     assert problem_lines(422, "Unprocessable Content", content) == ["Invalid request: Say a note. (invalid_request)"]
 
 
+@pytest.mark.parametrize("detail", ["Only a batch may have it.", "children: Only a batch may have it."])
+def test_a_problem_of_one_field_is_told_once_with_its_place(detail: str) -> None:
+    content = b"""{"title": "Invalid request", "status": 422, "detail": "%s", "code": "invalid_request",
+        "errors": [{"field": "children", "message": "Only a batch may have it."}]}"""
+
+    assert problem_lines(422, "Unprocessable Content", content % detail.encode()) == [
+        "Invalid request: children: Only a batch may have it. (invalid_request)"
+    ]
+
+
 def test_an_answer_that_is_no_problem_document_is_told_by_its_status() -> None:
     assert problem_lines(502, "Bad Gateway", b"<html>") == ["The API answered 502 Bad Gateway"]
