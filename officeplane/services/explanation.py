@@ -123,6 +123,8 @@ def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:
         yield Reason("lane_occupied", detail, facts)
     if place.ahead:
         detail = f"{place.ahead} tasks of document {task.document_id!r} come before it."
+        if place.ahead == 1:
+            detail = f"One task of document {task.document_id!r} comes before it."
         yield Reason("lane_position", detail, {"position": place.ahead + 1, "head": place.head})
 
 

@@ -149,11 +149,13 @@ async def test_a_task_waits_for_whoever_is_in_its_document(bench: Workbench) -> 
 
 
 async def test_a_task_waits_behind_others_of_its_document(bench: Workbench) -> None:
-    first, _, third = [await bench.a_task(document_id="d") for _ in range(3)]
+    first, second, third = [await bench.a_task(document_id="d") for _ in range(3)]
 
     reason = await the_reason(bench, third)
 
     assert (reason.code, reason.facts) == ("lane_position", {"position": 3, "head": first.id})
+    assert reason.detail == "2 tasks of document 'd' come before it."
+    assert (await the_reason(bench, second)).detail == "One task of document 'd' comes before it."
 
 
 async def test_a_task_waits_behind_a_retry_that_blocks_its_lane_but_not_behind_one_that_yields(
