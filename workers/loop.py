@@ -3,9 +3,14 @@
 Two rounds overlap, so that one takes while the other claims, each for at most
 half of the slots; only one of them at a time blocks for hints. Without Redis the same claims are made from the
 ledger, once a second while there is nothing and at once while there is more.
+
+A hint goes to whichever worker waits for one, and is gone if that does not know the task's type. The sweeper
+rings again, but workers wait in turns of a second and it rings in time with them: the same one may be asked for
+ever. So who has heard nothing for a while looks into the ledger itself.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -37,12 +42,15 @@ class Loop:
         start: Callable[[ClaimedTask], None],
         *,
         poll_seconds: float,
+        look_seconds: float,
     ) -> None:
         self._doorbell = doorbell
         self._claiming = claiming
         self._slots = slots
         self._start = start
         self._poll_seconds = poll_seconds
+        self._look_seconds = look_seconds
+        self._silent_since = time.monotonic()
         # While one half is being claimed, the other is settled.
         self._share = min(TAKE_MAX, (slots.total + 1) // 2)
         self._taking = asyncio.Lock()
@@ -91,12 +99,21 @@ class Loop:
             return []
         if availability.available:
             try:
-                return await self._doorbell.bells.take(slots)
+                hints = await self._doorbell.bells.take(slots)
             except RedisUnavailable:
                 return None
+            return None if self._shall_look(hints) else hints
         if not self._look_again.is_set():
             await self._pause()
         return [] if availability.available or self._stopping.is_set() else None
+
+    def _shall_look(self, hints: list[str]) -> bool:
+        """Tell whether it has been silent for so long that the ledger is to be asked."""
+        now = time.monotonic()
+        is_time = not hints and now - self._silent_since >= self._look_seconds
+        if hints or is_time:
+            self._silent_since = now
+        return is_time
 
     async def _pause(self) -> None:
         """Wait until the ledger is to be looked at again, or need not be any more."""

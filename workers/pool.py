@@ -91,7 +91,13 @@ class Pool:
             finished=self._finished,
         )
         self._loop = Loop(
-            runtime.doorbell, services.claiming, self._slots, self._start, poll_seconds=settings.poll_seconds
+            runtime.doorbell,
+            services.claiming,
+            self._slots,
+            self._start,
+            poll_seconds=settings.poll_seconds,
+            # The sweeper has rung by then for whatever was lost.
+            look_seconds=2 * settings.sweep_seconds,
         )
 
     @property

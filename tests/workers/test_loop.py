@@ -35,7 +35,12 @@ class Hands:
 
 @asynccontextmanager
 async def a_loop(
-    hands: Workbench, *, slots: int = 3, poll_seconds: float = FOR_EVER, keeps_slots: bool = True
+    hands: Workbench,
+    *,
+    slots: int = 3,
+    poll_seconds: float = FOR_EVER,
+    look_seconds: float = FOR_EVER,
+    keeps_slots: bool = True,
 ) -> AsyncGenerator[Hands, None]:
     """Run a loop whose attempts never end, or at once."""
     places, started = Slots(slots), list[TaskId]()
@@ -45,7 +50,14 @@ async def a_loop(
         if not keeps_slots:
             places.release()
 
-    loop = Loop(hands.runtime.doorbell, hands.worker.claiming, places, start, poll_seconds=poll_seconds)
+    loop = Loop(
+        hands.runtime.doorbell,
+        hands.worker.claiming,
+        places,
+        start,
+        poll_seconds=poll_seconds,
+        look_seconds=look_seconds,
+    )
     watching = asyncio.create_task(loop.watch_redis())
     running = asyncio.create_task(loop.run())
     try:
@@ -97,6 +109,16 @@ async def test_no_more_is_taken_than_there_are_slots(bench: Workbench, hands: Wo
 
         await loop.has_started(tasks[2].id)
         assert len(await bench.rung()) == 2
+
+
+async def test_a_task_whose_hints_always_go_to_workers_that_do_not_know_its_type_is_found(
+    bench: Workbench, hands: Workbench
+) -> None:
+    task = await bench.a_task()
+    assert await bench.runtime.doorbell.bells.take(1) == [task.id]  # by one that cannot use it
+
+    async with a_loop(hands, look_seconds=0) as loop:
+        await loop.has_started(task.id)
 
 
 async def test_while_one_half_of_the_slots_is_being_claimed_the_other_takes(

@@ -1,18 +1,24 @@
 """What may go wrong when nobody looks after what stays behind."""
 
 from tests.chaos.mutants.texts import monkey_patch
+from workers.loop import Loop
 from workers.maintenance import catalogue
 from workers.maintenance.chore import Chore
 
 
 def no_sweeper() -> None:
-    """Nobody rings for hints that were lost."""
+    """Nobody rings for hints that were lost, and nobody looks for what they would have led to."""
     _without("sweeper")
+    monkey_patch(Loop, "_shall_look", _never)
 
 
 def no_reaper() -> None:
     """Nobody ends the attempts of the dead."""
     _without("reaper")
+
+
+def _never(_loop: Loop, _hints: list[str]) -> bool:
+    return False
 
 
 def _without(name: str) -> None:
