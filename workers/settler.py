@@ -121,8 +121,7 @@ class Settler:
                     self._claiming.doubt(following)
                 await self._keep(group, error)
                 continue
-            for ended in group:
-                self._claiming.forget_suspect(ended.task.id)
+            self._forget_suspects(group)
             heads: list[ClaimedTask] = []
             if following is not None:
                 heads = await following.claimed()
@@ -190,8 +189,13 @@ class Settler:
         _log.warning("settlement.postponed", tasks=len(group), given_up=len(hopeless), error=str(error))
         self._ended.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
         # Their documents too: a lock in hand is renewed, and these are no longer ours.
+        self._forget_suspects(hopeless)
         await self._quit([ended.task for ended in hopeless])
         await asyncio.sleep(PAUSE_SECONDS)
+
+    def _forget_suspects(self, group: Sequence[Ended]) -> None:
+        for ended in group:
+            self._claiming.forget_suspect(ended.task.id)
 
     async def _go_on(self, tasks: Sequence[ClaimedTask], last_in_lane: Sequence[ClaimedTask]) -> None:
         """Start the next heads, then give back what is finished: a document with work does not wait for that."""

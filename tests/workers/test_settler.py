@@ -173,6 +173,22 @@ async def test_an_attempt_whose_lease_is_over_before_postgres_is_back_is_left_to
     assert through_proxy.worker.claiming.holds == [], "its lock would be renewed for ever"
 
 
+async def test_who_left_a_suspect_to_the_reaper_takes_the_next_one(
+    bench: Workbench, proxy: FaultProxy, through_proxy: Workbench
+) -> None:
+    task, other = await bench.a_task(), await bench.a_task()
+    await bench.execute("UPDATE tasks SET suspect = true")
+    suspect = await through_proxy.claim_next(task)
+    finished = Finished()
+    async with a_settler(through_proxy, finished, lease_seconds=0.1) as settler:
+        await proxy.refuse()
+        settler.add(suspect, Succeeded(None))
+        await finished.all(suspect)
+        await proxy.heal()
+
+    assert (await through_proxy.claim_next(other)).suspect
+
+
 async def test_a_claim_that_was_lost_is_finished_without_a_settlement(bench: Workbench) -> None:
     task = await bench.a_running_task()
     finished = Finished()
