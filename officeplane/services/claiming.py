@@ -167,6 +167,7 @@ class Claiming:
         except BaseException:
             self._doubtful |= doubtful
             raise
+        self._note_suspects(found)
         for task in found:
             if task.document_id is not None and task.hold_id is not None:
                 self._lanes.rejoin(task.document_id, task.hold_id)
@@ -267,7 +268,10 @@ class Claiming:
         finally:
             if may_take_suspect:
                 self._suspect_sought = False
+        self._note_suspects(claimed)
+        return claimed
+
+    def _note_suspects(self, claimed: Iterable[ClaimedTask]) -> None:
         for task in claimed:
             if task.suspect:
                 self._suspect = task.id
-        return claimed

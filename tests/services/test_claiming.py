@@ -357,3 +357,21 @@ async def test_an_uncharged_failure_leaves_the_charge_as_it_was(bench: Workbench
     (again,) = await bench.worker.claiming.claim([running.id])
 
     assert (again.attempt, again.attempts_charged) == (2, 0)
+
+
+async def test_a_suspect_that_was_claimed_unheard_is_the_only_one_in_hand(
+    bench: Workbench, another_bench: AnotherBench, postgres_proxy: FaultProxy, database_url: str
+) -> None:
+    async with another_bench(database_url=postgres_proxy.url(database_url)) as cut_off:
+        # The statement is known to the connection, so that all of it is sent at once.
+        await cut_off.a_running_task()
+        suspect, other = await bench.a_task(), await bench.a_task()
+        await bench.execute("UPDATE tasks SET suspect = true WHERE state = 'QUEUED'")
+        postgres_proxy.cut_after(Direction.REPLIES, 1)
+        with pytest.raises(DatabaseUnavailableError):
+            await cut_off.claim(suspect)
+
+        await postgres_proxy.heal()
+        claimed = await cut_off.claim(other)
+
+        assert ids(claimed) == [suspect.id]
