@@ -143,7 +143,13 @@ async def open_runtime(
             documents=Documents(ledger, sandbox, submission, cancellation, waiting),
         )
         await stack.enter_async_context(
-            background(runtime.submission.group.run, runtime.waiting.listen, runtime.waiting.poll, runtime.feed.read)
+            background(
+                runtime.submission.group.run,
+                runtime.submission.dependents.run,
+                runtime.waiting.listen,
+                runtime.waiting.poll,
+                runtime.feed.read,
+            )
         )
         yield runtime
 

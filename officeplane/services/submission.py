@@ -61,13 +61,15 @@ class Submission:
         self._doorbell = doorbell
         self.catalogue = catalogue
         self.group: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
+        # What others depend on may be locked for a while, which concerns nobody else.
+        self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
 
     async def submit(self, request: TaskRequest) -> Submitted:
         """Store one task, together with whatever else is being submitted, and ring for it."""
         intake = take_in(request, self.catalogue)
         if intake.edited:
             await self.check_documents([intake])
-        return await self.group.add(intake)
+        return await (self.dependents if intake.dependencies else self.group).add(intake)
 
     async def submit_many(self, requests: Iterable[TaskRequest]) -> list[Submitted]:
         """Store all of these tasks or none, in the order given, and ring for them.

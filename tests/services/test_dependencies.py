@@ -345,6 +345,24 @@ async def test_an_edge_waits_for_its_dependency_as_long_as_it_takes(
     assert await bench.state(await inserting) == "PENDING"
 
 
+async def test_who_depends_on_nothing_does_not_wait_for_what_others_depend_on(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submission, "DEPENDENCY_WAIT", "5s")
+    first = await bench.a_task()
+    async with bench.runtime.ledger.transaction() as keeper:
+        await keeper.fetch("SELECT FROM tasks WHERE id = $1::uuid FOR UPDATE", first.id)
+        inserting = asyncio.ensure_future(after(bench, first))
+        at_once = asyncio.ensure_future(bench.a_task())
+        await bench.somebody_waits_for_a_lock()
+        later = await bench.a_task()
+
+        assert await bench.states(await at_once, later) == ["QUEUED", "QUEUED"]
+        assert not inserting.done()
+
+    assert await bench.state(await inserting) == "PENDING"
+
+
 async def test_tasks_that_wait_for_nothing_are_found_by_a_recount(bench: Workbench) -> None:
     first, second = [await bench.a_task() for _ in range(2)]
     missed, waiting = await after(bench, first), await after(bench, second)
