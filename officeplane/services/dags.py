@@ -85,9 +85,13 @@ class Dags:
         await self._submission.check_documents(intakes, "tasks.{}")
 
         async def store(connection: Connection) -> list[Submitted]:
-            status = (await dags.lock(connection, [dag_id])).get(dag_id)
-            if status is not DagStatus.RUNNING:
-                raise DagEndedError(dag_id, status or dag.status, "added to")
+            await dags.lock(connection, [dag_id])
+            standing = await dags.fetch(connection, dag_id)
+            if standing is None or standing.status is not DagStatus.RUNNING:
+                raise DagEndedError(dag_id, (standing or dag).status, "added to")
+            if standing.cancel_requested_at is not None:
+                # What runs of it has only been asked to stop yet.
+                raise DagEndedError(dag_id, "being cancelled", "added to")
             return await _inserted(connection, intakes)
 
         await self._submission.rung(await self._stored(store))

@@ -30,10 +30,9 @@ async def insert(executor: Executor, dag_id: DagId, title: str | None, created_b
     return created_at
 
 
-async def lock(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, DagStatus]:
-    """Lock DAGs in the order of their ids and return how they stand."""
-    rows = await executor.fetch(_SQL["lock"], sorted(dag_ids))
-    return {DagId(str(row["id"])): DagStatus(row["status"]) for row in rows}
+async def lock(executor: Executor, dag_ids: Iterable[DagId]) -> None:
+    """Lock DAGs in the order of their ids."""
+    await executor.fetch(_SQL["lock"], sorted(dag_ids))
 
 
 async def fetch(executor: Executor, dag_id: DagId) -> Dag | None:

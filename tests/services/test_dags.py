@@ -347,6 +347,23 @@ async def test_tasks_are_added_to_a_dag_that_runs_and_to_no_other(bench: Workben
         await bench.runtime.dags.details(DagId("01890a5d-ac96-774b-bcce-b302099a8057"))
 
 
+async def test_nothing_is_added_to_a_dag_that_is_being_cancelled_before_a_task_of_it_is_retried(
+    bench: Workbench,
+) -> None:
+    dag = await a_dag(bench, a=(), b=())
+    running = await bench.claim_next(await dag.task("a"))
+    more = DagTasksRequest.model_validate({"tasks": bodies({"c": ()})})
+    await bench.runtime.dags.cancel(dag.id, None)
+
+    with pytest.raises(DagEndedError, match="is being cancelled; it cannot be added to"):
+        await bench.runtime.dags.add(dag.id, more)
+    await dag.retry("b")
+    await bench.runtime.dags.add(dag.id, more)
+    await bench.complete(running)
+
+    assert await dag.states("a", "b", "c") == "CANCELLED QUEUED QUEUED"
+
+
 async def test_results_of_predecessors_are_put_into_the_payload(bench: Workbench) -> None:
     payload = {"seconds": {"$ref": "a.deep.1"}}
     child = {"taskType": "sleep", "payload": payload}

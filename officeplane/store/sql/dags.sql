@@ -7,7 +7,7 @@ INSERT INTO dags (id, title, created_by) VALUES ($1::uuid, $2::text, $3::text) R
 
 -- name: lock
 -- Locks DAGs in the order of their ids. No row: no such DAG.
-SELECT id, status FROM dags WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+SELECT id FROM dags WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: fetch
 -- A DAG by id. No row: no such DAG.
