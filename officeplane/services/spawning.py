@@ -49,8 +49,8 @@ class Spawning:
         """
         try:
             spawned = await self._spawn(task, request, key)
-            has_needs = request.depends_on is not None or request.children is not None
-            if wait and has_needs and not spawned.is_completed:
+            # What needed nothing when it was spawned may have come to wait for others since.
+            if wait and not spawned.is_completed:
                 await self._refuse_circle(task, spawned)
         except (InvalidRequestError, DocumentNotFoundError) as error:
             message = f"The task {key!r} cannot be spawned: {error}"

@@ -434,3 +434,18 @@ async def test_of_two_that_would_wait_for_each_other_one_waits_and_the_other_is_
         with pytest.raises(PermanentFailure, match="which it is to wait for, waits for it in its turn"):
             await wait(bench, refused, depends_on=[by_state[TaskState.PENDING].id])
         await bench.complete(refused)
+
+
+async def test_who_would_wait_for_what_has_come_to_wait_for_it_is_told_and_does_not_run_for_ever(
+    bench: Workbench,
+) -> None:
+    above = await bench.a_running_task()
+    spawned = await spawn(bench, above)
+    below = await bench.claim_next(await task_of(bench, spawned))
+    await wait(bench, below, depends_on=[above.id])
+
+    await bench.settle(above, Waiting(spawned.task_id))
+    refused = await again(bench, above)
+
+    with pytest.raises(PermanentFailure, match="which it is to wait for, waits for it in its turn"):
+        await wait(bench, refused)
