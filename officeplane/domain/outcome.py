@@ -86,8 +86,11 @@ class RetryRules:
     half_open_after_seconds: float = 60.0
 
 
-def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
-    """Return what becomes of a task after an attempt; `chance` in [0, 1) spreads retries."""
+def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float, rate_limits: int = 0) -> Verdict:
+    """Return what becomes of a task after an attempt; `chance` in [0, 1) spreads retries.
+
+    `rate_limits` is how many in a row it has met before.
+    """
     match outcome:
         case Succeeded(result_json) | Edited(result_json):
             return Verdict(task.id, task.claim_id, TaskState.COMPLETED, result_json)
@@ -96,14 +99,24 @@ def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float)
         case Waiting():
             return Verdict(task.id, task.claim_id, TaskState.PENDING)
         case Failed(failure, killed_its_child):
-            return _after_failure(task, failure, rules, chance, charged=failure.is_charged, crashed=killed_its_child)
+            return _after_failure(
+                task, failure, rules, chance,
+                charged=failure.is_charged, crashed=killed_its_child, rate_limits=rate_limits,
+            )  # fmt: skip
         case Lapsed(handler_started, is_guilty):
             failure = Failure(FailureKind.CRASH, "its worker stopped answering before the attempt ended")
             return _after_failure(task, failure, rules, chance, charged=handler_started, crashed=is_guilty)
 
 
 def _after_failure(
-    task: ClaimedTask, failure: Failure, rules: RetryRules, chance: float, *, charged: bool, crashed: bool
+    task: ClaimedTask,
+    failure: Failure,
+    rules: RetryRules,
+    chance: float,
+    *,
+    charged: bool,
+    crashed: bool,
+    rate_limits: int = 0,
 ) -> Verdict:
     standing = Standing(
         attempts_charged=task.attempts_charged + charged,
@@ -112,7 +125,7 @@ def _after_failure(
         crashes_max=rules.poison_crashes,
         # A lapse that cleared nobody leaves a suspect; one that convicted it leaves a count.
         has_crashed_before=task.suspect or task.crashes > 0,
-        attempts_uncharged=task.attempt - task.attempts_charged,
+        rate_limits=rate_limits,
     )
     policy = rules.default if task.retry_json is None else RetryPolicy.model_validate_json(task.retry_json)
     poisoned = crashed and standing.is_poisoned

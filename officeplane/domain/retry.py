@@ -72,7 +72,8 @@ class Standing:
     crashes: int
     crashes_max: int
     has_crashed_before: bool
-    attempts_uncharged: int = 0
+    rate_limits: int = 0
+    """How many rate limits in a row it has met before this attempt."""
 
     @property
     def is_poisoned(self) -> bool:
@@ -85,7 +86,7 @@ def next_step(failure: Failure, standing: Standing, policy: RetryPolicy, chance:
     if standing.is_poisoned or not policy.allows(failure.kind) or standing.attempts_charged > standing.retries_max:
         return GiveUp()
     if failure.kind is FailureKind.RATE_LIMITED:
-        return Retry(wait_seconds(failure.retry_after, max(standing.attempts_uncharged, 1), chance))
+        return Retry(wait_seconds(failure.retry_after, standing.rate_limits + 1, chance))
     if failure.kind is FailureKind.CRASH and not standing.has_crashed_before:
         return Retry(0.0)
     return Retry(policy.delay_seconds(max(standing.attempts_charged, 1), chance))

@@ -19,6 +19,7 @@ import structlog
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DagId, TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState
 from officeplane.domain.outcome import Edited, Failed, Outcome, RetryRules, Verdict, Waiting, judge, unstorable
@@ -132,7 +133,8 @@ class Settlements:
         if not attempts:
             return [], []
         await reach("before_settle")
-        judged = [self._judged(attempt) for attempt in attempts]
+        rate_limits = await self._rate_limits(attempts)
+        judged = [self._judged(attempt, rate_limits.get(attempt.task.id, 0)) for attempt in attempts]
         news: list[News] = []
         settled: dict[TaskId, Settled] = {}
         if any(one.awaits is not None for one in judged):
@@ -156,9 +158,20 @@ class Settlements:
             await self._doorbell.bells.ring(await valves.ring(self._ledger, freed, rung_ago=RUNG_SECONDS))
         await reach("after_ready_rung")
 
-    def _judged(self, attempt: Attempt) -> Judged:
+    async def _rate_limits(self, attempts: Sequence[Attempt]) -> Mapping[TaskId, int]:
+        """Return how many rate limits in a row those have met before that have met one more, which names no time."""
+        met = [
+            attempt.task.id
+            for attempt in attempts
+            if isinstance(attempt.outcome, Failed)
+            and attempt.outcome.failure.kind is FailureKind.RATE_LIMITED
+            and attempt.outcome.failure.retry_after is None
+        ]
+        return await settlements.rate_limits(self._ledger, met) if met else {}
+
+    def _judged(self, attempt: Attempt, rate_limits: int) -> Judged:
         task, outcome = attempt
-        verdict = judge(task, outcome, self._rules, random.random())
+        verdict = judge(task, outcome, self._rules, random.random(), rate_limits)
         match outcome:
             case Edited(revision=revision):
                 return Judged(task, verdict, revision)

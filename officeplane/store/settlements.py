@@ -184,6 +184,12 @@ async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted
     await executor.fetch(_SQL["count_fenced"], counted_by, task_types)
 
 
+async def rate_limits(executor: Executor, task_ids: Sequence[TaskId]) -> dict[TaskId, int]:
+    """Return how many rate limits in a row tasks have met with their last failures; who met none is left out."""
+    rows = await executor.fetch(_SQL["rate_limits"], task_ids)
+    return {TaskId(str(row["task_id"])): row["n"] for row in rows}
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A claim that nobody but its owner has touched."""

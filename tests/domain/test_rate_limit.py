@@ -141,7 +141,7 @@ def test_what_nobody_asked_for_is_spread_by_a_tenth_and_bounded(nth: int, chance
     RetryPolicy(strategy="fixed", initial_seconds=1),
 ])  # fmt: skip
 def test_a_policy_for_failures_does_not_make_a_failure_of_a_rate_limit(policy: RetryPolicy) -> None:
-    standing = Standing(0, 0, crashes=0, crashes_max=2, has_crashed_before=False, attempts_uncharged=2)
+    standing = Standing(0, 0, crashes=0, crashes_max=2, has_crashed_before=False, rate_limits=1)
 
     step = next_step(Failure(FailureKind.RATE_LIMITED, "429"), standing, policy, 0.0)
 

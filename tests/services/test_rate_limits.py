@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed
 from officeplane.domain.task import ClaimedTask
@@ -88,6 +90,22 @@ async def test_without_a_time_the_task_waits_longer_each_time(bench: Workbench) 
         await let_the_slowdown_pass(bench)
 
     assert [(low < wait < 1.15 * low) for low, wait in zip((58, 118, 238), waits, strict=True)] == [True] * 3
+
+
+@pytest.mark.parametrize("earlier", ["handed back", "given up and retried"])
+async def test_only_rate_limits_make_the_next_wait_longer(bench: Workbench, earlier: str) -> None:
+    task = await bench.a_task()
+    for _ in range(4):
+        if earlier == "handed back":
+            await bench.hand_back(await bench.claim_next(task))
+        else:
+            await bench.exhaust(task)
+            await bench.runtime.reopening.retry(task.id)
+
+    await limit(bench, await bench.claim_next(task), None)
+
+    wait = ((await bench.details(task.id)).task.run_at - datetime.now(UTC)).total_seconds()
+    assert 58 < wait < 70
 
 
 async def test_when_a_slowdown_has_passed_the_leader_rings(bench: Workbench) -> None:

@@ -286,6 +286,15 @@ INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
 SELECT $1::text, task_type, 'fenced', '', count(*) FROM unnest($2::text[]) AS task_type GROUP BY 2 ORDER BY 2
 ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 
+-- name: rate_limits
+-- How many rate limits in a row tasks have met with their last failures. No row: none.
+SELECT f.task_id, count(*) AS n
+  FROM task_failures f
+ WHERE f.task_id = ANY($1::uuid[]) AND f.kind = 'rate_limited'
+   AND NOT EXISTS (SELECT FROM task_failures later
+                    WHERE later.task_id = f.task_id AND later.attempt > f.attempt AND later.kind <> 'rate_limited')
+ GROUP BY f.task_id
+
 -- name: standing
 -- How claims stand after a settlement that gave no row for them. No row: pruned.
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a
