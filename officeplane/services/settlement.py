@@ -288,7 +288,6 @@ class Settlements:
         awaited = {one.task.id for one in judged if one.task.has_dependents}
         roots = {one.task.root_id for one in judged if one.task.parent_id is not None or one.task.id in atomic}
         strains = {one.task.id: one.strain for one in judged if one.strain is not None}
-        waits = any(one.awaits is not None for one in judged)
 
         async def settle(executor: Executor, allowed: Sequence[Verdict]) -> Ends:
             async def some_of(some: Sequence[Verdict]) -> list[Settled]:
@@ -327,7 +326,8 @@ class Settlements:
                 ended = {parents[row.task_id] for row in settled if row.task_id in parents and row.state in FINAL}
                 rolled += await roll_up(executor, ended, children_ran=True, counted_by=self._counted_by)
             final = [Ended(row.task_id, row.state, row.has_dependents) for row in settled if row.state in FINAL]
-            if waits or any(task.has_dependents for task in (*final, *rolled.ended)):
+            # What is cancelled may have spawned something that it was about to wait for, or waited for already.
+            if any(task.has_dependents or task.state is TaskState.CANCELLED for task in (*final, *rolled.ended)):
                 await reach("between_settle_and_release")
                 rolled += await follow(
                     executor, [*final, *rolled.ended], dag_ids, completing | ending, counted_by=self._counted_by

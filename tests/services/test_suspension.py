@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from officeplane.domain.dead_letter import Decision, Ruling
+from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Succeeded, Waiting
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
+from officeplane.services.failpoints import arm
 from officeplane.services.keeping import ClaimLostError
 from officeplane.services.settlement import Attempt, Fenced
 from officeplane.store.settlements import Settled
@@ -386,6 +388,25 @@ async def test_a_dag_that_is_cancelled_takes_along_who_waits_and_what_was_spawne
     assert await dag.states("a", "b") == "CANCELLED CANCELLED"
     assert await bench.states(spawned, await task_of(bench, forgotten)) == ["CANCELLED", "CANCELLED"]
     assert await dag.status() == "cancelled"
+
+
+async def test_what_was_to_be_waited_for_ends_also_if_the_worker_dies_before_it_ends_the_cancelled_attempt(
+    bench: Workbench,
+) -> None:
+    spawner = await bench.a_running_task()
+    spawned = await spawn(bench, spawner)
+    await bench.runtime.cancellation.cancel(spawner.id, None)
+    try:
+        arm("before_commit=raise", 0)
+        with pytest.raises(DatabaseUnavailableError):
+            await bench.settle(spawner, Waiting(spawned.task_id))
+    finally:
+        arm("", 0)
+
+    await bench.let_leases_lapse()
+    await bench.worker.redelivery.reap()
+
+    assert await bench.states(spawner, await task_of(bench, spawned)) == ["CANCELLED", "CANCELLED"]
 
 
 async def test_a_dag_that_is_cancelled_meanwhile_gets_no_new_task(bench: Workbench) -> None:
