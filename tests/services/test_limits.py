@@ -169,6 +169,22 @@ async def test_a_limited_head_that_yields_lets_others_pass(bench: Workbench) -> 
     assert (await bench.claim_next(head)).id == behind.id
 
 
+@pytest.mark.parametrize("held_by", ["its limit", "a pause", "an open breaker"])
+async def test_a_limited_head_that_yields_lets_others_pass_that_are_limited_too(bench: Workbench, held_by: str) -> None:
+    await limit(bench, concurrency=1)
+    await bench.runtime.regulation.set_limits("sleep", Limits(None, 1))
+    if held_by == "its limit":
+        await bench.a_running_task()
+    elif held_by == "a pause":
+        await bench.runtime.regulation.pause_type("noop")
+    else:
+        await bench.runtime.regulation.open_breaker("noop")
+    head = await bench.a_task(document_id="d", on_retry="yield")
+    behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
+
+    assert (await bench.claim_next(head)).id == behind.id
+
+
 async def test_a_paused_or_slowed_type_is_not_admitted(bench: Workbench) -> None:
     await limit(bench, concurrency=5)
     tasks = await some(bench, 3)

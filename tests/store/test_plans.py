@@ -138,7 +138,7 @@ HOT: Final = [
     hot("tasks", "children", IDS, "of_parent"),
     hot("tasks", "lane_position", "'document-1', 50, 1, '2030-01-01T00:00:00Z'", "lane", "occupant"),
     hot("tasks", "earlier_siblings", f"{AN_ID}, {AN_ID}", "of_parent"),
-    hot("valves", "contenders", f"{IDS}, {DOCUMENTS}", "pkey", "lane"),
+    hot("valves", "contenders", f"{IDS}, {DOCUMENTS}", "pkey", "lane", "active"),
     hot("valves", "rooms", "ARRAY['noop']", "active"),
     hot("chores", "prune", "0, 86400, 86400, 1000", "pkey", "of_parent", "seq"),
 ]

@@ -218,7 +218,8 @@ SELECT t.id
 
 -- name: contenders
 -- Which of these tasks, and of the heads of these lanes, are kept by limits alone or by
--- more, most urgent first. No row: whatever keeps them, it is no limit.
+-- more, most urgent first. One that yields is a head if there is room for it: else what
+-- stands behind it is. No row: whatever keeps them, it is no limit.
 SELECT c.id, c.document_id, c.task_type
   FROM (SELECT t.id, t.document_id, t.task_type, t.run_at, t.rank, t.seq
           FROM unnest($1::uuid[]) AS w(id), LATERAL (SELECT * FROM tasks WHERE tasks.id = w.id OFFSET 0) t
@@ -228,7 +229,9 @@ SELECT c.id, c.document_id, c.task_type
                LATERAL (SELECT id, document_id, task_type, run_at, rank, seq FROM tasks
                          WHERE document_id = w.lane AND runnable AND state IN {claimable}
                            AND (NOT yields OR run_at <= clock_timestamp()
-                                AND (NOT {held} OR task_type IN (SELECT v.task_type FROM valves v WHERE v.limited)))
+                                AND (NOT {held}
+                                     OR task_type IN (SELECT r.task_type FROM ({rooms}) r WHERE r.room > 0 AND r.probe IS NULL)
+                                     OR id IN (SELECT r.probe FROM ({rooms}) r WHERE r.room > 0)))
                          ORDER BY rank, seq LIMIT 1) head) c
  WHERE c.run_at <= clock_timestamp() AND c.task_type IN (SELECT v.task_type FROM valves v WHERE v.limited)
  ORDER BY c.rank, c.seq
