@@ -213,14 +213,17 @@ class Claiming:
         if not lanes:
             return []
         wanted = lane_claims(lanes)
-        try:
-            claimed = await self._take_heads(wanted)
-        except LaneRaceError:
-            claimed = await self._claim_one_by_one(wanted)
+        claimed: list[ClaimedTask] = []
         if self._limits:
+            # First of all: to the others a limited head that yields stands aside, even if there is room for it.
+            claimed = await self._admit([], wanted)
             taken = {task.document_id for task in claimed}
-            with in_hand(claimed):
-                claimed += await self._admit([], [lane for lane in wanted if lane[0] not in taken])
+            wanted = [lane for lane in wanted if lane[0] not in taken]
+        with in_hand(claimed):
+            try:
+                claimed += await self._take_heads(wanted)
+            except LaneRaceError:
+                claimed += await self._claim_one_by_one(wanted)
         return claimed
 
     async def _claim_one_by_one(self, wanted: Sequence[LaneClaim]) -> list[ClaimedTask]:
@@ -237,6 +240,8 @@ class Claiming:
         return claimed
 
     async def _take_heads(self, wanted: Sequence[LaneClaim]) -> list[ClaimedTask]:
+        if not wanted:
+            return []
         return await self._take(
             [claim_id for _, claim_id, _ in wanted], lambda who: claims.claim_lanes(self._ledger, who, wanted)
         )

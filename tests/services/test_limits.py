@@ -185,6 +185,18 @@ async def test_a_limited_head_that_yields_lets_others_pass_that_are_limited_too(
     assert (await bench.claim_next(head)).id == behind.id
 
 
+async def test_a_limited_head_that_yields_has_its_turn_while_there_is_room(bench: Workbench) -> None:
+    await limit(bench, concurrency=1)
+    head = await bench.a_task(document_id="d", on_retry="yield")
+    behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
+
+    claimed = await bench.claim_next(behind)
+    await bench.worker.settling.settle([_done(claimed)])
+    (following,) = await bench.worker.claiming.continue_lanes([DocumentId("d")])
+
+    assert [claimed.id, following.id] == [head.id, behind.id]
+
+
 async def test_a_paused_or_slowed_type_is_not_admitted(bench: Workbench) -> None:
     await limit(bench, concurrency=5)
     tasks = await some(bench, 3)
