@@ -46,8 +46,10 @@ class Reopening:
         unmet = await _dependencies_left(connection, tree)
         reopened = reopening(tree, tree.whole(task_id), {waiting: len(left) for waiting, left in unmet.items()})
         _refuse_in_vain(reopened, unmet, tree, await _given_up(connection, unmet))
-        await _refuse_twins(connection, reopened, tree)
-        moved = await trees.reopen(connection, reopened)
+        has_other_payload = ruling.decision is Decision.MODIFY_AND_RETRY
+        if not has_other_payload:
+            await _refuse_twins(connection, reopened, tree)
+        moved = await trees.reopen(connection, reopened, as_other_content=has_other_payload)
         await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
         if dag_ids:
             await dags.forget_cancel(connection, task_id)

@@ -120,7 +120,7 @@ class Review:
                 case Decision.RETRY | Decision.MODIFY_AND_RETRY:
                     moved = await self._reopening.reopen(connection, root_id, task_id, ruling)
                     if payload_json is not None:
-                        await dead_letters.replace_payload(connection, task_id, payload_json)
+                        await dead_letters.replace_payload(connection, task_id, root_id, payload_json)
                     return RolledUp(queued=moved)
                 case Decision.CANCEL | Decision.DELETE:
                     await dead_letters.resolve(connection, [task_id], ruling)

@@ -95,9 +95,9 @@ async def remark(executor: Executor, task_id: TaskId, ruling: Ruling, *, alerts:
     await executor.fetch(_SQL["remark"], task_id, str(ruling.decision), ruling.by, ruling.note, alerts)
 
 
-async def replace_payload(executor: Executor, task_id: TaskId, payload_json: str) -> None:
+async def replace_payload(executor: Executor, task_id: TaskId, root_id: TaskId, payload_json: str) -> None:
     """Give a task that was reopened in this transaction another payload."""
-    await executor.fetch(_SQL["replace_payload"], task_id, payload_json)
+    await executor.fetch(_SQL["replace_payload"], task_id, payload_json, root_id)
 
 
 def letter_in(row: Row) -> DeadLetter:

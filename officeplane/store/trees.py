@@ -196,8 +196,8 @@ def none_younger(rows: list[Row]) -> list[Row]:
     return rows
 
 
-async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]:
-    """Start a new generation of final tasks and return how they stand."""
+async def reopen(executor: Executor, tasks: Collection[Reopened], *, as_other_content: bool = False) -> list[Moved]:
+    """Start a new generation of final tasks, which may do something else from now on, and return how they stand."""
     rows = await executor.fetch(
         _SQL["reopen"],
         [task.id for task in tasks],
@@ -205,6 +205,7 @@ async def reopen(executor: Executor, tasks: Collection[Reopened]) -> list[Moved]
         [task.blockers for task in tasks],
         BOOST_PER_MINUTE,
         [task.unmet for task in tasks],
+        as_other_content,
     )
     return [
         Moved(

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.errors import IdempotencyInProgressError, InvalidRequestError, TwinUnfinishedError
 from officeplane.domain.request import TaskRequest
+from officeplane.domain.task import Task
 from officeplane.services.intake import take_in
 from officeplane.services.submission import Submitted
 from officeplane.store import tasks
@@ -258,3 +260,32 @@ async def test_a_retry_and_a_submission_at_once_leave_one_unfinished(
 
             rows = await bench.execute("SELECT FROM tasks WHERE document_id = $1 AND state = 'QUEUED'", f"d{number}")
             assert len(rows) == 1
+
+
+async def modify_and_retry(bench: Workbench, task: Task) -> None:
+    ruling = Ruling(Decision.MODIFY_AND_RETRY, "alice", None)
+    await bench.runtime.review.resolve(task.id, ruling, {"seconds": 2})
+
+
+async def test_another_payload_is_retried_beside_what_does_as_the_old_one_did(bench: Workbench) -> None:
+    old = await submit(bench, max_retries=0)
+    await bench.end(old.task, "FAILED")
+    twin = await submit(bench)
+
+    await modify_and_retry(bench, old.task)
+
+    assert await bench.states(old.task, twin.task) == ["QUEUED", "QUEUED"]
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+async def test_a_batch_of_which_a_child_has_another_payload_is_another_content(
+    bench: Workbench, *, goes_on: bool
+) -> None:
+    sleep = {"task_type": "sleep", "payload": {"seconds": 1}}
+    given = {"children": [sleep, sleep], "on_child_failure": "continue" if goes_on else "abort"}
+    batch = await submit(bench, **given)
+    await bench.end(batch.tasks[1], "FAILED")
+
+    await modify_and_retry(bench, batch.tasks[1])
+
+    assert not (await submit(bench, **given)).replayed

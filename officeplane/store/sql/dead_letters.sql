@@ -87,6 +87,11 @@ SELECT task_id, generation, $2::text, $3::text, $4::text FROM remarked
 RETURNING task_id
 
 -- name: replace_payload
--- Gives a task that was reopened in this transaction another payload, which stands for another
--- content. No row: it is final.
-UPDATE tasks SET payload = $2::jsonb, content_hash = NULL WHERE id = $1::uuid AND state IN {waiting} RETURNING id
+-- Gives a task that was reopened in this transaction, as another content, another payload; the
+-- batch that it belongs to may have been going on, and is another content from now on, too.
+-- No row: it is final.
+WITH whole AS (
+    UPDATE tasks SET content_hash = NULL
+     WHERE id = $3::uuid AND id <> $1::uuid AND state IN {unfinished} AND content_hash IS NOT NULL
+)
+UPDATE tasks SET payload = $2::jsonb WHERE id = $1::uuid AND state IN {waiting} RETURNING id

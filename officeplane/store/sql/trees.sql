@@ -182,6 +182,7 @@ WITH wanted AS (
            crashes = 0, suspect = false, poison_pill = false, claim_id = NULL, hold_id = NULL,
            cancel_requested_at = NULL, cancel_reason = NULL, result = NULL, progress = NULL, finished_at = NULL,
            error = CASE WHEN runnable THEN error END,
+           content_hash = CASE WHEN NOT $6::boolean THEN content_hash END,
            -- An edge to a final task does not mark it.
            has_dependents = has_dependents OR EXISTS (SELECT FROM task_edges e WHERE e.depends_on = tasks.id),
            run_at = CASE WHEN w.target = 'PENDING' AND attempt = 0 THEN run_at ELSE least(run_at, clock_timestamp()) END,
