@@ -5,6 +5,7 @@ Under xdist every worker process has its own of each. Nothing here is kept or fl
 
 import os
 import secrets
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -24,10 +25,13 @@ NewDatabase = Callable[[], Awaitable[str]]
 
 
 def pytest_configure() -> None:
-    """Keep the settings of the developer's shell out of the tests."""
+    """Keep the settings of the developer's shell out of the tests, and what it does about Ctrl-C."""
     for name in list(os.environ):
         if name.startswith("OFFICEPLANE_") and name != "OFFICEPLANE_PG_BIN":
             del os.environ[name]
+    # What a script starts in the background is born deaf to it, and so would be every command that is tested.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
