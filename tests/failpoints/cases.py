@@ -48,7 +48,11 @@ UNREACHABLE: Final = {
         for kind in Kind
         if kind is not Kind.CHILD and (point != "before_commit" or kind not in _NOT_ALONE)
     },
-    **{("between_settle_and_release", kind): _NOBODY_WAITS for kind in Kind if kind is not Kind.AWAITED},
+    **{
+        ("between_settle_and_release", kind): _NOBODY_WAITS
+        for kind in Kind
+        if kind not in {Kind.AWAITED, Kind.CANCELLED}
+    },
     ("handler_end", Kind.CANCELLED): "a handler that is cancelled does not return",
 }  # fmt: skip
 
