@@ -23,7 +23,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.priority import tier_of
+from officeplane.domain.priority import Tier, tier_of
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
@@ -133,12 +133,18 @@ class Submission:
                     raise refusal.within(place.format(index))
 
     async def ring(self, tasks: Iterable[Task]) -> None:
-        """Ring for tasks that may run; a batch is rung by its first leaf."""
-        await self._doorbell.bells.ring(
-            (task.id, tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority))
-            for task in tasks
-            if task.state is TaskState.QUEUED and (not task.is_batch or task.is_atomic)
-        )
+        """Ring for tasks that may run, once for each lane; a batch is rung by its first leaf."""
+        hints: dict[str, tuple[TaskId, Tier]] = {}
+        for task in tasks:
+            if task.state is not TaskState.QUEUED or (task.is_batch and not task.is_atomic):
+                continue
+            tier = tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority)
+            # Any hint leads to its lane's head: the others would be popped in vain, before those of other documents.
+            place = task.document_id or task.id
+            known = hints.get(place)
+            if known is None or tier < known[1]:
+                hints[place] = task.id, tier
+        await self._doorbell.bells.ring(hints.values())
 
     async def rung(self, stored: list[Submitted]) -> list[Submitted]:
         """Ring for what was stored just now, and return it."""

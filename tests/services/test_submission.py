@@ -54,6 +54,20 @@ async def test_a_batch_is_rung_by_its_first_leaf(bench: Workbench) -> None:
     assert await bench.states(*tasks) == ["QUEUED", "QUEUED", "QUEUED", "PENDING", "PENDING"]
 
 
+async def test_a_lane_is_rung_once_on_its_most_urgent_list_however_many_are_submitted(bench: Workbench) -> None:
+    crowd = await bench.submit_many(
+        [
+            *[{"task_type": "noop", "document_id": "crowded"}] * 3,
+            {"task_type": "noop", "document_id": "crowded", "priority": "HIGH"},
+            {"task_type": "noop", "document_id": "another"},
+            {"task_type": "noop"},
+            {"task_type": "noop"},
+        ]
+    )
+
+    assert await bench.rung() == [task.id for task in crowd[3:]]
+
+
 async def test_a_bulk_is_stored_answered_and_rung_in_the_order_given(bench: Workbench) -> None:
     stored = await bench.runtime.submission.submit_many(a_request(title=str(number)) for number in range(300))
 
