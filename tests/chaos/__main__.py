@@ -14,6 +14,7 @@ from tests.chaos.mutants import MUTANTS
 from tests.chaos.nemesis import EVERY_SECONDS
 from tests.chaos.report import lines, record
 from tests.chaos.run import Plan, run_chaos
+from tests.chaos.terms import NO_FAILPOINTS, RARE_FAILPOINTS
 from tests.chaos.workload import CLIENTS
 
 
@@ -37,7 +38,7 @@ def main() -> int:
         asked.minutes * 60,
         asked.mutant,
         faults=tuple(asked.faults),
-        has_failpoints=not asked.faults,
+        failpoints=NO_FAILPOINTS if asked.faults else RARE_FAILPOINTS,
         every_seconds=asked.every,
         clients=asked.clients,
     )

@@ -24,7 +24,7 @@ from tests.chaos.history import HistoryWriter, read_history
 from tests.chaos.marks import read_marks
 from tests.chaos.nemesis import EVERY_SECONDS, Nemesis, schedule
 from tests.chaos.supervisor import Installation, Told, installation
-from tests.chaos.terms import Terms
+from tests.chaos.terms import RARE_FAILPOINTS, Failpoints, Terms
 from tests.chaos.watcher import Look, Watcher
 from tests.chaos.workload import CLIENTS, Workload
 
@@ -45,7 +45,7 @@ class Plan:
     mutant: str | None = None
     faults: tuple[str, ...] = ()
     """The kinds of faults that fall; all of them unless named."""
-    has_failpoints: bool = True
+    failpoints: Failpoints = RARE_FAILPOINTS
     every_seconds: float = EVERY_SECONDS
     """How long, on average, from one fault to the next."""
     clients: int = CLIENTS
@@ -69,7 +69,7 @@ async def run_chaos(plan: Plan, folder: Path, say: Callable[[str], None] = lambd
     began = time.monotonic()
     evidence = Evidence(terms=plan.terms, tasks={}, events=[])
     history = folder / "history.jsonl"
-    told = Told(plan.seed, plan.terms, plan.mutant, has_failpoints=plan.has_failpoints)
+    told = Told(plan.seed, plan.terms, plan.failpoints, plan.mutant)
     async with installation(folder, told) as scene_of_action:
         await _all_ready(scene_of_action, START_SECONDS)
         say("the installation is up")

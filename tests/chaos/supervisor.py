@@ -17,7 +17,7 @@ from officeplane.store.migrate import migrate
 from tests.chaos.background import in_background
 from tests.chaos.marks import MARKS_VARIABLE
 from tests.chaos.processes import ProductProcess
-from tests.chaos.terms import API_FAILPOINTS, API_PROCESSES, WORKER_FAILPOINTS, WORKER_PROCESSES, Terms
+from tests.chaos.terms import API_PROCESSES, WORKER_PROCESSES, Failpoints, Terms
 from tests.fault_proxy import FaultProxy
 
 FORGET_SECONDS: Final = 0.25
@@ -59,8 +59,8 @@ class Told:
 
     seed: int
     terms: Terms
+    failpoints: Failpoints
     mutant: str | None = None
-    has_failpoints: bool = True
 
 
 @asynccontextmanager
@@ -97,7 +97,7 @@ async def _member(leaving: AsyncExitStack, stack: EmbeddedStack, name: str, mark
     redis = await _link(leaving, stack.redis_url)
     is_api = name.startswith("api")
     port = free_port() if is_api else 0
-    failpoints = (API_FAILPOINTS if is_api else WORKER_FAILPOINTS) if told.has_failpoints else ""
+    failpoints = told.failpoints.apis if is_api else told.failpoints.workers
 
     def environment(incarnation: int) -> Mapping[str, str]:
         return {

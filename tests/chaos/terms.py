@@ -8,6 +8,14 @@ WORKER_PROCESSES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Failpoints:
+    """What is armed in the processes of each kind, as `OFFICEPLANE_FAILPOINTS` has it."""
+
+    workers: str = ""
+    apis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """What the processes are told, and what the checker therefore expects of them."""
 
@@ -42,25 +50,23 @@ class Terms:
         return {f"OFFICEPLANE_{name}": str(value) for name, value in told.items()}
 
 
+NO_FAILPOINTS: Final = Failpoints()
 # Rare pauses where two actors can meet, and rare crashes where one can leave work half done.
-_WORKERS: Final = (
-    "after_pop=pause:0.2@0.01",
-    "after_lock=pause:0.2@0.01",
-    "after_claim=crash@0.0005",
-    "handler_end=crash@0.0003",
-    "before_settle=pause:0.2@0.01",
-    "between_settle_and_roll_up=pause:0.2@0.03",
-    "between_settle_and_release=pause:0.2@0.03",
-    "before_commit=pause:0.3@0.15",
-    "after_settle=crash@0.0005",
-    "before_release=crash@0.0005",
-    "reap_read=pause:1@0.5",
-    "reap_settled=crash@0.02",
-    "sweep_marked=crash@0.005",
-    "promote_marked=crash@0.002",
+RARE_FAILPOINTS: Final = Failpoints(
+    "after_pop=pause:0.2@0.01,"
+    "after_lock=pause:0.2@0.01,"
+    "after_claim=crash@0.0005,"
+    "handler_end=crash@0.0003,"
+    "before_settle=pause:0.2@0.01,"
+    "between_settle_and_roll_up=pause:0.2@0.03,"
+    "between_settle_and_release=pause:0.2@0.03,"
+    "before_commit=pause:0.3@0.15,"
+    "after_settle=crash@0.0005,"
+    "before_release=crash@0.0005,"
+    "reap_read=pause:1@0.5,"
+    "reap_settled=crash@0.02,"
+    "sweep_marked=crash@0.005,"
+    "promote_marked=crash@0.002,"
     "orphan_released=crash@0.05",
-)
-WORKER_FAILPOINTS: Final = ",".join(_WORKERS)
-API_FAILPOINTS: Final = (
-    "after_insert=crash@0.001,after_ring=crash@0.0005,after_cancel=crash@0.01,after_reopen=crash@0.01"
+    "after_insert=crash@0.001,after_ring=crash@0.0005,after_cancel=crash@0.01,after_reopen=crash@0.01",
 )

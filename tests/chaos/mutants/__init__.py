@@ -11,15 +11,23 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from tests.chaos.mutants import batches, claims, doorbell, graphs, maintenance, retries, settlements, submission
+from tests.chaos.terms import NO_FAILPOINTS, RARE_FAILPOINTS, Failpoints
+
+
+class Provocation(NamedTuple):
+    """Under what chaos a mutant is to be found: the usual, unless it needs something in particular."""
+
+    faults: tuple[str, ...] = ()
+    """The kinds of faults that fall; all of them unless named."""
+    failpoints: Failpoints = RARE_FAILPOINTS
 
 
 class Mutant(NamedTuple):
-    """A way to break the product, the promises one of which must be seen broken, and the faults that provoke it."""
+    """A way to break the product, the promises one of which must be seen broken, and what provokes it."""
 
     apply: Callable[[], None]
     expected: frozenset[str]
-    provoked_by: tuple[str, ...]
-    """All faults when there are none."""
+    provoked_by: Provocation
 
     @property
     def story(self) -> str:
@@ -27,29 +35,37 @@ class Mutant(NamedTuple):
         return (self.apply.__doc__ or "").rstrip(".")
 
 
-def _breaks(apply: Callable[[], None], *expected: str, provoked_by: tuple[str, ...] = ()) -> tuple[str, Mutant]:
+_CHAOS: Final = Provocation()
+
+
+def _breaks(apply: Callable[[], None], *expected: str, provoked_by: Provocation = _CHAOS) -> tuple[str, Mutant]:
     return apply.__name__, Mutant(apply, frozenset(expected), provoked_by)
 
 
-_ZOMBIES: Final = ("freeze worker", "Postgres link black hole")
-_SLOW_LEDGER: Final = ("Postgres link slow", "Postgres link black hole")
-_LOST_HINTS: Final = ("lists lost", "FLUSHALL", "restart Valkey empty")
+_ZOMBIES: Final = Provocation(
+    ("freeze worker", "Postgres link black hole"), Failpoints("before_renewal=pause:2.5@0.2,reap_read=pause:1@0.5")
+)
+_STALE_RIDES: Final = Provocation(
+    ("Postgres link slow", "Postgres link black hole"), Failpoints("before_settle=pause:1@0.2")
+)
+_LONG_TRANSACTIONS: Final = Provocation(("Postgres link slow",), NO_FAILPOINTS)
+_LOST_HINTS: Final = Provocation(("lists lost", "FLUSHALL", "restart Valkey empty"))
 
 
 MUTANTS: Final[Mapping[str, Mutant]] = dict(
     (
         _breaks(claims.claim_without_guard, "I1", "I2"),
         _breaks(claims.lane_order_off, "I6"),
-        _breaks(settlements.settle_without_claim, "I4", provoked_by=_ZOMBIES),
-        _breaks(settlements.reap_without_guard, "I1", "I4", provoked_by=_ZOMBIES),
+        _breaks(settlements.settle_without_claim, "I2", "I4", provoked_by=_ZOMBIES),
+        _breaks(settlements.reap_without_guard, "I1", "I4", "I12", provoked_by=_ZOMBIES),
         _breaks(settlements.cancel_flag_ignored, "I1"),
-        _breaks(settlements.riders_unchecked, "I6", provoked_by=_SLOW_LEDGER),
+        _breaks(settlements.riders_unchecked, "I6", provoked_by=_STALE_RIDES),
         _breaks(doorbell.lock_without_nonce, "I18"),
         _breaks(doorbell.lock_not_taken, "I18"),
         _breaks(maintenance.no_sweeper, "L1", provoked_by=_LOST_HINTS),
         _breaks(maintenance.no_reaper, "L1"),
         _breaks(batches.cancel_unconditional, "I1", "I2", "I7", "L1", "L2"),
-        _breaks(batches.tree_without_lock, "I7", "L1"),
+        _breaks(batches.tree_without_lock, "I1", "I7", "L1", provoked_by=_LONG_TRANSACTIONS),
         _breaks(batches.children_at_once, "I7"),
         _breaks(graphs.fan_in_uncounted, "I14"),
         _breaks(graphs.spawn_key_ignored, "I14"),

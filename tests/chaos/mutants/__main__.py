@@ -48,7 +48,8 @@ def _hunt(name: str, seed: int) -> tuple[list[Violation], float]:
         started = time.monotonic()
         folder = Path(tempfile.mkdtemp(prefix="officeplane-mutant-"))
         try:
-            plan = Plan(seed, NEMESIS_SECONDS, name, faults=MUTANTS[name].provoked_by)
+            provocation = MUTANTS[name].provoked_by
+            plan = Plan(seed, NEMESIS_SECONDS, name, provocation.faults, provocation.failpoints)
             outcome = asyncio.run(run_chaos(plan, folder))
         finally:
             shutil.rmtree(folder, ignore_errors=True)

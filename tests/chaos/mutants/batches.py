@@ -27,6 +27,7 @@ def cancel_unconditional() -> None:
 
 def tree_without_lock() -> None:
     """A batch is added up while others change it."""
+    change("trees", "take_turns", "pg_advisory_xact_lock(hashtextextended(id::text, 0))", "id")
     change("trees", "lock_roots", " FOR NO KEY UPDATE", "")
     change("trees", "lock_nodes", " FOR NO KEY UPDATE NOWAIT", "")
 
