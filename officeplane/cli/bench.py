@@ -53,6 +53,7 @@ def bench(
     from officeplane.bench.picture import picture
     from officeplane.bench.run import names
     from officeplane.cli.console import show, write_json
+    from officeplane.cli.environment import read_settings
     from officeplane.cli.texts import compact
 
     if bool(database_url) != bool(redis_url):
@@ -62,6 +63,7 @@ def bench(
         if name not in names(what):
             raise UsageError(f"There is no scenario {name!r}; there are: {', '.join(names(what))}.")
     _forget_settings()
+    read_settings(database_url=database_url or None, redis_url=redis_url or None)
     order = Order(what, database_url, redis_url, _QUICK if quick else 1.0, chosen, repeats)
     report = _measured(order)
     if as_json:

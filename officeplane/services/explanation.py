@@ -59,7 +59,10 @@ class Explaining:
     async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
         task = details.task
         if _runs_by_its_children(task) and not task.unmet:
+            # Its children are read after it, and may have ended in between.
             waiting = [child.id for child in details.children or () if child.state not in FINAL]
+            if not waiting:
+                return False, (_under_way(task),)
             return False, (Reason("children", "It begins with its first child.", {"nextChild": waiting[0]}),)
         obstacles = tuple([reason async for reason in self._obstacles(task)])
         if obstacles:

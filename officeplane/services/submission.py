@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import (
+    DatabaseUnavailableError,
     DocumentNotFoundError,
     FieldError,
     IdempotencyInProgressError,
@@ -162,6 +163,9 @@ class Submission:
                 return [_refusal(error)]
             half = len(intakes) // 2
             return [*await self._flush(intakes[:half]), *await self._flush(intakes[half:])]
+        except DatabaseUnavailableError as error:
+            # What became of the other half of a group is another matter.
+            return [error] * len(intakes)
 
     async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:
         if any(intake.dependencies for intake in intakes):

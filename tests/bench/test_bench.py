@@ -160,6 +160,11 @@ async def test_without_urls_it_brings_durable_servers_of_its_own() -> None:
     [
         (("--only", "nonsense"), 2, "There is no scenario 'nonsense'; there are: drain, "),
         (("--database-url", "postgresql://127.0.0.1:1/x"), 2, "Give both --database-url and --redis-url"),
+        (
+            ("--database-url", "nonsense", "--redis-url", "redis://127.0.0.1:1"),
+            2,
+            "OFFICEPLANE_DATABASE_URL: It must be",
+        ),
         (("--database-url", "postgresql://127.0.0.1:1/x", "--redis-url", "redis://127.0.0.1:1"), 3, "does not answer"),
     ],
 )

@@ -79,6 +79,14 @@ async def test_a_batch_waits_for_its_children(bench: Workbench) -> None:
     assert (await explain(bench, second)).runnable
 
 
+async def test_a_batch_whose_children_ended_after_it_was_read_ends_with_them(bench: Workbench) -> None:
+    parent, *_ = await bench.a_batch(NOOP, NOOP)
+    # What is seen between the two reads: the batch as it was, the children as they are.
+    await bench.execute("UPDATE tasks SET state = 'CANCELLED', finished_at = now() WHERE parent_id = $1", parent.id)
+
+    assert await the_reason(bench, parent) == Reason("children", "It ends with its last child.")
+
+
 async def test_an_atomic_batch_runs_itself_and_waits_like_any_task(bench: Workbench) -> None:
     await bench.runtime.documents.create("plan", Format.DOCX, None, None)
     parent, child = await bench.a_batch(CHAPTER, document_id="plan", atomic=True)

@@ -9,8 +9,9 @@ import asyncpg
 import pytest
 
 from officeplane.dispatch import bells
-from officeplane.domain.errors import InvalidRequestError, UnknownTaskTypeError
+from officeplane.domain.errors import DatabaseUnavailableError, InvalidRequestError, UnknownTaskTypeError
 from officeplane.domain.request import TaskRequest
+from officeplane.services.failpoints import arm
 from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench
 from tests.support import stopwatch
@@ -137,6 +138,25 @@ async def test_of_a_group_only_the_task_that_cannot_be_stored_is_refused(bench: 
     assert [at for at, outcome in enumerate(outcomes) if isinstance(outcome, BaseException)] == [bad]
     assert isinstance(outcomes[bad], InvalidRequestError)
     assert sorted(await titles(bench), key=int) == [str(number) for number in range(40) if number != bad]
+
+
+async def test_of_a_group_in_parts_only_those_after_the_loss_of_the_database_are_in_doubt(bench: Workbench) -> None:
+    # The dice of this seed spare the first part that is stored and strike the second.
+    arm("after_insert=raise@0.5", 10)
+    try:
+        outcomes = await asyncio.gather(
+            bench.submit({"task_type": "noop", "title": "first"}),
+            bench.submit(dict(UNSTORABLE)),
+            bench.submit({"task_type": "noop", "title": "last"}),
+            return_exceptions=True,
+        )
+    finally:
+        arm("", 0)
+
+    first, refused, doubtful = outcomes
+    assert not isinstance(first, BaseException)
+    assert isinstance(refused, InvalidRequestError)
+    assert isinstance(doubtful, DatabaseUnavailableError)
 
 
 async def test_a_group_shares_one_transaction(bench: Workbench) -> None:
