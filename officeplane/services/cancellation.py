@@ -48,6 +48,7 @@ class Cancellation:
             ended += rolled.ended
             foreseen = [task.task_id for task in ended]
             rolled += await follow(connection, ended, dag_ids, foreseen, counted_by=self._counted_by)
+            await reach("cancel_written")
             return plan, lanes, rolled
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)

@@ -34,6 +34,7 @@ POINTS: Final = {
     "before_release": "lanes are about to be left",
     "after_release": "locks are released and the lanes not rung",
     "before_renewal": "leases are about to be extended",
+    "cancel_written": "inside the transaction, a cancellation is written",
     "after_cancel": "a cancellation is committed and nobody told",
     "after_reopen": "a retry is committed and not rung",
     "sweep_marked": "work is marked as rung and not rung",

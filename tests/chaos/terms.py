@@ -68,5 +68,6 @@ RARE_FAILPOINTS: Final = Failpoints(
     "sweep_marked=crash@0.005,"
     "promote_marked=crash@0.002,"
     "orphan_released=crash@0.05",
-    "after_insert=crash@0.001,after_ring=crash@0.0005,after_cancel=crash@0.01,after_reopen=crash@0.01",
+    "after_insert=crash@0.001,after_ring=crash@0.0005,cancel_written=pause:0.3@0.1,after_cancel=crash@0.01,"
+    "after_reopen=crash@0.01",
 )

@@ -87,7 +87,7 @@ class _Crash:
     async def of_server(self) -> None:
         """Crash an API server over a request, which its client then repeats."""
         match self.case.point:
-            case "after_cancel":
+            case "cancel_written" | "after_cancel":
                 path = await self._about_to_cancel()
             case "after_reopen":
                 path = await self._about_to_retry()
@@ -110,7 +110,7 @@ class _Crash:
                 known.append(answer.json().get("id"))
         if self.case.point == "after_reopen":
             self.site.marks.open_all_gates()
-        if not (self.case.point == "after_cancel" and self.case.kind is Kind.CANCELLED):
+        if not (self.case.point in ("cancel_written", "after_cancel") and self.case.kind is Kind.CANCELLED):
             worker = await self.site.worker(self.case.kind)
             if self.case.point in ("after_insert", "after_ring"):
                 await self._cancel_once_it_runs(worker)

@@ -27,6 +27,7 @@ _CHANCE: Final = 0.3
 NOT_PASSED: Final = {
     "after_insert": "a client's",
     "after_ring": "a client's",
+    "cancel_written": "a client's",
     "after_cancel": "a client's",
     "after_reopen": "a client's",
     "between_settle_and_roll_up": "a rider is in no batch",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from tests.chaos.mutants import batches, claims, doorbell, graphs, maintenance, retries, settlements, submission
-from tests.chaos.terms import NO_FAILPOINTS, RARE_FAILPOINTS, Failpoints
+from tests.chaos.terms import RARE_FAILPOINTS, Failpoints
 
 
 class Provocation(NamedTuple):
@@ -48,7 +48,7 @@ _ZOMBIES: Final = Provocation(
 _STALE_RIDES: Final = Provocation(
     ("Postgres link slow", "Postgres link black hole"), Failpoints("before_settle=pause:1@0.2")
 )
-_LONG_TRANSACTIONS: Final = Provocation(("Postgres link slow",), NO_FAILPOINTS)
+_LONG_CANCELLATIONS: Final = Provocation(("Postgres link slow",), Failpoints(apis="cancel_written=pause:1@0.5"))
 _LOST_HINTS: Final = Provocation(("lists lost", "FLUSHALL", "restart Valkey empty"))
 
 
@@ -65,7 +65,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(maintenance.no_sweeper, "L1", provoked_by=_LOST_HINTS),
         _breaks(maintenance.no_reaper, "L1"),
         _breaks(batches.cancel_unconditional, "I1", "I2", "I7", "L1", "L2"),
-        _breaks(batches.tree_without_lock, "I1", "I7", "L1", provoked_by=_LONG_TRANSACTIONS),
+        _breaks(batches.tree_without_lock, "I1", "I7", "L1", provoked_by=_LONG_CANCELLATIONS),
         _breaks(batches.children_at_once, "I7"),
         _breaks(graphs.fan_in_uncounted, "I14"),
         _breaks(graphs.spawn_key_ignored, "I14"),
