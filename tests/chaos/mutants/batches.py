@@ -6,6 +6,7 @@ from officeplane.domain.tree import Cancelling, Tree
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services import cancellation, submission
 from officeplane.services.intake import Intake, take_in
+from officeplane.services.placement import DagPlace
 from tests.chaos.mutants.texts import change, monkey_patch
 
 
@@ -35,8 +36,8 @@ def tree_without_lock() -> None:
 def children_at_once() -> None:
     """Children do not wait for those before them."""
 
-    def taken_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
-        intake = take_in(request, catalogue)
+    def taken_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
+        intake = take_in(request, catalogue, dag)
         return intake._replace(rows=tuple(row._replace(blockers=0) for row in intake.rows))
 
     monkey_patch(submission, "take_in", taken_in)

@@ -20,8 +20,8 @@ def backoff_off_by_one() -> None:
 def hand_back_charged() -> None:
     """An attempt that was stopped for no fault of its own is charged."""
 
-    def judged(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float) -> Verdict:
-        verdict = judge(task, outcome, rules, chance)
+    def judged(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float, rate_limits: int) -> Verdict:
+        verdict = judge(task, outcome, rules, chance, rate_limits)
         return verdict._replace(charged=True) if isinstance(outcome, HandedBack) else verdict
 
     monkey_patch(settlement, "judge", judged)

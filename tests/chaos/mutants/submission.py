@@ -4,13 +4,14 @@ from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services import submission
 from officeplane.services.intake import Intake, take_in
+from officeplane.services.placement import DagPlace
 from tests.chaos.mutants.texts import monkey_patch
 
 
 def key_ignored() -> None:
     """A request is stored again for each time it is made."""
 
-    def taken_in(request: TaskRequest, catalogue: Catalogue) -> Intake:
-        return take_in(request, catalogue)._replace(key=None)
+    def taken_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
+        return take_in(request, catalogue, dag)._replace(key=None)
 
     monkey_patch(submission, "take_in", taken_in)

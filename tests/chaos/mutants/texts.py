@@ -1,5 +1,7 @@
 """How mutants change the product: queries, which all modules share as they were loaded, and names."""
 
+import inspect
+
 from officeplane.store.queries import load
 
 
@@ -15,4 +17,7 @@ def change(noun: str, query: str, old: str, new: str) -> None:
 def monkey_patch(owner: object, name: str, value: object) -> None:
     """Put something else under a name that must exist."""
     assert hasattr(owner, name), f"the mutant is stale: {owner} has no {name}"
+    if inspect.isfunction(value):
+        there, taken = (inspect.signature(one).parameters for one in (getattr(owner, name), value))
+        assert len(there) == len(taken), f"the mutant is stale: {name} takes {', '.join(there)}"
     setattr(owner, name, value)
