@@ -49,6 +49,7 @@ _STALE_RIDES: Final = Provocation(
     ("Postgres link slow", "Postgres link black hole"), Failpoints("before_settle=pause:1@0.2")
 )
 _LONG_CANCELLATIONS: Final = Provocation(("Postgres link slow",), Failpoints(apis="cancel_written=pause:1@0.5"))
+_DRAINS: Final = Provocation(("SIGTERM worker", "rolling SIGTERM"))
 _LOST_HINTS: Final = Provocation(("lists lost", "FLUSHALL", "restart Valkey empty"))
 
 
@@ -70,7 +71,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(graphs.fan_in_uncounted, "I14"),
         _breaks(graphs.spawn_key_ignored, "I14"),
         _breaks(retries.backoff_off_by_one, "I15"),
-        _breaks(retries.hand_back_charged, "I12"),
+        _breaks(retries.hand_back_charged, "I12", provoked_by=_DRAINS),
         _breaks(retries.poison_ignored, "I11", "I12"),
         _breaks(submission.key_ignored, "I13"),
     )
