@@ -7,6 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 from starlette.responses import RedirectResponse
 
+from officeplane.api.interruption import Interruption
 from officeplane.api.limits import BodyLimit
 from officeplane.api.openapi import DESCRIPTION, TITLE, document
 from officeplane.api.plane import Plane
@@ -57,6 +58,7 @@ def build_app(lifespan: Lifespan) -> FastAPI:
         app.router.routes.extend(noun.router.routes)
     app.add_api_route("/", _to_the_documentation, include_in_schema=False)
     app.add_middleware(BodyLimit)
+    app.add_middleware(Interruption)
     install_problems(app)
     app.openapi = document(app)  # type: ignore[method-assign]  # FastAPI's documented way to change it
     return app

@@ -57,12 +57,13 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "Idempotency-Replayed": ("string", "`true` when the key was used before; the task is shown as it is now."),
     "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),
 }
+_CODES: Final = ("invalid_parameter", "internal_error", "database_unavailable", "server_stopping")
 _BODY_CODES: Final = ("malformed_json", "request_timeout", "too_large", "unsupported_media_type", "invalid_request")
 
 
 def refusals(*codes: str, body: bool = False) -> Responses:
     """Return the documentation of these refusals, and of those that every route has."""
-    wanted = ("invalid_parameter", "internal_error", "database_unavailable", *(_BODY_CODES if body else ()), *codes)
+    wanted = (*_CODES, *(_BODY_CODES if body else ()), *codes)
     responses: Responses = {}
     for code in STATUSES:
         if code in wanted:

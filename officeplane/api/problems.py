@@ -46,11 +46,14 @@ STATUSES: Final[Mapping[str, int]] = {
     "overloaded": 429,
     "internal_error": 500,
     "database_unavailable": 503,
+    "server_stopping": 503,
 }
 """Every code there is, and the status it comes with."""
 
 RETRY_AFTER: Final = {"Retry-After": "1"}
-_MAY_BE_REPEATED: Final = frozenset({"idempotency_in_progress", "overloaded", "database_unavailable"})
+_MAY_BE_REPEATED: Final = frozenset(
+    {"idempotency_in_progress", "overloaded", "database_unavailable", "server_stopping"}
+)
 _CODES_OF_HTTP: Final = {400: "malformed_json"}
 
 # What the driver says of a lost server names hosts and ports, which are nobody's business.

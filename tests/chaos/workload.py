@@ -19,7 +19,7 @@ ANSWER_SECONDS: Final = 3.0
 PERSISTENCE_SECONDS: Final = 40.0
 UNFINISHED_MAX: Final = 150
 # Typed answers that ask to come again; everything else that is not a verdict is odd.
-_DOUBTFUL: Final = frozenset({"database_unavailable", "idempotency_in_progress", "overloaded"})
+_DOUBTFUL: Final = frozenset({"database_unavailable", "idempotency_in_progress", "overloaded", "server_stopping"})
 _JSON: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
 _CHOICES: Final = {
     "single": 48.0, "batch": 11.0, "bulk": 4.0, "lane": 4.0, "dag": 6.0, "dependent": 8.0, "spawner": 7.0,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fault_proxy import fault_proxy
+from tests.fault_proxy import Direction, fault_proxy
 from tests.journeys.conftest import Installation
 from tests.support import eventually, stopwatch
 from tests.workers.marks import Marks
@@ -86,6 +86,27 @@ async def test_a_second_signal_ends_a_worker_within_two_seconds(
 
     now = await deserted.api.task(task)
     assert (now["state"], now["attemptsCharged"]) == ("QUEUED", 0)
+
+
+async def test_who_is_still_waited_for_when_a_server_has_to_end_is_told_to_ask_again(deserted: Installation) -> None:
+    async with fault_proxy(deserted.database_url) as proxy:
+        server = await deserted.processes.serve(DATABASE_URL=proxy.url(deserted.database_url), DRAIN_SECONDS="1")
+        # Its statement is prepared by this one; the next waits for nothing but its execution.
+        await server.submit("noop", title="asked in time")
+        proxy.drop(Direction.REPLIES)
+        asking = asyncio.create_task(server.post("/api/tasks", {"taskType": "noop", "title": "asked too late"}))
+        await proxy.passed(b"asked too late")
+        server.process.signal(signal.SIGTERM)
+
+        answer = await asking
+
+        assert (answer.status_code, answer.json()["code"]) == (503, "server_stopping")
+        assert answer.headers["Retry-After"] == "1"
+        proxy.cut()
+        await proxy.heal()
+        assert await server.process.ended() == 0
+        assert not server.process.stacks
+        await server.aclose()
 
 
 async def test_a_second_signal_ends_a_worker_although_postgres_does_not_answer(
