@@ -18,7 +18,7 @@ from typing import Final
 
 import structlog
 
-from tests.prove import attempts, documents, intruders, limits, recovery, shortages, splits, streams, suites
+from tests.prove import attempts, chaos, documents, intruders, limits, recovery, shortages, splits, streams, suites
 from tests.prove.figures import Figure, as_json, row
 
 Part = Callable[[Path], Awaitable[list[Figure]]]
@@ -48,6 +48,7 @@ PARTS: Final[Mapping[str, Part]] = {
         documents.documents,
         intruders.intruders,
         intruders.past_the_gate,
+        chaos.chaos,
         suites.mutants,
     )
 }
