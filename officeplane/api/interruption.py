@@ -11,7 +11,7 @@ _DETAIL: Final = "This server has to end and does not know what became of the re
 
 
 class Interruption:
-    """ASGI middleware that answers what is cancelled; nobody but a server that ends does that."""
+    """ASGI middleware that answers what is cancelled, which only a server does that closes what it works with."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
