@@ -21,7 +21,8 @@ class Kind(StrEnum):
     AWAITED = "others depend on it"
 
 
-API_POINTS: Final = frozenset({"after_insert", "after_ring", "cancel_written", "after_cancel", "after_reopen"})
+POINTS_OF_CANCELLATION: Final = frozenset({"cancel_written", "after_cancel"})
+API_POINTS: Final = frozenset({"after_insert", "after_ring", *POINTS_OF_CANCELLATION, "after_reopen"})
 
 _NO_DOCUMENT: Final = "a task without a document has no lane and no lock"
 _NO_REDIS: Final = "without Redis nothing is popped, locked or swept"

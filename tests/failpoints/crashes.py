@@ -13,7 +13,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import Task
 from officeplane.services.failpoints import CRASH_STATUS
-from tests.failpoints.cases import API_POINTS, LOSSES, Case, Kind
+from tests.failpoints.cases import API_POINTS, LOSSES, POINTS_OF_CANCELLATION, Case, Kind
 from tests.failpoints.forks import Fork
 from tests.failpoints.site import Site, lapse, leaf
 from tests.support import eventually
@@ -87,7 +87,7 @@ class _Crash:
     async def of_server(self) -> None:
         """Crash an API server over a request, which its client then repeats."""
         match self.case.point:
-            case "cancel_written" | "after_cancel":
+            case point if point in POINTS_OF_CANCELLATION:
                 path = await self._about_to_cancel()
             case "after_reopen":
                 path = await self._about_to_retry()
@@ -110,7 +110,7 @@ class _Crash:
                 known.append(answer.json().get("id"))
         if self.case.point == "after_reopen":
             self.site.marks.open_all_gates()
-        if not (self.case.point in ("cancel_written", "after_cancel") and self.case.kind is Kind.CANCELLED):
+        if not (self.case.point in POINTS_OF_CANCELLATION and self.case.kind is Kind.CANCELLED):
             worker = await self.site.worker(self.case.kind)
             if self.case.point in ("after_insert", "after_ring"):
                 await self._cancel_once_it_runs(worker)
