@@ -167,7 +167,8 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     )
     heads = KnownHeads()
     editing = Editing(ledger, runtime.sandbox, heads)
-    settling = Settlements(ledger, doorbell, rules, heads, editing.riding, counted_by=worker_id)
+    own_seconds = runtime.catalogue.own_seconds
+    settling = Settlements(ledger, doorbell, rules, heads, editing.riding, own_seconds, counted_by=worker_id)
     meter = Meter()
     redelivery = Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds)
     return WorkerServices(
@@ -176,7 +177,9 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds, meter),
         settling=settling,
         # It counts in a row of its own: in the same, it would wait for the other's commit.
-        settling_beside=Settlements(ledger, doorbell, rules, heads, editing.riding, counted_by=f"{worker_id}/2"),
+        settling_beside=Settlements(
+            ledger, doorbell, rules, heads, editing.riding, own_seconds, counted_by=f"{worker_id}/2"
+        ),
         keeping=Keeping(ledger),
         editing=editing,
         spawning=Spawning(ledger, runtime.submission),

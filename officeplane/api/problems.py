@@ -25,6 +25,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "revision_not_found": 404,
     "dead_letter_not_found": 404,
     "dag_not_found": 404,
+    "no_circuit_breaker": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
     "illegal_state": 409,

@@ -114,6 +114,18 @@ class UnknownTaskTypeError(InvalidRequestError):
     code = "unknown_task_type"
 
 
+class NoBreakerError(OfficePlaneError):
+    """Failures of this type hold nothing back."""
+
+    code = "no_circuit_breaker"
+
+    def __init__(self, task_type: str) -> None:
+        super().__init__(
+            f"Task type {task_type!r} has no circuit breaker: it edits documents and talks to nothing that could be "
+            f"away. To hold it back, pause it: POST /api/task-types/{task_type}/pause."
+        )
+
+
 class InvalidPayloadError(InvalidRequestError):
     """The payload does not fit the model of its task type."""
 

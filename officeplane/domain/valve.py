@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import ACTIVE, CLAIMABLE, TaskState
+from officeplane.domain.task import ClaimedTask
 
 _K = FailureKind
 
@@ -111,12 +112,29 @@ class Strain:
     """What one failed attempt means for everything of its type."""
 
     task_type: str
-    slow_seconds: float | None
+    slow_seconds: float | None = None
     """For how long the type slows down; None: it is counted as a failure."""
+    crashed_by: str | None = None
+    """The document, or else the task, that a process died of: all its crashes in a row count as one."""
 
 
-def strain_of(task_type: str, failure: Failure, wait_seconds: float) -> Strain | None:
-    """Return what a failure means for its type, if anything; its task is tried again after the wait."""
-    if failure.kind is FailureKind.RATE_LIMITED:
-        return Strain(task_type, slow_seconds=wait_seconds / 2)
-    return None if failure.kind in OF_ITS_OWN else Strain(task_type, slow_seconds=None)
+def strain_of(
+    task: ClaimedTask, failure: Failure, wait_seconds: float, own_seconds: Mapping[str, float]
+) -> Strain | None:
+    """Return what a failure means for its type, if anything; its task is tried again after the wait.
+
+    `own_seconds` is how long attempts may take by their types, of those that have a breaker. Who gave
+    an attempt less than that has made it fail, and nothing is known of the type.
+    """
+    own = own_seconds.get(task.task_type)
+    if own is None or failure.kind in OF_ITS_OWN - {FailureKind.RATE_LIMITED}:
+        return None
+    match failure.kind:
+        case FailureKind.RATE_LIMITED:
+            return Strain(task.task_type, slow_seconds=wait_seconds / 2)
+        case FailureKind.TIMEOUT if task.timeout_seconds < own:
+            return None
+        case FailureKind.CRASH:
+            return Strain(task.task_type, crashed_by=task.document_id or task.id)
+        case _:
+            return Strain(task.task_type)

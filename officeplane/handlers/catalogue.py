@@ -47,6 +47,16 @@ class Catalogue:
             if known.run is not None or known.edits_document or name == BATCH_TYPE
         )
 
+    @property
+    def own_seconds(self) -> dict[str, float]:
+        """How long attempts may take by their types, of those that have a breaker."""
+        return {name: known.own_seconds for name, known in self._types.items() if known.has_breaker}
+
+    def has_breaker(self, name: str) -> bool:
+        """Tell whether failures hold this type back; of one that is not known here, nobody can say that they do not."""
+        known = self._types.get(name)
+        return known is None or known.has_breaker
+
     def find(self, name: str) -> TaskType:
         """Return the task type of this name; raise when there is none."""
         try:

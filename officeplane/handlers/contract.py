@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.rate_limit import bounded, rate_limit_of
+from officeplane.domain.request import DEFAULT_TIMEOUT_SECONDS
 from officeplane.domain.retry import RetryPolicy
 
 MARK: Final = "__officeplane_task_type__"
@@ -42,6 +43,16 @@ class TaskType:
     formats: tuple[Format, ...] = ()
     edits_document: bool = False
     """Whether it ends with a new revision, for which the document must exist."""
+
+    @property
+    def own_seconds(self) -> float:
+        """How long an attempt may take if its task does not say otherwise."""
+        return DEFAULT_TIMEOUT_SECONDS if self.timeout_seconds is None else self.timeout_seconds
+
+    @property
+    def has_breaker(self) -> bool:
+        """Whether its failures hold it back: an edit talks to nothing that could be away, and fails by its document."""
+        return self.run is not None
 
     @property
     def origin(self) -> str:

@@ -29,6 +29,8 @@ class Snapshot:
     """What one scrape has read; a collector that gives it out and does no I/O."""
 
     task_types: Collection[str]
+    unbreakable: Collection[str]
+    """Those of them that have no breaker."""
     waiting: list[Count]
     oldest_wait_seconds: float | None
     counters: list[Counter]
@@ -111,7 +113,7 @@ class Snapshot:
         for task_type in sorted({*self.task_types, *known}):
             valve = known.get(task_type)
             now = valve.breaker.state if valve else BreakerState.CLOSED
-            for state in BreakerState:
+            for state in BreakerState if task_type not in self.unbreakable else ():
                 breakers.add_metric([task_type, state], float(state is now))
             paused.add_metric([task_type], float(valve is not None and valve.is_paused))
         yield from (breakers, paused)

@@ -19,7 +19,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.ids import TaskId, parse_task_id
 from officeplane.domain.priority import Urgency
 from officeplane.domain.reference import find_references
-from officeplane.domain.request import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, TaskRequest
+from officeplane.domain.request import DEFAULT_MAX_RETRIES, TaskRequest
 from officeplane.domain.revision import Condition
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
@@ -251,7 +251,7 @@ def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: 
         0 if place.is_first and not place.is_atomic else 1,  # blockers
         _later(request.run_at, place.run_at),
         _given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
-        _given(request.timeout_seconds, task_type.timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
+        task_type.own_seconds if request.timeout_seconds is None else request.timeout_seconds,
         None if retry is None else retry.model_dump_json(by_alias=True),
         place.parent_id,
         place.ancestors,

@@ -8,6 +8,7 @@ be told but those who wait: what lets go rings.
 from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import NoBreakerError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.valve import Limits, Valve
 from officeplane.handlers.catalogue import Catalogue
@@ -49,16 +50,16 @@ class Regulation:
         await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, [document_id]))
 
     async def breakers(self) -> list[Valve]:
-        """Return the breakers of every type that can be run, and of those that once could."""
+        """Return the breakers of every type that can be run and has one, and of those that once could be run."""
         touched = {valve.task_type: valve for valve in await valves.every(self._ledger)}
-        types = sorted({*self._catalogue.runnable, *touched})
+        types = sorted(filter(self._catalogue.has_breaker, {*self._catalogue.runnable, *touched}))
         return [touched.get(task_type) or Valve(task_type) for task_type in types]
 
     async def set_breaker(
         self, task_type: str, failure_threshold: int | None, half_open_after_seconds: float | None
     ) -> Valve:
         """Give a type's breaker a threshold and a time of its own; None is the installation's."""
-        await self._known(task_type)
+        await self._breakable(task_type)
         await valves.set_breaker(
             self._ledger, task_type, failure_threshold, half_open_after_seconds, self._half_open_after_seconds
         )
@@ -66,7 +67,7 @@ class Regulation:
 
     async def open_breaker(self, task_type: str) -> Valve:
         """Hold a type back as its failures would."""
-        await self._known(task_type)
+        await self._breakable(task_type)
         await valves.open_by_hand(self._ledger, task_type, self._half_open_after_seconds)
         return await self._valve(task_type)
 
@@ -91,6 +92,11 @@ class Regulation:
 
     async def _valve(self, task_type: str) -> Valve:
         return await valves.fetch(self._ledger, task_type) or Valve(task_type)
+
+    async def _breakable(self, task_type: str) -> None:
+        await self._known(task_type)
+        if not self._catalogue.has_breaker(task_type):
+            raise NoBreakerError(task_type)
 
     async def _known(self, task_type: str) -> None:
         """Raise for a type that nobody knows; one that was known once may still have a valve to be opened."""

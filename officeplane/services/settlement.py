@@ -102,6 +102,7 @@ class Settlements:
         rules: RetryRules,
         heads: KnownHeads,
         riding: Riding,
+        own_seconds: Mapping[str, float],
         *,
         counted_by: str,
     ) -> None:
@@ -110,6 +111,7 @@ class Settlements:
         self._ledger = ledger
         self._doorbell = doorbell
         self._rules = rules
+        self._own_seconds = own_seconds
         self._counted_by = counted_by
 
     async def settle(self, attempts: Sequence[Attempt], *, only_lapsed: bool = False) -> list[Settlement]:
@@ -176,7 +178,7 @@ class Settlements:
             case Edited(revision=revision):
                 return Judged(task, verdict, revision)
             case Failed(failure):
-                return Judged(task, verdict, strain=strain_of(task.task_type, failure, verdict.delay_seconds))
+                return Judged(task, verdict, strain=strain_of(task, failure, verdict.delay_seconds, self._own_seconds))
             case Waiting(spawned_id):
                 return Judged(task, verdict, awaits=spawned_id)
             case _:

@@ -42,6 +42,7 @@ class Statistics:
         return exposed(
             Snapshot(
                 self._catalogue.types,
+                [name for name, known in self._catalogue.types.items() if not known.has_breaker],
                 await statistics.unfinished_counts(self._ledger),
                 await statistics.oldest_wait_seconds(self._ledger),
                 await statistics.counters(self._ledger),

@@ -32,9 +32,7 @@ async def strain(
         if row.task_id in strains and row.state is not TaskState.CANCELLED
     ]
     slow = [(one.task_type, one.slow_seconds) for _, one in felt if one.slow_seconds is not None]
-    failed = [
-        (one.task_type, task_id) for task_id, one in felt if one.slow_seconds is None and one.task_type not in succeeded
-    ]
+    failed = [(task_id, one) for task_id, one in felt if one.slow_seconds is None and one.task_type not in succeeded]
     if slow:
         await valves.slow_down(executor, slow)
     if failed:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
-from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, Valve
+from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, Strain, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -65,16 +65,16 @@ async def slow_down(executor: Executor, seconds: Sequence[tuple[str, float]]) ->
 
 async def count_failures(
     executor: Executor,
-    failed: Sequence[tuple[str, TaskId]],
+    failed: Sequence[tuple[TaskId, Strain]],
     *,
     failure_threshold: int,
     half_open_after_seconds: float,
 ) -> list[str]:
     """Count failed attempts in a row; return the types whose breaker opens with them."""
-    types = [task_type for task_type, _ in failed]
-    await executor.fetch(_SQL["count_failures"], types)
+    types = [strain.task_type for _, strain in failed]
+    await executor.fetch(_SQL["count_failures"], types, [strain.crashed_by for _, strain in failed])
     rows = await executor.fetch(
-        _SQL["open_strained"], types, half_open_after_seconds, failure_threshold, [task_id for _, task_id in failed]
+        _SQL["open_strained"], types, half_open_after_seconds, failure_threshold, [task_id for task_id, _ in failed]
     )
     return [row["task_type"] for row in rows]
 

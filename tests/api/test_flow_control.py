@@ -71,6 +71,16 @@ async def test_a_type_that_nobody_knows_is_refused(api: Api, path: str) -> None:
     assert (response.status_code, response.json()["code"]) == (422, "unknown_task_type")
 
 
+async def test_an_edit_has_no_breaker_to_be_set_or_opened(api: Api) -> None:
+    listed = (await api.get("/api/circuit-breakers")).json()
+    assert "add_section" not in {one["taskType"] for one in listed}
+
+    opened = await api.post("/api/circuit-breakers/add_section/open")
+    put = await api.client.put("/api/circuit-breakers/add_section", json={"failureThreshold": 2})
+
+    assert [(one.status_code, one.json()["code"]) for one in (opened, put)] == [(404, "no_circuit_breaker")] * 2
+
+
 async def test_a_breaker_is_closed_at_first_and_as_the_installation_has_it(api: Api) -> None:
     assert await breaker(api) == {
         "taskType": "noop", "state": "closed", "failures": 0, "openedAt": None, "retryAt": None,

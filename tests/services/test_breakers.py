@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from officeplane.domain.errors import UnknownTaskTypeError
+from officeplane.domain.document import Format
+from officeplane.domain.errors import NoBreakerError, UnknownTaskTypeError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Failed, Succeeded
@@ -360,11 +361,101 @@ async def test_a_breaker_of_a_type_that_nobody_knows_is_refused(bench: Workbench
             await deed("nobody.knows")
 
 
-async def test_every_type_that_runs_has_a_breaker(bench: Workbench) -> None:
+async def test_every_handler_has_a_breaker_and_no_edit_has_one(bench: Workbench) -> None:
     found = {valve.task_type: valve.breaker for valve in await bench.runtime.regulation.breakers()}
 
-    assert found.keys() >= {"noop", "sleep", "add_section"}
+    assert found.keys() >= {"noop", "sleep", "test.note"}
+    assert not found.keys() & {"add_section", "set_cells", "upload", "revert", "batch_edit"}
     assert set(found.values()) == {Breaker()}
+
+
+async def test_the_breaker_of_an_edit_can_be_neither_set_nor_opened(bench: Workbench) -> None:
+    regulation = bench.runtime.regulation
+
+    with pytest.raises(NoBreakerError, match="pause it"):
+        await regulation.open_breaker("add_section")
+    with pytest.raises(NoBreakerError):
+        await regulation.set_breaker("add_section", 3, None)
+
+    assert await bench.execute("SELECT FROM valves") == []
+
+
+@pytest.mark.parametrize("kind", sorted(set(FailureKind) - OF_ITS_OWN))
+async def test_edits_that_fail_by_one_authors_document_hold_nobodys_edits_back(
+    bench: Workbench, kind: FailureKind
+) -> None:
+    await bench.runtime.documents.create("theirs", Format.DOCX, None, None)
+    edit = {"task_type": "add_section", "document_id": "theirs", "payload": {"title": "T"}, "max_retries": 0}
+
+    for task in await bench.submit_many([edit] * THRESHOLD):
+        await bench.fail(await bench.claim_next(task), kind)
+
+    assert await bench.execute("SELECT FROM valves") == []
+
+
+async def test_attempts_that_were_given_less_time_than_their_type_has_hold_nobody_back(bench: Workbench) -> None:
+    hasty = {"task_type": "test.patient", "timeout_seconds": 0.1}
+    for task in await bench.submit_many([hasty] * THRESHOLD):
+        await bench.fail(await bench.claim_next(task), FailureKind.TIMEOUT)
+    assert (await breaker(bench, "test.patient")).failures == 0
+
+    given = [{"task_type": "test.patient", **more} for more in ({}, {"timeout_seconds": 12}, {"timeout_seconds": 60})]
+    for task in await bench.submit_many(given):
+        await bench.fail(await bench.claim_next(task), FailureKind.TIMEOUT)
+
+    assert (await breaker(bench, "test.patient")).failures == len(given)
+
+
+async def test_a_task_without_a_time_of_its_own_or_its_types_has_the_default_and_counts(bench: Workbench) -> None:
+    own, shorter = await bench.submit_many([{"task_type": "noop"}, {"task_type": "noop", "timeout_seconds": 599}])
+
+    for task in (own, shorter):
+        await bench.fail(await bench.claim_next(task), FailureKind.TIMEOUT)
+
+    assert (await breaker(bench)).failures == 1
+
+
+async def crash_in(bench: Workbench, *documents: str | None) -> None:
+    """Let a task of each document take its process down."""
+    for document_id in documents:
+        task = await bench.a_task(document_id=document_id, on_retry="yield", max_retries=0)
+        await bench.crash(await bench.claim_next(task))
+
+
+async def test_one_document_that_takes_processes_down_holds_no_type_back(bench: Workbench) -> None:
+    await crash_in(bench, *["theirs"] * (THRESHOLD + 1))
+
+    found = await breaker(bench)
+    assert (found.state, found.failures) == (CLOSED, 1)
+
+
+async def test_a_handler_that_dies_of_every_document_is_held_back(bench: Workbench) -> None:
+    await crash_in(bench, *(f"d{n}" for n in range(THRESHOLD - 2)), None, None)
+
+    assert (await breaker(bench)).state is OPEN
+
+
+async def test_crashes_that_are_settled_together_count_once_a_document(bench: Workbench) -> None:
+    alone = await bench.a_running_task()
+    one, other = await bench.a_running_task(document_id="a"), await bench.a_running_task(document_id="b")
+    died = Failed(Failure(FailureKind.CRASH, "exit status 9"), killed_its_child=True)
+
+    await bench.worker.settling.settle([Attempt(task, died) for task in (alone, one, other)])
+
+    assert (await breaker(bench)).failures == 3
+    await bench.worker.claiming.leave_lanes([DocumentId("a"), DocumentId("b")])
+    await crash_in(bench, "a", "c")
+    assert (await breaker(bench)).failures == 4
+
+
+async def test_a_document_that_crashes_again_after_a_success_counts_again(bench: Workbench) -> None:
+    await crash_in(bench, "a", "b")
+    await bench.complete(await bench.a_running_task())
+    assert (await breaker(bench)).failures == 0
+
+    await crash_in(bench, "a")
+
+    assert (await breaker(bench)).failures == 1
 
 
 async def test_a_task_says_that_its_breaker_is_open_and_when_it_is_tried(bench: Workbench) -> None:

@@ -42,7 +42,7 @@ class BreakerView(View):
 
 @router.get("", operation_id="listCircuitBreakers", summary="List circuit breakers", responses=refusals())
 async def list_breakers(request: Request) -> list[BreakerView]:
-    """Return the breaker of every type that can be run, by name."""
+    """Return the breaker of every type that can be run, by name; edits have none: they talk to nothing outside."""
     runtime = runtime_of(request)
     return [_view(valve, runtime.settings) for valve in await runtime.regulation.breakers()]
 
@@ -51,7 +51,7 @@ async def list_breakers(request: Request) -> list[BreakerView]:
     "/{task_type}",
     operation_id="putCircuitBreaker",
     summary="Set a type's circuit breaker",
-    responses=refusals("unknown_task_type", body=True),
+    responses=refusals("unknown_task_type", "no_circuit_breaker", body=True),
 )
 async def put_breaker(
     request: Request,
@@ -80,7 +80,7 @@ async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBo
     "/{task_type}/open",
     operation_id="openCircuitBreaker",
     summary="Open a circuit breaker",
-    responses=refusals("unknown_task_type", body=True),
+    responses=refusals("unknown_task_type", "no_circuit_breaker", body=True),
 )
 async def open_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Hold the type back as its failures would; after its time one task finds out whether it works."""

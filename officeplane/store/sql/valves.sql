@@ -89,10 +89,19 @@ ON CONFLICT (task_type) DO UPDATE SET slow_until = greatest(v.slow_until, exclud
 RETURNING task_type
 
 -- name: count_failures
--- Counts failed attempts in a row, one for each time a type is named. No row: never.
-INSERT INTO valves AS v (task_type, failures)
-SELECT task_type, count(*) FROM unnest($1::text[]) AS task_type GROUP BY task_type ORDER BY task_type
-ON CONFLICT (task_type) DO UPDATE SET failures = v.failures + excluded.failures
+-- Counts failed attempts in a row, one for each time a type is named; crashes by one
+-- document or task ($2, else null) only once in a row. A thousand names are enough to open
+-- any breaker that is meant to open. No row: never.
+INSERT INTO valves AS v (task_type, failures, crashed_by)
+SELECT f.task_type, count(*) FILTER (WHERE f.crashed_by IS NULL) + count(DISTINCT f.crashed_by),
+       array_remove(array_agg(DISTINCT f.crashed_by), NULL)
+  FROM unnest($1::text[], $2::text[]) AS f(task_type, crashed_by) GROUP BY f.task_type ORDER BY f.task_type
+ON CONFLICT (task_type) DO UPDATE
+   SET failures = v.failures + excluded.failures
+                  - (SELECT count(*) FROM unnest(excluded.crashed_by) c WHERE v.failures > 0 AND c = ANY(v.crashed_by)),
+       crashed_by = CASE WHEN v.failures = 0 THEN excluded.crashed_by
+                         ELSE (v.crashed_by || ARRAY(SELECT c FROM unnest(excluded.crashed_by) c
+                                                      WHERE c <> ALL(v.crashed_by)))[:1000] END
 RETURNING task_type
 
 -- part: opening
