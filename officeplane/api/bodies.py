@@ -39,7 +39,9 @@ class CancelRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    reason: Annotated[Text, Field(max_length=500)] | None = None
+    reason: Annotated[Text, Field(max_length=500)] | None = Field(
+        default=None, description="Why, for whoever looks at it later."
+    )
 
 
 class Nothing(BaseModel):

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from officeplane.api.problems import MEDIA_TYPE, STATUSES
+from officeplane.api.schemas import untitled
 
 TITLE: Final = "OfficePlane"
 DESCRIPTION: Final = """
@@ -94,7 +95,7 @@ def document(app: FastAPI) -> Callable[[], dict[str, Any]]:
             schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas = made.setdefault("components", {}).setdefault("schemas", {})
             schemas |= schema.pop("$defs", {}) | {"Problem": schema}
-            app.openapi_schema = made
+            app.openapi_schema = untitled(made)
         return app.openapi_schema
 
     return make

@@ -26,11 +26,15 @@ class TaskPatch(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    priority: PriorityField | None = None
-    deadline: Time | None = None
-    run_at: Time | None = None
-    title: Annotated[Text, Field(max_length=200)] | None = None
-    tags: Annotated[list[Tag], Field(max_length=50)] | None = None
+    priority: PriorityField | None = Field(default=None, description="How urgent it is from now on, as in a task.")
+    deadline: Time | None = Field(default=None, description="When it should be done; null for no deadline.")
+    run_at: Time | None = Field(default=None, description="When it may run at the earliest.")
+    title: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="What people see of it in lists; null for none."
+    )
+    tags: Annotated[list[Tag], Field(max_length=50)] | None = Field(
+        default=None, description="All words to find it by, in place of those it has."
+    )
 
     @field_validator("priority", "run_at", "tags")
     @classmethod

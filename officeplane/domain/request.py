@@ -40,8 +40,8 @@ class ScaledPriority(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    scale: Literal[10]
-    value: Annotated[int, Field(ge=1, le=10)]
+    scale: Literal[10] = Field(description="Which scale is meant.")
+    value: Annotated[int, Field(ge=1, le=10)] = Field(description="From 1, least urgent, to 10, most urgent.")
 
 
 PriorityField = (
@@ -119,29 +119,105 @@ class TaskRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    task_type: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    document_id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = None
-    title: Annotated[Text, Field(max_length=200)] | None = None
-    payload: dict[str, Any] = Field(default_factory=dict[str, Any])
-    priority: PriorityField | None = None
-    max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
-    timeout_seconds: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] | None = None
-    run_at: Time | None = None
-    deadline: Time | None = None
-    boost_per_minute: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
-    retry: Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)] = None
-    on_retry: Literal["block", "yield"] = "block"
-    idempotency_key: PrintableKey | None = None
-    dedupe: Literal["content"] | None = None
-    children: Annotated[list["TaskRequest"], Field(min_length=1, max_length=CHILDREN_MAX)] | None = None
-    key: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
-    base_revision: Annotated[int, Field(ge=1, le=2**53)] | None = None
-    on_conflict: OnConflict | None = None
-    on_child_failure: OnChildFailure | None = None
-    atomic: bool = False
-    depends_on: Annotated[list[DependencyName], Field(max_length=DEPENDENCIES_MAX)] | None = None
-    tags: Annotated[list[Tag], Field(max_length=50)] | None = None
-    created_by: Annotated[Text, Field(max_length=200)] | None = None
+    task_type: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="What is to be done; `GET /api/task-types` lists what there is. A batch needs none."
+    )
+    document_id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = Field(
+        default=None,
+        description=(
+            "The document that an edit changes. Tasks of one document run one at a time and in order; types that edit "
+            "nothing may use any name."
+        ),
+    )
+    title: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="What people see of it in lists."
+    )
+    payload: dict[str, Any] = Field(
+        default_factory=dict[str, Any],
+        description=(
+            'What the task type takes, by its schema in `GET /api/task-types`. In place of a value, `{"$ref": '
+            '"key.field"}` is a result of an earlier child or of a dependency.'
+        ),
+    )
+    priority: PriorityField | None = Field(
+        default=None,
+        description=(
+            'CRITICAL, HIGH, NORMAL, LOW or BACKGROUND; or a number from 0, most urgent, to 100; or `{"scale": 10, '
+            '"value": 8}`, where 10 is most urgent.'
+        ),
+    )
+    max_retries: Annotated[int, Field(ge=0, le=20)] | None = Field(
+        default=None, description="How often it is tried again after a failure."
+    )
+    timeout_seconds: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] | None = Field(
+        default=None, description="How long one attempt may take."
+    )
+    run_at: Time | None = Field(default=None, description="When it may run at the earliest.")
+    deadline: Time | None = Field(
+        default=None,
+        description="When it should be done: as the time draws near it becomes more urgent. Nothing ends by it.",
+    )
+    boost_per_minute: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="How much more urgent it becomes with each minute that it waits, in steps of the priority.",
+    )
+    retry: Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)] = Field(
+        default=None, description="How long to wait before each retry, and after which failures there is none."
+    )
+    on_retry: Literal["block", "yield"] = Field(
+        default="block",
+        description=(
+            "Whether the tasks of its document wait for its next attempt (`block`) or go on without it (`yield`)."
+        ),
+    )
+    idempotency_key: PrintableKey | None = Field(
+        default=None,
+        description=(
+            "A name for this request: sent again with the same body, it is answered with the task that it became."
+        ),
+    )
+    dedupe: Literal["content"] | None = Field(
+        default=None,
+        description=(
+            "With `content`, no second task that does the same waits beside an unfinished one: that one is the answer."
+        ),
+    )
+    children: Annotated[list["TaskRequest"], Field(min_length=1, max_length=CHILDREN_MAX)] | None = Field(
+        default=None,
+        description=(
+            "What makes it a batch: tasks that run one after the other, in this order. They may be batches themselves."
+        ),
+    )
+    key: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="Its name among its siblings or in its DAG, for `$ref` and `dependsOn`."
+    )
+    base_revision: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
+        default=None, description="The revision of the document that whoever asks for the edit has seen."
+    )
+    on_conflict: OnConflict | None = Field(
+        default=None,
+        description=(
+            "What becomes of the edit when the document is no longer at `baseRevision`: `reject` fails, `rebase` "
+            "applies it if the nodes that it aims at are unchanged, `force` applies it."
+        ),
+    )
+    on_child_failure: OnChildFailure | None = Field(
+        default=None,
+        description="Whether a batch ends with its first child that fails for good (`abort`) or goes on (`continue`).",
+    )
+    atomic: bool = Field(
+        default=False,
+        description="Whether the children of a batch, all of them edits of its document, become one revision or none.",
+    )
+    depends_on: Annotated[list[DependencyName], Field(max_length=DEPENDENCIES_MAX)] | None = Field(
+        default=None, description="What has to complete before it begins: ids of tasks; in a DAG also keys."
+    )
+    tags: Annotated[list[Tag], Field(max_length=50)] | None = Field(
+        default=None, description="Words to find it by; children have those of their batch unless they have their own."
+    )
+    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="Who asks for it; the author of the revision that an edit makes."
+    )
 
     @classmethod
     def from_python(cls, options: Mapping[str, Any]) -> Self:
@@ -201,14 +277,18 @@ class DagTasksRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    tasks: Annotated[list[TaskRequest], Field(min_length=1, max_length=DAG_TASKS_MAX)]
+    tasks: Annotated[list[TaskRequest], Field(min_length=1, max_length=DAG_TASKS_MAX)] = Field(
+        description="The tasks, each with a `key` by which others name it in `dependsOn` and `$ref`."
+    )
 
 
 class DagRequest(DagTasksRequest):
     """A DAG as asked for."""
 
-    title: Annotated[Text, Field(max_length=200)] | None = None
-    created_by: Annotated[Text, Field(max_length=200)] | None = None
+    title: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="What people see of it in lists."
+    )
+    created_by: Annotated[Text, Field(max_length=200)] | None = Field(default=None, description="Who asks for it.")
 
 
 NOT_SUPPORTED_YET: Final = frozenset(

@@ -22,13 +22,26 @@ class RetryPolicy(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True)
 
-    strategy: Literal["exponential", "fixed", "immediate"] = "exponential"
-    initial_seconds: Annotated[float, Field(ge=0, le=86_400)] = 5
-    multiplier: Annotated[float, Field(ge=1, le=100)] = 5
-    max_seconds: Annotated[float, Field(ge=0, le=604_800)] = HOUR_SECONDS
-    jitter: bool | Annotated[float, Field(ge=0, le=1)] = True
-    retry_on: KindNames | None = None
-    no_retry_on: KindNames = ()
+    strategy: Literal["exponential", "fixed", "immediate"] = Field(
+        default="exponential",
+        description="Whether waits grow (`exponential`), stay the same (`fixed`) or are none (`immediate`).",
+    )
+    initial_seconds: Annotated[float, Field(ge=0, le=86_400)] = Field(
+        default=5, description="The wait before the first retry."
+    )
+    multiplier: Annotated[float, Field(ge=1, le=100)] = Field(
+        default=5, description="By how much each wait is longer than the last."
+    )
+    max_seconds: Annotated[float, Field(ge=0, le=604_800)] = Field(
+        default=HOUR_SECONDS, description="The longest wait."
+    )
+    jitter: bool | Annotated[float, Field(ge=0, le=1)] = Field(
+        default=True, description="By which part of it a wait is lengthened at random, at most; true is 0.05."
+    )
+    retry_on: KindNames | None = Field(
+        default=None, description="The only kinds of failure that are tried again; left out, all that may be."
+    )
+    no_retry_on: KindNames = Field(default=(), description="Kinds of failure that are not tried again.")
 
     def delay_seconds(self, retry: int, chance: float) -> float:
         """Return the wait before the nth retry; `chance` in [0, 1) spreads it upward."""

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, Line, Occasion, Position, Result
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
@@ -13,8 +15,11 @@ class AddChapter(Edit):
     task_type: ClassVar = "add_chapter"
     title_for_people: ClassVar = "Add a chapter"
 
-    title: Line
-    position: Position | None = None
+    title: Line = Field(description="The chapter's heading, one line of plain text.")
+    position: Position | None = Field(
+        default=None,
+        description="Which chapter it comes before, counting from 0; left out, or beyond the last, means the end.",
+    )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         return {"id": document.add_chapter(self.title, self.position, occasion.fresh_id("chapter"))}

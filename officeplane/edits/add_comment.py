@@ -15,9 +15,16 @@ class AddComment(Edit):
     task_type: ClassVar = "add_comment"
     title_for_people: ClassVar = "Add a comment"
 
-    node_id: NodeId | None = None
-    find: Annotated[Words, Field(min_length=1, max_length=10_000)] | None = None
-    text: Annotated[Words, Field(min_length=1)]
+    node_id: NodeId | None = Field(
+        default=None, description="The node that it is about, by its id in the outline; this or `find`."
+    )
+    find: Annotated[Words, Field(min_length=1, max_length=10_000)] | None = Field(
+        default=None,
+        description="A text, as it stands in the document, at whose first occurrence it is put; this or `nodeId`.",
+    )
+    text: Annotated[Words, Field(min_length=1)] = Field(
+        description="What it says, in plain text; a line break begins another paragraph."
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:

@@ -2,8 +2,10 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import Edit, Line, NodeId, Occasion, Position, Result, Words
+from officeplane.edits.contract import CONTENT, Edit, Line, NodeId, Occasion, Position, Result, Words
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
@@ -17,10 +19,21 @@ class AddSection(Edit):
     task_type: ClassVar = "add_section"
     title_for_people: ClassVar = "Add a section"
 
-    title: Line
-    chapter_id: NodeId | None = None
-    content: Words | None = None
-    position: Position | None = None
+    title: Line = Field(description="The section's heading or the sheet's name, one line of plain text.")
+    chapter_id: NodeId | None = Field(
+        default=None,
+        description=(
+            "The chapter that it belongs to, by its id in the outline; left out, the last one. A workbook has none."
+        ),
+    )
+    content: Words | None = Field(default=None, description=CONTENT)
+    position: Position | None = Field(
+        default=None,
+        description=(
+            "Which section of the chapter, or which sheet, it comes before, counting from 0; left out, or beyond the "
+            "last, means the end."
+        ),
+    )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         made = document.add_section(

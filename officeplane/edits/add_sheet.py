@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, Line, Occasion, Position, Result
 from officeplane.formats.excel.workbook import Workbook
 
@@ -12,8 +14,11 @@ class AddSheet(Edit):
     task_type: ClassVar = "add_sheet"
     title_for_people: ClassVar = "Add a sheet"
 
-    name: Line
-    position: Position | None = None
+    name: Line = Field(description="The sheet's name.")
+    position: Position | None = Field(
+        default=None,
+        description="Which sheet it comes before, counting from 0; left out, or beyond the last, means the end.",
+    )
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002 - sheets have ids
         return {"id": workbook.add_sheet(self.name, self.position, [])}

@@ -2,7 +2,9 @@
 
 from typing import ClassVar
 
-from officeplane.edits.contract import Edit, Line, Occasion, Result, Words
+from pydantic import Field
+
+from officeplane.edits.contract import CONTENT, Edit, Line, Occasion, Result, Words
 from officeplane.formats.markdown import blocks
 from officeplane.formats.powerpoint.presentation import Presentation
 
@@ -13,10 +15,12 @@ class AddSlide(Edit):
     task_type: ClassVar = "add_slide"
     title_for_people: ClassVar = "Add a slide"
 
-    layout: Line | None = None
-    title: Line
-    body: Words | None = None
-    notes: Words | None = None
+    layout: Line | None = Field(
+        default=None, description="A layout of the presentation, by its name; left out, one that fits is taken."
+    )
+    title: Line = Field(description="The slide's title, one line of plain text.")
+    body: Words | None = Field(default=None, description=CONTENT)
+    notes: Words | None = Field(default=None, description="What the speaker reads, in plain text.")
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002 - slides have ids
         return {"id": presentation.add_slide(self.layout, self.title, blocks(self.body), self.notes)}

@@ -17,8 +17,13 @@ class AppendRows(Edit):
     task_type: ClassVar = "append_rows"
     title_for_people: ClassVar = "Append rows"
 
-    sheet: Line
-    rows: Annotated[list[Row], Field(min_length=1, max_length=100_000)]
+    sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
+    rows: Annotated[list[Row], Field(min_length=1, max_length=100_000)] = Field(
+        description=(
+            'Rows of cells, each from column A on. Text stays text; a formula is `{"formula": "=A1*2"}`; null leaves '
+            "a cell empty."
+        )
+    )
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
         sheet_id, first_row = workbook.append_rows(self.sheet, [[native(value) for value in row] for row in self.rows])

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, NodeId, Occasion, Result
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -14,7 +16,7 @@ class DeletePage(Edit):
     task_type: ClassVar = "delete_page"
     title_for_people: ClassVar = "Delete a page"
 
-    page_id: NodeId
+    page_id: NodeId = Field(description="The page or slide, by its id in the outline.")
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         document.delete_page(self.page_id)

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, Line, Occasion, Result
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
@@ -13,7 +15,7 @@ class DeleteSheet(Edit):
     task_type: ClassVar = "delete_sheet"
     title_for_people: ClassVar = "Delete a sheet"
 
-    sheet: Line
+    sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
         return {"id": workbook.delete_sheet(self.sheet)}

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, NodeId, Occasion, Result
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -13,7 +15,7 @@ class DeleteSlide(Edit):
     task_type: ClassVar = "delete_slide"
     title_for_people: ClassVar = "Delete a slide"
 
-    slide_id: NodeId
+    slide_id: NodeId = Field(description="The slide, by its id in the outline.")
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
         presentation.delete_slide(self.slide_id)

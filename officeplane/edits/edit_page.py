@@ -2,7 +2,9 @@
 
 from typing import ClassVar
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Result, Words
+from pydantic import Field
+
+from officeplane.edits.contract import CONTENT, Edit, NodeId, Occasion, Result, Words
 from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -15,8 +17,8 @@ class EditPage(Edit):
     task_type: ClassVar = "edit_page"
     title_for_people: ClassVar = "Edit a page"
 
-    page_id: NodeId
-    content: Words
+    page_id: NodeId = Field(description="The page or slide, by its id in the outline.")
+    content: Words = Field(description=f"What it says from now on; empty empties it. {CONTENT}")
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         document.edit_page(self.page_id, blocks(self.content))

@@ -2,9 +2,9 @@
 
 from typing import ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from officeplane.edits.contract import Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import CONTENT, Edit, Line, NodeId, Occasion, Result, Words
 from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -16,9 +16,9 @@ class EditSlide(Edit):
     task_type: ClassVar = "edit_slide"
     title_for_people: ClassVar = "Edit a slide"
 
-    slide_id: NodeId
-    title: Line | None = None
-    body: Words | None = None
+    slide_id: NodeId = Field(description="The slide, by its id in the outline.")
+    title: Line | None = Field(default=None, description="Another title, one line of plain text; left out, it stays.")
+    body: Words | None = Field(default=None, description=f"Another body; left out, it stays. {CONTENT}")
 
     @model_validator(mode="after")
     def _something(self) -> Self:

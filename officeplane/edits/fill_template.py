@@ -21,7 +21,11 @@ class FillTemplate(Edit):
     task_type: ClassVar = "fill_template"
     title_for_people: ClassVar = "Fill a template"
 
-    values: Annotated[dict[Name, Words | int | float | bool], Field(min_length=1, max_length=1_000)]
+    values: Annotated[dict[Name, Words | int | float | bool], Field(min_length=1, max_length=1_000)] = Field(
+        description=(
+            "What to put in place of each `{{name}}`, by name and without the braces; each must stand in the document."
+        )
+    )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         wanted = self._set_apart(document, occasion)

@@ -18,10 +18,22 @@ class InsertTable(Edit):
     task_type: ClassVar = "insert_table"
     title_for_people: ClassVar = "Insert a table"
 
-    rows: Annotated[list[Row], Field(min_length=1, max_length=10_000)]
-    header: Row | None = None
-    section_id: NodeId | None = None
-    style: Line | None = None
+    rows: Annotated[list[Row], Field(min_length=1, max_length=10_000)] = Field(
+        description="Rows of cells, plain text or numbers."
+    )
+    header: Row | None = Field(
+        default=None, description="A first row that stands out and is repeated on every paper; left out, there is none."
+    )
+    section_id: NodeId | None = Field(
+        default=None,
+        description=(
+            "The section, chapter or section header slide at whose end it is put, by its id in the outline; left out, "
+            "the end of the document."
+        ),
+    )
+    style: Line | None = Field(
+        default=None, description="A table style of the document, by its name; left out, its usual one."
+    )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         made = document.insert_table(self._texts, self._header, self.section_id, self.style, occasion.fresh_id("table"))

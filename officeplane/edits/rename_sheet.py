@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, Line, Occasion, Result
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
@@ -13,8 +15,8 @@ class RenameSheet(Edit):
     task_type: ClassVar = "rename_sheet"
     title_for_people: ClassVar = "Rename a sheet"
 
-    sheet: Line
-    name: Line
+    sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
+    name: Line = Field(description="The name that it gets.")
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
         return {"id": workbook.rename_sheet(self.sheet, self.name)}

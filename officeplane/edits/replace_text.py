@@ -19,11 +19,17 @@ class ReplaceText(Edit):
     task_type: ClassVar = "replace_text"
     title_for_people: ClassVar = "Replace text"
 
-    find: Annotated[Words, Field(min_length=1, max_length=10_000)]
-    replace: Words
-    match_case: bool = True
-    whole_word: bool = False
-    expected_count: Annotated[int, Field(ge=0)] | None = None
+    find: Annotated[Words, Field(min_length=1, max_length=10_000)] = Field(
+        description="The text, as it stands in the document; no pattern, and never across the end of a paragraph."
+    )
+    replace: Words = Field(
+        description="What comes in its place, plain text in the formatting of what was there; empty removes it."
+    )
+    match_case: bool = Field(default=True, description="Whether capital and small letters differ.")
+    whole_word: bool = Field(default=False, description="Whether it must not be part of a longer word.")
+    expected_count: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="How often it must occur, or nothing is done; left out, at least once."
+    )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         return self._told(document.replace_text(self._wanted, self.replace))

@@ -16,7 +16,9 @@ class FormulaCell(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    formula: Annotated[Words, Field(min_length=1, max_length=8_192)]
+    formula: Annotated[Words, Field(min_length=1, max_length=8_192)] = Field(
+        description="The formula in English, with commas between arguments, such as `=SUM(A1:B2)`."
+    )
 
 
 CellValue: TypeAlias = Annotated[Words, Field(max_length=32_767)] | bool | int | float | FormulaCell | None
@@ -34,8 +36,13 @@ class SetCells(Edit):
     task_type: ClassVar = "set_cells"
     title_for_people: ClassVar = "Set cells"
 
-    sheet: Line
-    cells: Annotated[dict[CellName, CellValue], Field(min_length=1, max_length=100_000)]
+    sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
+    cells: Annotated[dict[CellName, CellValue], Field(min_length=1, max_length=100_000)] = Field(
+        description=(
+            'What each cell is given, by its name, such as `B2`. Text stays text; a formula is `{"formula": '
+            '"=A1*2"}`; null empties the cell.'
+        )
+    )
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
         sheet_id = workbook.set_cells(self.sheet, {name: native(value) for name, value in self.cells.items()})

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from officeplane.edits.contract import Edit, NodeId, Occasion, Result, Words
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -13,8 +15,10 @@ class SetNotes(Edit):
     task_type: ClassVar = "set_notes"
     title_for_people: ClassVar = "Set speaker notes"
 
-    slide_id: NodeId
-    notes: Words
+    slide_id: NodeId = Field(description="The slide, by its id in the outline.")
+    notes: Words = Field(
+        description="What the speaker reads, in plain text, in place of what was there; empty removes it."
+    )
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
         presentation.set_notes(self.slide_id, self.notes)

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from officeplane.edits.contract import Edit, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Workbook
@@ -19,10 +19,10 @@ class SetProperties(Edit):
     task_type: ClassVar = "set_properties"
     title_for_people: ClassVar = "Set document properties"
 
-    title: Words | None = None
-    author: Words | None = None
-    subject: Words | None = None
-    keywords: Words | None = None
+    title: Words | None = Field(default=None, description="The file's title.")
+    author: Words | None = Field(default=None, description="Who the file says has made it.")
+    subject: Words | None = Field(default=None, description="What it is about.")
+    keywords: Words | None = Field(default=None, description="Keywords, in one text.")
 
     @model_validator(mode="after")
     def _something(self) -> Self:

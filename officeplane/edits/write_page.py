@@ -1,8 +1,10 @@
 """`write_page`: new content, as blocks of a section or as a slide."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Position, Result, Words
+from pydantic import Field, field_validator
+
+from officeplane.edits.contract import CONTENT, Edit, NodeId, Occasion, Position, Result, Words
 from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -15,9 +17,29 @@ class WritePage(Edit):
     task_type: ClassVar = "write_page"
     title_for_people: ClassVar = "Write a page"
 
-    content: Words
-    section_id: NodeId | None = None
-    position: Position | None = None
+    content: Annotated[Words, Field(min_length=1)] = Field(description=CONTENT)
+    section_id: NodeId | None = Field(
+        default=None,
+        description=(
+            "The section, chapter or section header slide that it is written in, by its id in the outline; left out, "
+            "the document itself."
+        ),
+    )
+    position: Position | None = Field(
+        default=None,
+        description=(
+            "Which node of the section, or of the document, it comes before, counting from 0; left out, or beyond the "
+            "last, means the end."
+        ),
+    )
+
+    @field_validator("content")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            message = "it is blank: give what the page says"
+            raise ValueError(message)
+        return value
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         made = document.write_page(blocks(self.content), self.section_id, self.position, occasion.fresh_id("page"))

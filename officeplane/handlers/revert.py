@@ -12,7 +12,9 @@ class Revert(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    to_revision: Annotated[int, Field(ge=1, le=2**53, alias="toRevision")]
+    to_revision: Annotated[int, Field(ge=1, le=2**53, alias="toRevision")] = Field(
+        description="The revision whose bytes become the newest."
+    )
 
 
 REVERT: Final = TaskType(

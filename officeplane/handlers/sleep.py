@@ -14,7 +14,7 @@ class Sleep(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
+    seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = Field(description="How long.")
 
 
 @handler("sleep", payload=Sleep, title="Sleep for a number of seconds")

@@ -14,7 +14,9 @@ class Upload(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    upload_id: Annotated[str, Field(alias="uploadId", pattern=_UUID)]
+    upload_id: Annotated[str, Field(alias="uploadId", pattern=_UUID)] = Field(
+        description="Where the file waits, as the PUT knows."
+    )
 
 
 UPLOAD: Final = TaskType(

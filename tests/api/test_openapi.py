@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from officeplane.api import examples
 from officeplane.api.problems import STATUSES
-from tests.api.plane import Api, Json, json_of
+from tests.api.plane import Api, Json, code_of, fields_of, json_of
 
 OPERATIONS = {
     "patchTask",
@@ -77,3 +78,73 @@ async def test_the_documentation_can_be_looked_at(api: Api) -> None:
 
     assert front.headers["Location"] == "/docs"
     assert "swagger" in (await api.get("/docs")).text
+
+
+def fields_in(schema: JsonValue, known: Json) -> list[tuple[str, JsonValue]]:
+    """Every field that a schema names, at any depth."""
+    found: list[tuple[str, JsonValue]] = []
+    seen: set[str] = set()
+    ahead = [schema]
+    for one in ahead:
+        if isinstance(one, list):
+            ahead.extend(one)
+        elif isinstance(one, dict):
+            fields = one.get("properties")
+            found += fields.items() if isinstance(fields, dict) else ()
+            name = str(one.get("$ref", "")).rpartition("/")[2]
+            if name in known and name not in seen:
+                seen.add(name)
+                ahead.append(known[name])
+            ahead.extend(one.values())
+    return found
+
+
+def lacking(fields: list[tuple[str, JsonValue]]) -> list[str]:
+    """Which of the fields say nothing, or have a title."""
+    return [
+        name for name, field in fields if isinstance(field, dict) and ("description" not in field or "title" in field)
+    ]
+
+
+async def test_every_field_of_a_body_says_what_it_is_and_nothing_invented(document: Json) -> None:
+    bodies = [
+        operation["requestBody"]["content"] for operation in operations_of(document) if "requestBody" in operation
+    ]
+    of_json = [body["application/json"]["schema"] for body in bodies if "application/json" in body]
+
+    fields = [field for schema in of_json for field in fields_in(schema, document["components"]["schemas"])]
+
+    assert len(fields) > 100
+    assert lacking(fields) == []
+
+
+async def test_every_field_of_a_payload_says_what_it_is_and_nothing_invented(api: Api) -> None:
+    types = (await api.get("/api/task-types")).json()
+
+    fields = [
+        (f"{found['name']}.{name}", field)
+        for found in types
+        for name, field in fields_in(found["payloadSchema"], found["payloadSchema"].get("$defs", {}))
+    ]
+
+    assert len(fields) > 40
+    assert lacking(fields) == []
+
+
+async def test_content_says_that_it_is_markdown_and_what_becomes_of_headings(api: Api) -> None:
+    types = {found["name"]: found["payloadSchema"]["properties"] for found in (await api.get("/api/task-types")).json()}
+
+    for name, field in (("write_page", "content"), ("edit_page", "content"), ("add_slide", "body")):
+        assert "CommonMark with tables" in types[name][field]["description"]
+        assert "`#` becomes Heading 3" in types[name][field]["description"]
+    assert "beyond the last, means the end" in types["write_page"]["position"]["description"]
+
+
+@pytest.mark.parametrize("content", ["", " \n\t"])
+async def test_a_page_that_says_nothing_is_not_written(api: Api, content: str) -> None:
+    response = await api.post(
+        "/api/tasks", {"taskType": "write_page", "documentId": "plan", "payload": {"content": content}}
+    )
+
+    assert code_of(response) == (422, "invalid_payload")
+    assert fields_of(response) == ["payload.content"]

@@ -24,8 +24,12 @@ class BreakerRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    failure_threshold: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    half_open_after_seconds: Annotated[float, Field(gt=0, le=604_800, allow_inf_nan=False)] | None = None
+    failure_threshold: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="How many failures in a row open it."
+    )
+    half_open_after_seconds: Annotated[float, Field(gt=0, le=604_800, allow_inf_nan=False)] | None = Field(
+        default=None, description="How long after that one task is let through to see."
+    )
 
 
 class BreakerView(View):

@@ -30,10 +30,18 @@ class ResolveRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    resolution: Literal["retry", "modify_and_retry", "cancel", "escalate", "delete"] | None = None
-    payload: dict[str, Any] | None = None
-    note: Annotated[Text, Field(min_length=1, max_length=2_000)] | None = None
-    resolved_by: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
+    resolution: Literal["retry", "modify_and_retry", "cancel", "escalate", "delete"] | None = Field(
+        default=None, description="What becomes of the task; left out, only the note is kept."
+    )
+    payload: dict[str, Any] | None = Field(
+        default=None, description="What the task is tried again with; only with `modify_and_retry`."
+    )
+    note: Annotated[Text, Field(min_length=1, max_length=2_000)] | None = Field(
+        default=None, description="What people should know of the decision."
+    )
+    resolved_by: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="Who decided; left out, the address of whoever asks."
+    )
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -53,7 +61,9 @@ class ResolveRequest(BaseModel):
 class ResolveAlikeRequest(ResolveRequest):
     """The same for all unresolved letters of a fingerprint, a part at a time."""
 
-    fingerprint: Annotated[Text, Field(min_length=1, max_length=100)]
+    fingerprint: Annotated[Text, Field(min_length=1, max_length=100)] = Field(
+        description="What failures of one cause have in common, as letters show it."
+    )
     cursor: Annotated[str | None, Field(description="From the answer about the part before.")] = None
 
 

@@ -44,10 +44,14 @@ class NewDocument(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = None
-    format: Annotated[Format, Field(strict=False)]
+    id: Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)] | None = Field(
+        default=None, description="Its name from now on; left out, it is given one."
+    )
+    format: Annotated[Format, Field(strict=False)] = Field(description="What kind of file it is.")
     # It is written into the file, too.
-    title: Annotated[Words, Field(max_length=200)] | None = None
+    title: Annotated[Words, Field(max_length=200)] | None = Field(
+        default=None, description="The title that the file says it has."
+    )
 
 
 class RevertRequest(BaseModel):
@@ -55,8 +59,12 @@ class RevertRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    to_revision: Annotated[int, Field(ge=1, le=2**53)]
-    created_by: Annotated[Text, Field(max_length=200)] | None = None
+    to_revision: Annotated[int, Field(ge=1, le=2**53)] = Field(
+        description="The revision whose bytes become the newest."
+    )
+    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="Who asks for it; the author of the new revision."
+    )
 
 
 @router.post(

@@ -23,8 +23,12 @@ class LimitsRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    rate_per_second: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None = None
-    concurrency: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    rate_per_second: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
+        default=None, description="How many tasks of the type begin in a second, at most."
+    )
+    concurrency: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="How many tasks of the type run at once, at most."
+    )
 
 
 class LimitsView(View):

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from officeplane.api.openapi import refusals
 from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
+from officeplane.api.schemas import untitled
 from officeplane.api.views import View
 
 router = APIRouter(prefix="/api/task-types", tags=["task types"], route_class=StrictRoute)
@@ -30,7 +31,7 @@ async def list_task_types(request: Request) -> list[TaskTypeView]:
             name=found.name,
             title=found.title,
             formats=found.formats,
-            payload_schema=found.payload.model_json_schema(),
+            payload_schema=untitled(found.payload.model_json_schema()),
         )
         for _, found in sorted(types.items())
     ]

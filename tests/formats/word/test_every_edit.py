@@ -46,7 +46,7 @@ def edits_for(word: Word) -> list[Edit]:
         AddSection(title="Token section"),
         AddSection(title="Token section", content=CONTENT, position=0),
         WritePage(content=CONTENT),
-        WritePage(content="", position=0),
+        WritePage(content="Token", position=0),
         WritePage(content=CONTENT, position=1),
         InsertTable(rows=[["x", 1], [2.5]], header=["Token"]),
         SetProperties(title="Token"),
