@@ -48,12 +48,14 @@ class NodeView(View):
 class OutlineView(View):
     """What a revision is made of."""
 
+    revision: int
     nodes: tuple[NodeView, ...]
 
 
 class TextView(View):
     """What a revision says."""
 
+    revision: int
     text: str
 
 
@@ -64,9 +66,16 @@ class DifferenceView(View):
     nodes: dict[str, list[dict[str, Any]]]
 
 
-class PreviewView(View):
-    """What an edit would do."""
+class ComparisonView(DifferenceView):
+    """What changed up to a revision, the later one of two."""
 
+    revision: int
+
+
+class PreviewView(View):
+    """What an edit would do to a revision, the head."""
+
+    revision: int
     result: Any
     diff: DifferenceView
 

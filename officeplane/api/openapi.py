@@ -53,7 +53,7 @@ class Problem(BaseModel):
 _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "Retry-After": ("integer", "Seconds after which to try again."),
     "Location": ("string", "The path of the task, or of the document that was made."),
-    "ETag": ("string", "The document's revision, in quotes, for `If-Match`."),
+    "ETag": ("string", "The document's revision, in quotes, for `If-Match` and `If-None-Match`."),
     "Content-Disposition": ("string", "The file's name."),
     "Idempotency-Replayed": ("string", "`true` when the key was used before; the task is shown as it is now."),
     "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),

@@ -103,6 +103,12 @@ IfMatch = Annotated[
     str | None,
     Header(alias="If-Match", pattern=r'^"[1-9][0-9]{0,15}"$', description='The revision that was read, such as `"3"`.'),
 ]
+IfNoneMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-None-Match", description="The `ETag` of what was read before; if it still holds, the answer is 304."
+    ),
+]
 IdempotencyKey = Annotated[
     PrintableKey | None,
     Header(

@@ -153,6 +153,10 @@ class Documents:
         top = END_OF_TIME if before is None else before
         return await documents.history(self._ledger, document_id, before=top, after=0, limit=limit)
 
+    async def number(self, document_id: str, revision: int | None) -> int:
+        """Return the number of a revision that is there, the head's if none is named."""
+        return (await self._stored(document_id, revision)).revision.revision
+
     async def outline(self, document_id: str, revision: int | None) -> list[dict[str, Any]]:
         """Return the tree of a revision's nodes."""
         nodes: list[dict[str, Any]] = (await self._read(document_id, revision, "outline")).body["nodes"]
@@ -217,7 +221,8 @@ class Documents:
             [file],
         )
         results = answer.body["results"]
-        return {"result": results if len(results) > 1 else results[0], "diff": answer.body["difference"]}
+        result = results if len(results) > 1 else results[0]
+        return {"revision": at, "result": result, "diff": answer.body["difference"]}
 
     async def _first(
         self, document_id: str, format: Format, spool: Spool, title: str | None, author: str | None

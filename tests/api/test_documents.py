@@ -26,6 +26,7 @@ MIB = 1024 * 1024
 FILE = blank(Format.DOCX, "A file")
 OTHER = blank(Format.DOCX, "Another file")
 DIFFERENCE = {"text", "nodes"}
+READS = ("content", "outline", "text", "diff?from=1&to=2")
 
 
 @pytest.fixture
@@ -235,7 +236,74 @@ async def test_what_a_document_says_and_is_made_of_can_be_read(api: Api, documen
     (node,) = outline["nodes"]
     assert set(node) == {"id", "kind", "text", "children"}
     assert node["text"] == "A chapter"
-    assert json_of(await api.get(f"/api/documents/{document_id}/outline", revision=1)) == {"nodes": []}
+    assert json_of(await api.get(f"/api/documents/{document_id}/outline", revision=1)) == {"revision": 1, "nodes": []}
+
+
+async def test_an_edit_based_on_what_was_read_cannot_cover_up_what_came_after_the_reading(
+    api: Api, document_id: str
+) -> None:
+    await put(api, document_id)
+    read = json_of(await api.get(f"/api/documents/{document_id}/outline"))
+    await edit(api, document_id, "Somebody else's")
+
+    late = {"taskType": "add_chapter", "documentId": document_id, "payload": {"title": "Mine"}}
+    task = await api.submit(**late, baseRevision=read["revision"])
+    await run(api.worker, task["id"])
+
+    assert read["revision"] == 1
+    ended = await api.task(task["id"])
+    assert (ended["state"], ended["error"]["kind"]) == ("FAILED", "edit_conflict")
+    assert json_of(await api.get(f"/api/documents/{document_id}"))["revision"] == 2
+
+
+@pytest.mark.parametrize("path", READS)
+async def test_every_read_names_the_revision_that_it_shows(api: Api, document_id: str, path: str) -> None:
+    await put(api, document_id)
+    await edit(api, document_id)
+
+    response = await api.client.get(f"/api/documents/{document_id}/{path}")
+
+    assert (response.status_code, response.headers["ETag"]) == (200, '"2"')
+    if path != "content":
+        assert json_of(response)["revision"] == 2
+
+
+@pytest.mark.parametrize("path", READS)
+async def test_who_has_read_it_already_is_not_sent_it_again(api: Api, document_id: str, path: str) -> None:
+    await put(api, document_id)
+    await edit(api, document_id)
+    url = f"/api/documents/{document_id}/{path}"
+
+    for known in ('"2"', 'W/"2"', '"1", "2"', "*"):
+        response = await api.client.get(url, headers={"If-None-Match": known})
+        assert (response.status_code, response.content, response.headers["ETag"]) == (304, b"", '"2"')
+    for unknown in ('"1"', "2", "anything", '""'):
+        assert (await api.client.get(url, headers={"If-None-Match": unknown})).status_code == 200
+
+
+@pytest.mark.parametrize("path", READS)
+async def test_what_was_read_before_an_edit_is_sent_as_it_is_after_it(api: Api, document_id: str, path: str) -> None:
+    await put(api, document_id)
+    await edit(api, document_id)
+    url = f"/api/documents/{document_id}/{path}"
+    known = (await api.client.get(url)).headers["ETag"]
+    await edit(api, document_id, "Two")
+
+    response = await api.client.get(url, headers={"If-None-Match": known})
+
+    # Of two revisions that are named nothing changes any more.
+    assert response.status_code == (304 if path.startswith("diff") else 200)
+
+
+@pytest.mark.parametrize("path", ["content", "outline", "text", "diff?from=1&to=1", "content?revision=9"])
+async def test_nothing_is_unchanged_that_is_not_there(api: Api, document_id: str, path: str) -> None:
+    url = f"/api/documents/{document_id}/{path}"
+    if "revision" in path:
+        await put(api, document_id)
+
+    response = await api.client.get(url, headers={"If-None-Match": "*"})
+
+    assert response.status_code == 404
 
 
 async def test_a_history_is_a_list_with_a_link_to_the_next_page(api: Api, document_id: str) -> None:
@@ -272,7 +340,7 @@ async def test_two_revisions_are_compared(api: Api, document_id: str) -> None:
 
     found = json_of(await api.client.get(f"/api/documents/{document_id}/diff", params={"from": 1, "to": 2}))
 
-    assert set(found) == DIFFERENCE
+    assert set(found) == {"revision", *DIFFERENCE}
     assert [node["text"] for node in found["nodes"]["added"]] == ["One"]
 
 
@@ -300,7 +368,8 @@ async def test_a_preview_tells_the_result_and_the_difference_and_stores_nothing(
 
     assert response.status_code == 200
     seen = json_of(response)
-    assert set(seen) == {"result", "diff"}
+    assert set(seen) == {"revision", "result", "diff"}
+    assert seen["revision"] == 1
     assert set(seen["diff"]) == DIFFERENCE
     assert await api.rows() == rows
     assert json_of(await api.get(f"/api/documents/{document_id}"))["revision"] == 1

@@ -147,7 +147,7 @@ async def test_a_difference_tells_what_changed(documents: Documents, plan: str, 
 
     assert "added" in shown.out
     assert "+One" in shown.out
-    assert set(read.object) == {"text", "nodes"}
+    assert set(read.object) == {"revision", "text", "nodes"}
 
 
 async def test_a_revert_is_done_when_the_command_ends(

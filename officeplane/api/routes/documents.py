@@ -12,7 +12,7 @@ from officeplane.api.answers import json_answer, many_views, one_task
 from officeplane.api.bodies import TaskBody
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
-    DifferenceView,
+    ComparisonView,
     DocumentView,
     NodeView,
     OutlineView,
@@ -22,10 +22,11 @@ from officeplane.api.document_views import (
     document_view,
     revision_view,
 )
-from officeplane.api.openapi import headers, refusals
-from officeplane.api.parameters import DocumentIdInPath, IfMatch, PageQuery, Revision, RevisionNumber
+from officeplane.api.openapi import Responses, headers, refusals
+from officeplane.api.parameters import DocumentIdInPath, IfMatch, IfNoneMatch, PageQuery, Revision, RevisionNumber
 from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute, blocks_of
+from officeplane.api.validators import etag, is_known, unchanged
 from officeplane.api.views import TaskView
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
@@ -37,6 +38,10 @@ router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=Stri
 
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
+_READ: Final[Responses] = {
+    200: {"description": "What it is as of `revision`.", "headers": headers("ETag")},
+    304: {"description": "As it was read before.", "headers": headers("ETag")},
+}
 
 
 class NewDocument(BaseModel):
@@ -164,20 +169,25 @@ async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
     summary="Download a file",
     response_class=StreamingResponse,
     responses={
+        **_READ,
         200: {"description": "The file.", "content": _FILES, "headers": headers("ETag", "Content-Disposition")},
         **refusals("document_not_found", "revision_not_found"),
     },
 )
-async def content(request: Request, document_id: DocumentIdInPath, revision: Revision = None) -> Response:
+async def content(
+    request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
+) -> Response:
     """Return the bytes of a revision, the head if none is named."""
     file = await runtime_of(request).documents.file(document_id, revision)
+    if is_known(if_none_match, file.revision.revision):
+        return unchanged(file.revision.revision)
     return StreamingResponse(
         file.content,
         media_type=MEDIA_TYPES[file.format],
         headers={
             "Content-Length": str(file.revision.size),
             "Content-Disposition": f'attachment; filename="{file_name(document_id, file.format)}"',
-            "ETag": f'"{file.revision.revision}"',
+            **etag(file.revision.revision),
             "X-Content-Type-Options": "nosniff",
         },
     )
@@ -188,12 +198,18 @@ async def content(request: Request, document_id: DocumentIdInPath, revision: Rev
     operation_id="getOutline",
     summary="Show what a document is made of",
     response_model=OutlineView,
-    responses=refusals("document_not_found", "revision_not_found", "unsupported_document"),
+    responses={**_READ, **refusals("document_not_found", "revision_not_found", "unsupported_document")},
 )
-async def outline(request: Request, document_id: DocumentIdInPath, revision: Revision = None) -> Response:
-    """Return the tree of nodes that edits can name, with ids that survive edits."""
-    nodes = await runtime_of(request).documents.outline(document_id, revision)
-    return json_answer(OutlineView(nodes=tuple(NodeView.model_validate(node) for node in nodes)))
+async def outline(
+    request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
+) -> Response:
+    """Return the tree of nodes that edits can name, with ids that survive edits, and the revision that it is of."""
+    documents = runtime_of(request).documents
+    number = await documents.number(document_id, revision)
+    if is_known(if_none_match, number):
+        return unchanged(number)
+    nodes = tuple(NodeView.model_validate(node) for node in await documents.outline(document_id, number))
+    return json_answer(OutlineView(revision=number, nodes=nodes), 200, etag(number))
 
 
 @router.get(
@@ -201,11 +217,17 @@ async def outline(request: Request, document_id: DocumentIdInPath, revision: Rev
     operation_id="getText",
     summary="Show what a document says",
     response_model=TextView,
-    responses=refusals("document_not_found", "revision_not_found", "unsupported_document"),
+    responses={**_READ, **refusals("document_not_found", "revision_not_found", "unsupported_document")},
 )
-async def text(request: Request, document_id: DocumentIdInPath, revision: Revision = None) -> Response:
-    """Return the whole text of a revision."""
-    return json_answer(TextView(text=await runtime_of(request).documents.text(document_id, revision)))
+async def text(
+    request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
+) -> Response:
+    """Return the whole text of a revision, and which it is."""
+    documents = runtime_of(request).documents
+    number = await documents.number(document_id, revision)
+    if is_known(if_none_match, number):
+        return unchanged(number)
+    return json_answer(TextView(revision=number, text=await documents.text(document_id, number)), 200, etag(number))
 
 
 @router.get(
@@ -231,18 +253,24 @@ async def revisions(request: Request, document_id: DocumentIdInPath, query: Anno
     "/{document_id}/diff",
     operation_id="compareRevisions",
     summary="Compare two revisions",
-    response_model=DifferenceView,
-    responses=refusals("document_not_found", "revision_not_found", "unsupported_document"),
+    response_model=ComparisonView,
+    responses={**_READ, **refusals("document_not_found", "revision_not_found", "unsupported_document")},
 )
 async def diff(
     request: Request,
     document_id: DocumentIdInPath,
     before: Annotated[RevisionNumber, Query(alias="from")],
     after: Annotated[RevisionNumber, Query(alias="to")],
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """Return what changed from one revision to another, in text and in structure."""
-    found = await runtime_of(request).documents.difference(document_id, before, after)
-    return json_answer(DifferenceView.model_validate(found))
+    """Return what changed from one revision to another, in text and in structure; `revision` is the second."""
+    documents = runtime_of(request).documents
+    # What a path with both numbers says never changes, so one of them tells it from nothing but itself.
+    if is_known(if_none_match, await documents.number(document_id, after)):
+        await documents.number(document_id, before)
+        return unchanged(after)
+    found = await documents.difference(document_id, before, after)
+    return json_answer(ComparisonView.model_validate({"revision": after, **found}), 200, etag(after))
 
 
 @router.post(
@@ -283,4 +311,4 @@ async def preview(request: Request, document_id: DocumentIdInPath, body: TaskBod
 
 
 def _shown(document: Document, status: int = 200, more: dict[str, str] | None = None) -> Response:
-    return json_answer(document_view(document), status, {"ETag": f'"{document.revision}"', **(more or {})})
+    return json_answer(document_view(document), status, {**etag(document.revision), **(more or {})})
