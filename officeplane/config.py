@@ -17,6 +17,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OFFICEPLANE_", frozen=True, extra="ignore", hide_input_in_errors=True)
 
     database_url: str = ""
+    owner_url: str = ""
     redis_url: str = ""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8001
@@ -43,7 +44,7 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
 
-    @field_validator("database_url")
+    @field_validator("database_url", "owner_url")
     @classmethod
     def _can_be_read_by_postgres(cls, value: str) -> str:
         # The driver takes the first @ for the end of a password.

@@ -8,7 +8,7 @@ import secrets
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
 import pytest
@@ -45,6 +45,13 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Embed
     folder: Path = tmp_path_factory.mktemp("stack")
     async with embedded_stack(folder, durable=False) as servers:
         yield servers
+
+
+def as_role(database_url: str, role: str, password: str) -> str:
+    """Return the same database's URL for another role."""
+    parts = urlsplit(database_url)
+    address = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{quote(role, safe='')}:{quote(password, safe='')}@{address}"))
 
 
 @pytest.fixture(scope="session")

@@ -53,6 +53,7 @@ def judge_postgres(facts: PostgresFacts) -> Iterator[Finding]:
     if facts.is_standby:
         yield problem("postgres", "This server is a standby: it takes no writes.", "Name the primary in the URL.")
     yield from _judge_durability(facts)
+    yield _judge_role(facts)
     yield _judge_clock(facts.clock_ahead_seconds)
     yield _judge_connections(facts)
 
@@ -126,6 +127,18 @@ def _judge_durability(facts: PostgresFacts) -> Iterator[Finding]:
         )
     else:
         yield ok("durability", "What is committed is on disk.")
+
+
+def _judge_role(facts: PostgresFacts) -> Finding:
+    if not (facts.is_superuser or facts.may_change_schema):
+        return ok("database role", f"{facts.role} reads and writes rows and nothing else.")
+    power = "is a superuser" if facts.is_superuser else "may change the schema"
+    return warning(
+        "database role",
+        f"{facts.role} {power}: whoever gets hold of its URL has more than the rows.",
+        "Name the owner in OFFICEPLANE_OWNER_URL, another role in OFFICEPLANE_DATABASE_URL, and run "
+        "`officeplane migrate`, which makes it.",
+    )
 
 
 def _judge_clock(ahead_seconds: float) -> Finding:

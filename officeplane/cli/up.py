@@ -108,6 +108,7 @@ class _Up:
         from officeplane.embedded.program import keep_program, keep_server
         from officeplane.embedded.stack import await_predecessor, embedded_stack
         from officeplane.store.migrate import MigrationChangedError, migrate
+        from officeplane.store.roles import admit_app
 
         await await_predecessor(self._data_dir)
         self._refuse_taken_port()
@@ -115,6 +116,7 @@ class _Up:
             stack = await leaving.enter_async_context(embedded_stack(self._data_dir))
             try:
                 await migrate(stack.database_url)
+                await admit_app(stack.database_url, stack.app_url)
             except MigrationChangedError as error:
                 raise RefusedError(str(error)) from error
             self._programs = self._programs_on(stack)
@@ -140,7 +142,7 @@ class _Up:
     def _programs_on(self, stack: "EmbeddedStack") -> "list[Program]":
         from officeplane.embedded.program import Program
 
-        urls = {"OFFICEPLANE_DATABASE_URL": stack.database_url, "OFFICEPLANE_REDIS_URL": stack.redis_url}
+        urls = {"OFFICEPLANE_DATABASE_URL": stack.app_url, "OFFICEPLANE_REDIS_URL": stack.redis_url}
         environment = {**os.environ, **urls}
         officeplane = (sys.executable, "-m", "officeplane.cli.main")
         serve = (*officeplane, "serve", "--host", self._settings.host, "--port", str(self._settings.port))

@@ -41,11 +41,16 @@ def summary(alerts: Sequence[Alert]) -> str:
     causes = Counter((alert.letter.task_type, alert.letter.kind, alert.letter.fingerprint) for alert in alerts)
     examples = {alert.letter.fingerprint: alert.letter.message for alert in alerts}
     lines = [
-        f"{count} × {task_type}, {kind}: {examples[fingerprint][:SHOWN_LENGTH]} [{fingerprint}]"
+        f"{count} × {task_type}, {kind}: {_plain(examples[fingerprint][:SHOWN_LENGTH])} [{fingerprint}]"
         for (task_type, kind, fingerprint), count in causes.most_common(CAUSES_SHOWN)
     ]
     more = len(causes) - len(lines)
     return "\n".join([f"{head}:", *lines, *([f"and {more} more causes"] if more else [])])
+
+
+def _plain(words: str) -> str:
+    """Return words of a caller's so that no chat tool takes them for a link or a call to everybody."""
+    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _tasks(count: int) -> str:

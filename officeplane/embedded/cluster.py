@@ -12,6 +12,7 @@ from officeplane.embedded.server import server_environment
 from officeplane.embedded.watchdog import Stage, Watchdog
 
 USER = DATABASE = "officeplane"
+APP_USER = "officeplane_app"
 _BUILTIN_LOCALES_SINCE = 17
 
 

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from officeplane.embedded.errors import EmbeddedError
 from officeplane.embedded.ports import free_port, is_free
 from officeplane.embedded.private_file import write_private
@@ -29,20 +31,23 @@ class Installation:
 
     postgres_password: str = field(default_factory=_new_password, repr=False)
     valkey_password: str = field(default_factory=_new_password, repr=False)
+    app_password: str = field(default_factory=_new_password, repr=False)
     postgres_port: int = 0
     valkey_port: int = 0
 
 
 def remembered_installation(data_dir: Path, *, postgres_port: int | None, valkey_port: int | None) -> Installation:
     """The folder's installation, with the ports asked for, else those of last time, else free ones."""
-    known = _read(data_dir / "installation.json")
+    path = data_dir / "installation.json"
+    remembered = _read(path)
+    known = _understood(remembered, path)
     settled = replace(
         known,
         postgres_port=_settle_port(postgres_port, known.postgres_port),
         valkey_port=_settle_port(valkey_port, known.valkey_port),
     )
-    if settled != known:
-        write_private(data_dir / "installation.json", json.dumps(asdict(settled), indent=2))
+    if asdict(settled) != remembered:
+        write_private(path, json.dumps(asdict(settled), indent=2))
     return settled
 
 
@@ -87,12 +92,23 @@ def _settle_port(wanted: int | None, remembered: int) -> int:
     return remembered if remembered and is_free(remembered) else free_port()
 
 
-def _read(path: Path) -> Installation:
+def _read(path: Path) -> object:
     try:
-        facts = json.loads(path.read_text())
-        return Installation(**facts)
+        return json.loads(path.read_text())
     except FileNotFoundError:
-        return Installation()
-    except (ValueError, TypeError) as error:
-        message = f"{path} cannot be understood: restore it, or move the whole folder away to start anew"
-        raise EmbeddedError(message) from error
+        return {}
+    except ValueError as error:
+        raise _unreadable(path) from error
+
+
+def _understood(facts: object, path: Path) -> Installation:
+    """Return the facts; what a former version did not know yet is chosen now."""
+    try:
+        return TypeAdapter(Installation).validate_python(facts)
+    except ValidationError as error:
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> EmbeddedError:
+    message = f"{path} cannot be understood: restore it, or move the whole folder away to start anew"
+    return EmbeddedError(message)

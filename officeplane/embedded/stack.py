@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from officeplane.embedded.binaries import find_valkey
-from officeplane.embedded.cluster import DATABASE, USER
+from officeplane.embedded.cluster import APP_USER, DATABASE, USER
 from officeplane.embedded.errors import EmbeddedError
 from officeplane.embedded.installation import remembered_installation, sole_use
 from officeplane.embedded.postgres import prepare_postgres
@@ -20,6 +20,8 @@ class EmbeddedStack:
     """Two servers that answer; `watchdog` ends them, and what else it is told of, if this process dies."""
 
     database_url: str = field(repr=False)
+    """As the owner of everything in it; what only reads and writes rows takes `app_url`."""
+    app_url: str = field(repr=False)
     redis_url: str = field(repr=False)
     postgres: ServerProcess
     valkey: ServerProcess
@@ -66,8 +68,10 @@ async def _start(
     for server in (postgres, valkey):
         leaving.push_async_callback(server.stop)
         await server.start()
+    at = f"127.0.0.1:{known.postgres_port}/{DATABASE}"
     return EmbeddedStack(
-        database_url=f"postgresql://{USER}:{known.postgres_password}@127.0.0.1:{known.postgres_port}/{DATABASE}",
+        database_url=f"postgresql://{USER}:{known.postgres_password}@{at}",
+        app_url=f"postgresql://{APP_USER}:{known.app_password}@{at}",
         redis_url=f"redis://:{known.valkey_password}@127.0.0.1:{known.valkey_port}/0",
         postgres=postgres,
         valkey=valkey,

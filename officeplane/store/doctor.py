@@ -29,6 +29,9 @@ class PostgresFacts:
     max_connections: int
     connections: int
     is_standby: bool
+    role: str
+    is_superuser: bool
+    may_change_schema: bool
     clock_ahead_seconds: float
 
 

@@ -13,7 +13,7 @@ import asyncpg
 
 from officeplane.store.connection import CONNECT_SECONDS, Connection, translated
 
-_LOCK: Final = 0x0FF1CE
+LOCK: Final = 0x0FF1CE
 _CREATE_TABLE: Final = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
     name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())
@@ -76,7 +76,7 @@ async def _apply(connection: Connection) -> list[str]:
     while True:
         async with connection.transaction():
             # The lock ends with the transaction, so it is safe behind a pooler.
-            await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
             await connection.execute(_CREATE_TABLE)
             missing = await pending(connection)
             if not missing:

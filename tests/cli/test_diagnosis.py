@@ -23,6 +23,9 @@ POSTGRES = PostgresFacts(
     max_connections=100,
     connections=10,
     is_standby=False,
+    role="officeplane_app",
+    is_superuser=False,
+    may_change_schema=False,
     clock_ahead_seconds=0.01,
 )
 REDIS = RedisFacts(
@@ -87,6 +90,8 @@ def test_healthy_servers_are_ok() -> None:
         (replace(POSTGRES, clock_ahead_seconds=-6), ("clock", Verdict.WARNING)),
         (replace(POSTGRES, max_connections=10), ("connections", Verdict.WARNING)),
         (replace(POSTGRES, connections=90), ("connections", Verdict.WARNING)),
+        (replace(POSTGRES, is_superuser=True), ("database role", Verdict.WARNING)),
+        (replace(POSTGRES, may_change_schema=True), ("database role", Verdict.WARNING)),
     ],
 )
 def test_postgres_is_questioned(facts: PostgresFacts, expected: tuple[str, Verdict]) -> None:

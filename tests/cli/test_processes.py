@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import secrets
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import OBJECTS, Background, Ended, Officeplane, Plane, Start
-from tests.conftest import NewDatabase
+from tests.conftest import NewDatabase, as_role
 from tests.support import eventually, stopwatch
 
 AWAY = {"OFFICEPLANE_DATABASE_URL": "postgresql://me:secret@127.0.0.1:9/plane"}
@@ -30,6 +31,24 @@ async def test_migrate_says_what_it_applied_and_is_safe_to_repeat(
     assert second.out == "nothing to do\n"
     assert json.loads(third.out) == []
     assert [first.code, second.code, third.code] == [0, 0, 0]
+
+
+async def test_migrate_makes_a_role_for_the_processes_that_cannot_change_the_schema(
+    officeplane: Officeplane, new_database: NewDatabase
+) -> None:
+    owner = await new_database()
+    app = as_role(owner, f"app_{secrets.token_hex(4)}", "word")
+    env = {"OFFICEPLANE_OWNER_URL": owner, "OFFICEPLANE_DATABASE_URL": app}
+
+    migrated = await officeplane("migrate", env=env)
+    as_app = await officeplane("doctor", "--json", env=env)
+    as_owner = await officeplane("doctor", "--json", env={"OFFICEPLANE_DATABASE_URL": owner})
+    the_same = await officeplane("migrate", env={**env, "OFFICEPLANE_DATABASE_URL": owner})
+
+    assert migrated.code == 0, migrated.err
+    assert verdict_of(as_app, "database role") == "ok"
+    assert verdict_of(as_owner, "database role") == "warning"
+    assert (the_same.code, "the same role" in the_same.err) == (1, True)
 
 
 async def test_serve_stops_at_once_although_somebody_follows_its_events(start: Start, plane: Plane) -> None:
@@ -168,6 +187,12 @@ async def test_doctor_finds_that_nobody_works(
 
     assert "officeplane worker" in ended.out
     assert ended.code == 1
+
+
+def verdict_of(ended: Ended, check: str) -> object:
+    """What the doctor thinks of one thing."""
+    checks = OBJECTS.validate_python(ended.object["checks"])
+    return next(one["verdict"] for one in checks if one["check"] == check)
 
 
 def problems(ended: Ended) -> set[str]:

@@ -1,5 +1,6 @@
 """`officeplane up`, as a newcomer meets it: real processes, real signals."""
 
+import json
 import os
 import signal
 import socket
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import asyncpg
 import httpx
 import pytest
 
@@ -88,6 +90,40 @@ async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartU
     assert process.returncode == 0, said
     assert len(children) == 5  # the watchdog, two servers, the API, the worker
     assert survivors(children) == []
+
+
+async def test_its_programs_are_the_app_and_not_the_owner(start_up: StartUp, tmp_path: Path) -> None:
+    process = start_up(tmp_path / "data", free_port())
+    until_welcome(process)
+    facts = json.loads((tmp_path / "data" / "installation.json").read_text())
+
+    owner = f"postgresql://officeplane:{facts['postgres_password']}@127.0.0.1:{facts['postgres_port']}/officeplane"
+    connection = await asyncpg.connect(owner)
+    try:
+        roles = await connection.fetch(
+            "SELECT DISTINCT usename FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+    finally:
+        await connection.close()
+
+    assert [row["usename"] for row in roles] == ["officeplane_app"]
+
+
+async def test_an_installation_of_a_former_version_is_given_what_it_lacks(start_up: StartUp, tmp_path: Path) -> None:
+    port, facts = free_port(), tmp_path / "data" / "installation.json"
+    first = start_up(tmp_path / "data", port)
+    until_welcome(first)
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=40)
+    known = json.loads(facts.read_text())
+    facts.write_text(json.dumps({name: value for name, value in known.items() if name != "app_password"}))
+
+    second = start_up(tmp_path / "data", port)
+    until_welcome(second)
+
+    assert await state_of(port, await submit(port)) == "COMPLETED"
+    assert json.loads(facts.read_text())["postgres_password"] == known["postgres_password"]
 
 
 async def test_killed_outright_it_leaves_no_process_and_finds_its_data_again(start_up: StartUp, tmp_path: Path) -> None:

@@ -57,3 +57,10 @@ def test_of_many_causes_only_some_are_said() -> None:
 
     assert said.endswith("and 3 more causes")
     assert len(said) < 3_000
+
+
+def test_the_words_of_a_task_are_no_link_and_call_nobody() -> None:
+    said = summary([an_alert("<!channel> <https://evil.example|sign in> & go")])
+
+    assert "&lt;!channel&gt; &lt;https://evil.example|sign in&gt; &amp; go" in said
+    assert "<" not in said

@@ -12,7 +12,8 @@ import pytest
 from officeplane.dispatch import Availability, Connection, Keyspace
 from officeplane.dispatch.commands import packed
 from officeplane.store.migrate import migrate
-from tests.conftest import NewDatabase
+from officeplane.store.roles import admit_app
+from tests.conftest import NewDatabase, as_role
 from tests.journeys.processes import Process, Processes, Server, processes
 from tests.workers.marks import Marks
 
@@ -47,8 +48,11 @@ def install(new_database: NewDatabase, redis_url: str, tmp_path_factory: pytest.
         folder = tmp_path_factory.mktemp("installation")
         database, prefix = at_database or await new_database(), f"journey-{secrets.token_hex(4)}"
         await migrate(database)
+        app = as_role(database, f"app_{secrets.token_hex(4)}", "p@ss word")
+        await admit_app(database, app)
         redis = redis_url if at_redis is None else at_redis
-        async with processes(folder, database_url=database, redis_url=redis, key_prefix=prefix) as started:
+        # Processes may not do more than the app; tests that look in are the owner.
+        async with processes(folder, database_url=app, redis_url=redis, key_prefix=prefix) as started:
             api = await started.serve()
             try:
                 yield Installation(database, redis, prefix, started, api)

@@ -10,6 +10,9 @@ SELECT current_setting('server_version_num')::integer AS version_num,
        current_setting('max_connections')::integer AS max_connections,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
        pg_is_in_recovery() AS is_standby,
+       current_user::text AS role,
+       (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_superuser,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_change_schema,
        clock_timestamp() AS now
 
 -- name: orphaned_types
