@@ -7,7 +7,6 @@ from pydantic import Field
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.contract import CONTENT, Edit, Line, NodeId, Occasion, Position, Result, Words
 from officeplane.formats.excel.workbook import Workbook
-from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
@@ -37,17 +36,18 @@ class AddSection(Edit):
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         made = document.add_section(
-            self.title, self.chapter_id, blocks(self.content), self.position, occasion.fresh_id("section")
+            self.title, self.chapter_id, occasion.blocks(self.content), self.position, occasion.fresh_id("section")
         )
         return {"id": made}
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002 - slides have ids
-        return {"id": presentation.add_section(self.title, self.chapter_id, blocks(self.content), self.position)}
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        blocks = occasion.blocks(self.content)
+        return {"id": presentation.add_section(self.title, self.chapter_id, blocks, self.position)}
 
-    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002 - sheets have ids
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
         if self.chapter_id is not None:
             raise InvalidEditError("a workbook has no chapters: leave chapterId out")
-        return {"id": workbook.add_sheet(self.title, self.position, blocks(self.content))}
+        return {"id": workbook.add_sheet(self.title, self.position, occasion.blocks(self.content))}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.chapter_id is None else [self.chapter_id]

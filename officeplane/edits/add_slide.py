@@ -5,7 +5,6 @@ from typing import ClassVar
 from pydantic import Field
 
 from officeplane.edits.contract import CONTENT, Edit, Line, Occasion, Result, Words
-from officeplane.formats.markdown import blocks
 from officeplane.formats.powerpoint.presentation import Presentation
 
 
@@ -22,5 +21,5 @@ class AddSlide(Edit):
     body: Words | None = Field(default=None, description=CONTENT)
     notes: Words | None = Field(default=None, description="What the speaker reads, in plain text.")
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002 - slides have ids
-        return {"id": presentation.add_slide(self.layout, self.title, blocks(self.body), self.notes)}
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        return {"id": presentation.add_slide(self.layout, self.title, occasion.blocks(self.body), self.notes)}

@@ -7,7 +7,7 @@ edit; what they changed by then is rolled back by the caller.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final
@@ -16,14 +16,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import Format, InvalidEditError
+from officeplane.domain.warning import EditWarning, Loss, as_json, as_warnings, refusal
+from officeplane.formats.blocks import Block
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.markdown import read
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 from officeplane.formats.xml import is_storable
 
 Result = dict[str, Any]
-"""What an edit tells of what it did: JSON, with the `id` of the node it made or touched."""
+"""What an edit tells of what it did: JSON, with the `id` of the node it made or touched, and perhaps `warnings`."""
 
 
 @dataclass(slots=True)
@@ -34,11 +37,33 @@ class Occasion:
     author: str
     at: datetime
     _given: int = field(default=0, init=False)
+    _warnings: list[EditWarning] = field(default_factory=list[EditWarning], init=False)
 
     def fresh_id(self, prefix: str) -> str:
         """Return an id that no other node has, the same one whenever the edit is applied."""
         self._given += 1
         return f"{prefix}-{hashlib.sha256(f'{self.task_id}/{self._given}'.encode()).hexdigest()[:12]}"
+
+    def warn(self, warnings: Iterable[EditWarning]) -> None:
+        """Have the result tell of something that nobody would see in what was asked for."""
+        self._warnings += warnings
+
+    def blocks(self, content: str | None) -> list[Block]:
+        """Return what a text in Markdown says, and warn of what it says that cannot be kept."""
+        found = read(content)
+        self.warn(found.warnings)
+        return found.blocks
+
+    def give_up(self, losses: Iterable[Loss], *, discard: bool) -> None:
+        """Refuse an edit that would destroy what it does not name; where that is meant, warn of it."""
+        lost = list(losses)
+        if lost and not discard:
+            raise refusal(lost)
+        self.warn(as_warnings(lost))
+
+    def warned(self, result: Result) -> Result:
+        """Return a result with the warnings there are."""
+        return {**result, "warnings": as_json(self._warnings)} if self._warnings else result
 
 
 class Edit(BaseModel):
@@ -82,6 +107,9 @@ class Edit(BaseModel):
 
     def apply(self, document: Document, occasion: Occasion) -> Result:
         """Change the document; the result is JSON."""
+        return occasion.warned(self._change(document, occasion))
+
+    def _change(self, document: Document, occasion: Occasion) -> Result:
         match document:
             case Word():
                 return self.in_word(document, occasion)
@@ -113,11 +141,21 @@ Line = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=
 
 CONTENT: Final = (
     "CommonMark with tables and ~~strikethrough~~. Its headings stand below the chapters (Heading 1) and sections "
-    "(Heading 2) of a Word document: `#` becomes Heading 3, `##` Heading 4. Images become their alt text, HTML stays "
-    "text, and links that lead elsewhere than to http, https or mailto become text."
+    "(Heading 2) of a Word document: `#` becomes Heading 3, `##` Heading 4. Images become their alt text, HTML and "
+    "footnotes stay text, and links that lead elsewhere than to http, https or mailto become text; warnings tell."
 )
 """What to tell of a field that holds content."""
 
 NodeId = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=200)]
+
+Discard = Annotated[
+    bool,
+    Field(
+        description="Destroy, too, what is replaced and cannot be seen in its text: pictures, fields, notes, controls. "
+        "Without it such an edit is refused and names them.",
+    ),
+]
+"""Whether an edit may destroy what it does not name."""
+
 Position = Annotated[int, Field(ge=0, le=1_000_000)]
 """A place among siblings, from 0; what is beyond the last means the end."""

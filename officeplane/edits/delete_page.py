@@ -18,8 +18,9 @@ class DeletePage(Edit):
 
     page_id: NodeId = Field(description="The page or slide, by its id in the outline.")
 
-    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
-        document.delete_page(self.page_id)
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        # To name a page in order to delete it is consent to what goes with it.
+        occasion.give_up(document.delete_page(self.page_id), discard=True)
         return {"id": self.page_id}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import CONTENT, Edit, NodeId, Occasion, Result, Words
-from officeplane.formats.markdown import blocks
+from officeplane.edits.contract import CONTENT, Discard, Edit, NodeId, Occasion, Result, Words
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
@@ -19,13 +18,15 @@ class EditPage(Edit):
 
     page_id: NodeId = Field(description="The page or slide, by its id in the outline.")
     content: Words = Field(description=f"What it says from now on; empty empties it. {CONTENT}")
+    discard: Discard = False
 
-    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
-        document.edit_page(self.page_id, blocks(self.content))
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        losses = document.edit_page(self.page_id, occasion.blocks(self.content))
+        occasion.give_up(losses, discard=self.discard)
         return {"id": self.page_id}
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        presentation.edit_page(self.page_id, blocks(self.content))
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        presentation.edit_page(self.page_id, occasion.blocks(self.content))
         return {"id": self.page_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -5,7 +5,6 @@ from typing import ClassVar, Self
 from pydantic import Field, model_validator
 
 from officeplane.edits.contract import CONTENT, Edit, Line, NodeId, Occasion, Result, Words
-from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 
@@ -27,8 +26,8 @@ class EditSlide(Edit):
             raise ValueError(message)
         return self
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        presentation.edit_slide(self.slide_id, self.title, None if self.body is None else blocks(self.body))
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        presentation.edit_slide(self.slide_id, self.title, None if self.body is None else occasion.blocks(self.body))
         return {"id": self.slide_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

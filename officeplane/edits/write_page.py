@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field, field_validator
 
 from officeplane.edits.contract import CONTENT, Edit, NodeId, Occasion, Position, Result, Words
-from officeplane.formats.markdown import blocks
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
@@ -42,11 +41,13 @@ class WritePage(Edit):
         return value
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
-        made = document.write_page(blocks(self.content), self.section_id, self.position, occasion.fresh_id("page"))
+        made = document.write_page(
+            occasion.blocks(self.content), self.section_id, self.position, occasion.fresh_id("page")
+        )
         return {"id": made}
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002 - slides have ids
-        return {"id": presentation.write_page(blocks(self.content), self.section_id, self.position)}
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        return {"id": presentation.write_page(occasion.blocks(self.content), self.section_id, self.position)}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.section_id is None else [self.section_id]

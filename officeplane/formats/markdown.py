@@ -1,36 +1,50 @@
 """Markdown: what `content` says, as blocks.
 
-CommonMark with tables and strikethrough. HTML is text like any other, images are
-their alt text, and a link leads to http, https or mailto or is none. Whatever
-the text is, something sensible comes out: none of its words is lost, and nothing
-raises.
+CommonMark with tables and strikethrough. HTML and footnotes are text like any
+other, images are their alt text, and a link leads to http, https or mailto or is
+none: of these a warning tells. Whatever the text is, something sensible comes out:
+none of its words is lost, and nothing raises.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.reference import reference
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from officeplane.domain.warning import EditWarning
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
 from officeplane.formats.markdown_lines import line_of, storable
+from officeplane.formats.markdown_losses import not_kept
 
 DEPTH_MAX: Final = 8
 """The deepest list: Word and PowerPoint have nine levels."""
 
 _NESTING_MAX: Final = 32
 _BRACKETS_MAX: Final = 2_000
+_HTML: Final = re.compile(r"</?[A-Za-z][A-Za-z0-9-]{0,100}(?:[\s/][^<>]{0,1000})?>|<!--")
 
 
-def blocks(content: str | None) -> list[Block]:
+class Read(NamedTuple):
+    """What a text says, and what of it no document will show."""
+
+    blocks: list[Block]
+    warnings: list[EditWarning]
+
+
+def read(content: str | None) -> Read:
     """Return what a text says, block by block; None says nothing."""
     if not content:
-        return []
+        return Read([], [])
     # Lone surrogates have no place in any document, and the parser's way with links raises at them.
-    return _Reader(_parser().parse(content.encode("utf-8", "replace").decode())).read()
+    tokens = _parser().parse(content.encode("utf-8", "replace").decode())
+    return Read(_Reader(tokens).read(), not_kept(tokens))
 
 
 class _Markdown(MarkdownIt):
@@ -44,8 +58,27 @@ def _parser() -> MarkdownIt:
     parser = _Markdown("commonmark", {"html": False, "maxNesting": 2 * _NESTING_MAX})
     parser.enable(["table", "strikethrough"])
     parser.block.ruler.before("code", "deep", _read_deep_text)
+    parser.block.ruler.at("reference", _read_reference)
+    parser.inline.ruler.at("html_inline", _read_html)
     parser.core.ruler.before("inline", "brackets", _escape_brackets)
     return parser
+
+
+def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """Take no footnote for the address of a link: its words would be gone."""
+    begin = state.bMarks[start_line] + state.tShift[start_line]
+    return not state.src.startswith("[^", begin) and reference(state, start_line, end_line, silent)
+
+
+def _read_html(state: StateInline, silent: bool) -> bool:
+    """Tell tags from the text that they stay."""
+    found = _HTML.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("html_inline", "", 0).content = found[0]
+    state.pos = found.end()
+    return True
 
 
 def _escape_brackets(state: StateCore) -> None:

@@ -33,6 +33,11 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub(_REPLACEMENT, text.replace("\r", "\n"))
 
 
+def kept_link(url: str) -> str | None:
+    """Return an address that a document may lead to, or None."""
+    return url if _LINK.fullmatch(url) else None
+
+
 class _Style(NamedTuple):
     bold: int = 0
     italic: int = 0
@@ -55,7 +60,7 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[tuple[str, _Style]]:
             case "s_open" | "s_close":
                 style = style._replace(strike=style.strike + token.nesting)
             case "link_open":
-                style = style._replace(link=_link(str(token.attrGet("href") or "")))
+                style = style._replace(link=kept_link(str(token.attrGet("href") or "")))
             case "link_close":
                 style = style._replace(link=None)
             case "softbreak":
@@ -68,7 +73,3 @@ def _stretches(tokens: Sequence[Token]) -> Iterator[tuple[str, _Style]]:
                 yield token.content, style._replace(code=True)
             case _:
                 yield token.content, style
-
-
-def _link(url: str) -> str | None:
-    return url if _LINK.fullmatch(url) else None

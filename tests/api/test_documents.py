@@ -20,6 +20,7 @@ from officeplane.runtime import WorkerServices
 from officeplane.services import documents as service
 from officeplane.services.settlement import Attempt
 from tests.api.plane import Api, code_of, fields_of, json_of, problem_of
+from tests.fixtures.documents.word import pictures
 from tests.support import eventually
 
 MIB = 1024 * 1024
@@ -373,6 +374,24 @@ async def test_a_preview_tells_the_result_and_the_difference_and_stores_nothing(
     assert set(seen["diff"]) == DIFFERENCE
     assert await api.rows() == rows
     assert json_of(await api.get(f"/api/documents/{document_id}"))["revision"] == 1
+
+
+async def test_a_preview_refuses_to_destroy_what_is_not_named_and_warns_where_it_is_meant(
+    api: Api, document_id: str
+) -> None:
+    await put(api, document_id, pictures())
+    nodes = json_of(await api.get(f"/api/documents/{document_id}/outline"))["nodes"]
+    (page,) = [node["id"] for node in nodes[0]["children"] if node["kind"] == "page"]
+    payload = {"pageId": page, "content": "other"}
+
+    refused = await api.post(f"/api/documents/{document_id}/preview", {"taskType": "edit_page", "payload": payload})
+    meant = await api.post(
+        f"/api/documents/{document_id}/preview", {"taskType": "edit_page", "payload": {**payload, "discard": True}}
+    )
+
+    assert code_of(refused) == (422, "invalid_edit")
+    assert "picture 'Picture 1'" in problem_of(refused)["detail"]
+    assert {"code": "lost", "nodeId": page, "detail": "picture 'Picture 1'"} in json_of(meant)["result"]["warnings"]
 
 
 async def test_a_deleted_document_is_gone(api: Api, document_id: str) -> None:

@@ -85,6 +85,17 @@ async def test_one_child_that_cannot_work_leaves_the_document_as_it_was(bench: W
     assert "page-nowhere" in error["message"]
 
 
+async def test_each_child_has_the_warnings_of_its_own_edit(bench: Workbench) -> None:
+    pictured = {"task_type": "write_page", "payload": {"content": "![Logo](logo.png)"}}
+    batch, chapter, page = await an_atomic_batch(bench, CHAPTER, pictured)
+
+    await ran(bench, batch)
+
+    told, warned = [str((await bench.details(child.id)).task.result) for child in (chapter, page)]
+    assert "warnings" not in told
+    assert "'code': 'not_kept'" in warned
+
+
 async def test_a_batch_that_was_cancelled_while_it_ran_has_no_revision(bench: Workbench) -> None:
     batch, *_ = tasks = await an_atomic_batch(bench, CHAPTER)
     claimed = await bench.claim_next(batch)

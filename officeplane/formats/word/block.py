@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.formats.word.bookmarks import RANGE_MARKS, node_of, number_of
+from officeplane.formats.word.insets import Inset, insets_of
 from officeplane.formats.word.names import (
     BOOKMARK_END,
     BOOKMARK_START,
@@ -55,6 +56,7 @@ class Block:
     """One element at the top of a story."""
 
     __slots__ = (
+        "_insets",
         "_paragraphs",
         "_text",
         "closings",
@@ -80,6 +82,7 @@ class Block:
         # What makes it a heading, if it is one: itself, or all that a control holds.
         self.paragraph = element if element.tag != SDT else _held(element)
         self.para_id = self.paragraph.get(PARA_ID)
+        self._insets: list[Inset] | None = None
         self._paragraphs: list[Paragraph] | None = None
         self._text: str | None = None
         for mark in element.iter(BOOKMARK_START, BOOKMARK_END, COMMENT_REFERENCE):
@@ -107,6 +110,13 @@ class Block:
         """The section that ends with this paragraph, if one does."""
         properties = self.element.find(P_PR) if self.element.tag == P else None
         return None if properties is None else properties.find(SECT_PR)
+
+    @property
+    def insets(self) -> list[Inset]:
+        """What stands in it without being text."""
+        if self._insets is None:
+            self._insets = insets_of(self.element)
+        return self._insets
 
     @property
     def paragraphs(self) -> list[Paragraph]:
@@ -146,7 +156,7 @@ class Block:
 
     def reread(self, changed: Container[Element]) -> None:
         """Learn anew what some of its paragraphs say."""
-        self._text = None
+        self._text = self._insets = None
         if self._paragraphs is not None:
             self._paragraphs = [
                 Paragraph(one.element, text_of(one.element), one.counts) if one.element in changed else one

@@ -8,6 +8,7 @@ from typing import ClassVar
 from lxml import etree
 
 from officeplane.domain.document import Format, InvalidEditError, Node
+from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block as Content
 from officeplane.formats.blocks import Line, Span
 from officeplane.formats.package import Package
@@ -15,6 +16,7 @@ from officeplane.formats.search import Wanted
 from officeplane.formats.word.anchors import anchor_around, anchor_at
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
+from officeplane.formats.word.insets import SECTION_BREAK, outermost
 from officeplane.formats.word.names import P
 from officeplane.formats.word.paper import text_width
 from officeplane.formats.word.stories import Stories
@@ -99,14 +101,19 @@ class Word:
         self._add_page(owner, elements, position, node_id)
         return node_id
 
-    def edit_page(self, page_id: str, blocks: Sequence[Content]) -> None:
-        """Replace what a page says."""
+    def edit_page(self, page_id: str, blocks: Sequence[Content]) -> list[Loss]:
+        """Replace what a page says; return what is lost with that."""
         page = self._body.page(page_id)
+        losses = self._losses_with(page)
         self._body.rewrite(page, self._writer().elements(blocks))
+        return losses
 
-    def delete_page(self, page_id: str) -> None:
-        """Remove a page; what others tied to it moves to what is next to it."""
-        self._body.delete(self._body.page(page_id))
+    def delete_page(self, page_id: str) -> list[Loss]:
+        """Remove a page; what others tied to it moves to what is next to it. Return what is lost with it."""
+        page = self._body.page(page_id)
+        losses = self._losses_with(page)
+        self._body.delete(page)
+        return losses
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text wherever it stands; return the node of each replacement."""
@@ -179,6 +186,10 @@ class Word:
             body.insert_page(body.story.end, elements, node_id)
         else:
             body.append_page(owner, elements, node_id)
+
+    def _losses_with(self, page: Place) -> list[Loss]:
+        insets = (inset for block in self._body.story.blocks[page.begin : page.end] for inset in block.insets)
+        return [Loss(one.kind, page.id, one.name) for one in outermost(insets) if one.kind != SECTION_BREAK]
 
     def _remember_headings(self, hits: Iterable[Hit]) -> None:
         structure = self._body.structure

@@ -38,6 +38,7 @@ COMMENT_REFERENCE: Final = w("commentReference")
 ID: Final = w("id")
 VAL: Final = w("val")
 NAME: Final = w("name")
+MATH: Final = f"{{{_MATH}}}oMath"
 MATH_T: Final = f"{{{_MATH}}}t"
 ALTERNATIVES: Final = f"{{{_COMPATIBILITY}}}AlternateContent"
 FALLBACK: Final = f"{{{_COMPATIBILITY}}}Fallback"
@@ -63,6 +64,11 @@ def child(parent: Element, name: str, /, **attributes: str) -> Element:
     for key, value in attributes.items():
         made.set(w(key), value)
     return made
+
+
+def element_name(found: Element) -> str:
+    """Return the name of an element without its namespace; what is no element has none."""
+    return etree.QName(found).localname if isinstance(found.tag, str) else ""
 
 
 def hyperlink(parent: Element, relationship_id: str) -> Element:

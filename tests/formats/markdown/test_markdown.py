@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from officeplane.formats.blocks import Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table, plain
-from officeplane.formats.markdown import DEPTH_MAX, blocks
+from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table, plain
+from officeplane.formats.markdown import DEPTH_MAX, read
 from officeplane.formats.xml import is_storable
+
+
+def blocks(text: str | None) -> list[Block]:
+    return read(text).blocks
 
 
 def said(text: str) -> Line:
@@ -65,6 +69,38 @@ def test_other_links_are_their_text(url: str) -> None:
 
 def test_an_image_is_its_alt_text() -> None:
     assert said("see ![a *chart*](http://a.b/c.png)") == (Span("see a chart"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "told"),
+    [
+        ("![Our logo](logo.png) and ![](b.png)", "Our logo and ", "the image 'logo.png' (and 1 more) became"),
+        ("a <b>c</b>", "a <b>c</b>", "the HTML '<b>' (and 1 more) stays"),
+        ("<!-- c -->", "<!-- c -->", "the HTML '<!--' stays"),
+        ("a[^1]", "a[^1]", "the footnote '[^1]' stays"),
+        ("[^1]: word", "[^1]: word", "the footnote '[^1]' stays"),
+        ("[a](ftp://b)", "a", "the link 'ftp://b' became"),
+    ],
+)
+def test_what_cannot_be_kept_is_said_and_its_words_are(text: str, kept: str, told: str) -> None:
+    (warning,) = read(text).warnings
+
+    assert warning.detail.startswith(told)
+    assert warning.code == "not_kept"
+    assert plain(said(text)) == kept
+
+
+def test_the_alignment_of_columns_is_said_to_be_lost() -> None:
+    (warning,) = read("|a|b|\n|:-:|-|\n|1|2|").warnings
+
+    assert warning.detail.startswith("the alignment")
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b > c", "\\<b>", "&lt;b&gt;", "`<b> [^1] ![](a)`", "    <b>", "[^ 1]", "<https://a.b>", "|a|\n|-|"]
+)
+def test_nothing_is_said_of_what_is_kept(text: str) -> None:
+    assert read(text).warnings == []
 
 
 def test_html_stays_text() -> None:
@@ -142,6 +178,9 @@ def test_entities_cannot_name_what_a_document_cannot_hold() -> None:
         "[" * 100_000 + "x",
         "![" * 20_000 + "x",
         "*a " * 20_000 + "x",
+        "<!-- " * 20_000 + "x",
+        "<a " * 20_000 + "x",
+        "<a b=" * 20_000 + "x",
         "|x" * 200 + "\n" + "|-" * 200 + "\n" + "|x\n" * 500,
     ],
 )

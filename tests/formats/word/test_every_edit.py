@@ -71,8 +71,8 @@ def edits_for(word: Word) -> list[Edit]:
             case "page":
                 made += [
                     DeletePage(page_id=node.id),
-                    EditPage(page_id=node.id, content=CONTENT),
-                    EditPage(page_id=node.id, content=""),
+                    EditPage(page_id=node.id, content=CONTENT, discard=True),
+                    EditPage(page_id=node.id, content="", discard=True),
                     AddComment(node_id=node.id, text="Token\n\nsecond"),
                 ]
             case _:

@@ -42,7 +42,7 @@ def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
     ]
     if pages:
         choices += [
-            EditPage(page_id=chance.choice(pages), content=f"{token}\n\n| {token} |\n|---|"),
+            EditPage(page_id=chance.choice(pages), content=f"{token}\n\n| {token} |\n|---|", discard=True),
             DeletePage(page_id=chance.choice(pages)),
             AddComment(node_id=chance.choice(pages), text=token),
         ]
