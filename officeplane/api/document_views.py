@@ -1,6 +1,8 @@
 """Documents as the API shows them."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from officeplane.api.views import Time, View
 from officeplane.domain.document import Document, Format
@@ -42,6 +44,10 @@ class NodeView(View):
     id: str
     kind: str
     text: str
+    marks: Annotated[
+        dict[str, int],
+        Field(description="What stands in it without being text, such as pictures and fields: how many of each."),
+    ]
     children: tuple["NodeView", ...]
 
 

@@ -39,6 +39,8 @@ class Node:
     kind: str
     text: str
     children: list["Node"] = field(default_factory=list["Node"])
+    marks: dict[str, int] = field(default_factory=dict[str, int])
+    """What stands in it without being text, such as pictures, by kind: how many."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the node with all below it, as JSON has it."""
@@ -46,13 +48,15 @@ class Node:
             "id": self.id,
             "kind": self.kind,
             "text": self.text,
+            "marks": self.marks,
             "children": [child.as_json() for child in self.children],
         }
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "Node":
         """Return the node that `as_json` wrote."""
-        return cls(given["id"], given["kind"], given["text"], [cls.from_json(child) for child in given["children"]])
+        children = [cls.from_json(child) for child in given["children"]]
+        return cls(given["id"], given["kind"], given["text"], children, given["marks"])
 
 
 class InvalidEditError(OfficePlaneError):

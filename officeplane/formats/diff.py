@@ -128,11 +128,13 @@ def _nodes(before: list[Node], after: list[Node]) -> dict[str, list[dict[str, st
     return {
         "added": _told(placed.node for name, placed in now.items() if name not in was),
         "removed": _told(placed.node for name, placed in was.items() if name not in now),
-        "changed": _told(
-            new.node for old, new in common if (old.node.kind, old.node.text) != (new.node.kind, new.node.text)
-        ),
+        "changed": _told(new.node for old, new in common if _content(old.node) != _content(new.node)),
         "moved": _told(placed.node for _, placed in common if placed.node.id in moved),
     }
+
+
+def _content(node: Node) -> tuple[str, str, dict[str, int]]:
+    return node.kind, node.text, node.marks
 
 
 def _walk(nodes: Sequence[Node], parent: str = "") -> Iterator[_Placed]:

@@ -235,7 +235,7 @@ async def test_what_a_document_says_and_is_made_of_can_be_read(api: Api, documen
 
     assert "A chapter" in text["text"]
     (node,) = outline["nodes"]
-    assert set(node) == {"id", "kind", "text", "children"}
+    assert set(node) == {"id", "kind", "text", "marks", "children"}
     assert node["text"] == "A chapter"
     assert json_of(await api.get(f"/api/documents/{document_id}/outline", revision=1)) == {"revision": 1, "nodes": []}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.formats.word.bookmarks import RANGE_MARKS, node_of, number_of
-from officeplane.formats.word.insets import Inset, insets_of
+from officeplane.formats.word.insets import SHOWN, Inset, insets_of, outermost
 from officeplane.formats.word.names import (
     BOOKMARK_END,
     BOOKMARK_START,
@@ -149,10 +149,25 @@ class Block:
     def text(self) -> str:
         """The text as a reader sees it: rows of a table by line, their cells by tab."""
         if self._text is None:
-            self._text = "\n".join(
-                _lines(self.element, {one.element: one.text for one in self.paragraphs if one.counts})
-            )
+            self._text = "\n".join(_lines(self.element, self._texts()))
         return self._text
+
+    @property
+    def marked_text(self) -> str:
+        """The text with a mark for each picture, break or note, where the paragraph ends that it stands in."""
+        if not self.insets:
+            return self.text
+        texts = self._texts()
+        beside: list[str] = []
+        for inset in outermost(self.insets):
+            if inset.kind in SHOWN:
+                mark, paragraph = f"[{inset.kind}]", inset.paragraph
+                if paragraph is None or paragraph not in texts:
+                    beside.append(mark)
+                else:
+                    said = [texts[paragraph]] if texts[paragraph].strip() else []
+                    texts[paragraph] = " ".join([mark, *said] if inset.leads else [*said, mark])
+        return "\n".join([*_lines(self.element, texts), *beside])
 
     def reread(self, changed: Container[Element]) -> None:
         """Learn anew what some of its paragraphs say."""
@@ -162,6 +177,9 @@ class Block:
                 Paragraph(one.element, text_of(one.element), one.counts) if one.element in changed else one
                 for one in self._paragraphs
             ]
+
+    def _texts(self) -> dict[Element, str]:
+        return {one.element: one.text for one in self.paragraphs if one.counts}
 
     def _note(self, mark: Element) -> None:
         if mark.tag == COMMENT_REFERENCE:

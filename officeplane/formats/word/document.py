@@ -1,6 +1,7 @@
 """Word documents: what they consist of, what they say, and the edits of them."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar
@@ -14,9 +15,10 @@ from officeplane.formats.blocks import Line, Span
 from officeplane.formats.package import Package
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.anchors import anchor_around, anchor_at
+from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
-from officeplane.formats.word.insets import SECTION_BREAK, outermost
+from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
 from officeplane.formats.word.paper import text_width
 from officeplane.formats.word.stories import Stories
@@ -43,13 +45,14 @@ class Word:
         body = self._body
         nodes = [self._node(place, remarks) for place in body.children(body.structure.root)]
         for aside in self._stories.asides:
-            text = _text(aside.story).strip("\n")
+            blocks = [block for block in aside.story.blocks if block.says_something]
+            text = "\n".join(block.text for block in blocks).strip("\n")
             if text.strip():
-                nodes.append(Node(aside.id, aside.kind, text))
+                nodes.append(Node(aside.id, aside.kind, text, marks=_marks(blocks)))
         return nodes
 
     def text(self) -> str:
-        """Return the whole text by lines: the body, then notes, headers and footers."""
+        """Return the whole text by lines, with marks such as `[picture]`: the body, then notes, headers and footers."""
         beside = (_text(aside.story).strip("\n") for aside in self._stories.asides)
         return "\n".join([_text(self._body.story), *(text for text in beside if text)])
 
@@ -188,8 +191,8 @@ class Word:
             body.append_page(owner, elements, node_id)
 
     def _losses_with(self, page: Place) -> list[Loss]:
-        insets = (inset for block in self._body.story.blocks[page.begin : page.end] for inset in block.insets)
-        return [Loss(one.kind, page.id, one.name) for one in outermost(insets) if one.kind != SECTION_BREAK]
+        insets = _insets(self._body.story.blocks[page.begin : page.end])
+        return [Loss(one.kind, page.id, one.name) for one in insets if one.kind != SECTION_BREAK]
 
     def _remember_headings(self, hits: Iterable[Hit]) -> None:
         structure = self._body.structure
@@ -244,7 +247,8 @@ class Word:
         blocks = self._body.story.blocks
         own = [blocks[place.begin]] if place.is_heading else blocks[place.begin : place.end]
         text = "\n".join(block.text for block in own if block.is_content).strip("\n")
-        node = Node(place.id, place.kind, text, [self._node(inner, remarks) for inner in self._body.children(place)])
+        children = [self._node(inner, remarks) for inner in self._body.children(place)]
+        node = Node(place.id, place.kind, text, children, _marks(own))
         for number in (number for block in own for number in block.comment_ids):
             node.children.append(Node(comment_id(number), "comment", remarks.get(number, "")))
         return node
@@ -259,8 +263,16 @@ def _anchor(hit: Hit, number: str, reference: Element) -> None:
         anchor_at(hit.paragraph, hit.spans[0], number, reference)
 
 
+def _insets(blocks: Iterable[Block]) -> Iterator[Inset]:
+    return outermost(inset for block in blocks for inset in block.insets)
+
+
+def _marks(blocks: Iterable[Block]) -> dict[str, int]:
+    return dict(Counter(inset.kind for inset in _insets(blocks)))
+
+
 def _text(story: Story) -> str:
-    return "\n".join(block.text for block in story.blocks if block.says_something)
+    return "\n".join(block.marked_text for block in story.blocks if block.says_something)
 
 
 def _line(text: str) -> Line:

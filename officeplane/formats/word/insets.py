@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from officeplane.formats.word.names import BR, FALLBACK, MATH, SDT, SECT_PR, VAL, element_name, value, w
+from officeplane.formats.word.names import BR, FALLBACK, MATH, SDT, SECT_PR, VAL, P, element_name, value, w
 from officeplane.formats.xml import Element
 
 SECTION_BREAK: Final = "section break"
@@ -17,6 +17,7 @@ _CONTENTS: Final = "table of contents"
 _FIELD: Final = "field"
 _FIELD_END: Final = "end of a field"
 _PAGE_BREAK: Final = "page break"
+_BREAK_BEFORE: Final = w("pageBreakBefore")
 _CHANGE: Final = "tracked change"
 
 _CONTENTS_FIELD: Final = "TOC"
@@ -29,6 +30,15 @@ _DRAWN: Final = {
 """What is drawn, by the first element in it that says so."""
 
 
+SHOWN: Final = frozenset(
+    (
+        _CONTENTS, _PAGE_BREAK, SECTION_BREAK, "column break", "picture", "chart", "diagram", "shape", "footnote",
+        "endnote", "embedded object", "inserted document",
+    )
+)  # fmt: skip
+"""What has a mark in the text; of the others, such as fields, the text itself is there."""
+
+
 @dataclass(slots=True)
 class Inset:
     """Something that stands in a text, the element that it is, and what it is called if it is called anything."""
@@ -36,6 +46,17 @@ class Inset:
     kind: str
     element: Element
     name: str = ""
+
+    @property
+    def leads(self) -> bool:
+        """Whether it comes before the text of its paragraph, where others may stand anywhere in it."""
+        return self.element.tag == _BREAK_BEFORE
+
+    @property
+    def paragraph(self) -> Element | None:
+        """The paragraph that it stands in, or the first of those in it."""
+        around = next(self.element.iterancestors(P), None)
+        return next(self.element.iter(P), None) if around is None else around
 
 
 def insets_of(block: Element) -> list[Inset]:
@@ -154,7 +175,7 @@ _READERS: Final[Mapping[str, Callable[[Element, list[Inset]], bool]]] = {
     w("drawing"): _drawing,
     w("pict"): _drawing,
     BR: _break,
-    w("pageBreakBefore"): _break_before,
+    _BREAK_BEFORE: _break_before,
     SECT_PR: _plain(SECTION_BREAK),
     w("footnoteReference"): _plain("footnote"),
     w("endnoteReference"): _plain("endnote"),

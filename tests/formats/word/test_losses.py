@@ -6,8 +6,9 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.write_page import WritePage
+from officeplane.formats.diff import difference
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import applied, assert_sound, nodes, opened, reopened, xml
+from tests.formats.word.texts import applied, assert_sound, node, nodes, opened, reopened, xml
 
 
 def page_of(data: bytes, words: str) -> str:
@@ -53,6 +54,36 @@ def test_what_was_meant_to_be_destroyed_is_told(make: documents.Make, words: str
     told = [warning["detail"] for warning in edited["warnings"]]
     assert [what for what in lost if not any(one.startswith(what) for one in told)] == []
     assert {(warning["code"], warning["nodeId"]) for warning in edited["warnings"]} == {("lost", page)}
+
+
+def test_the_outline_marks_what_stands_in_a_page_and_leaves_its_text_alone() -> None:
+    drawn, breaks = node(opened(documents.pictures()), "before  after\n\tbeside"), opened(documents.papers())
+
+    assert drawn.marks == {"picture": 2}
+    assert node(breaks, "The last upright words").marks == {"section break": 1}
+    assert node(opened(documents.fields_and_links()), "Alpha\u20261\nBeta\u20262").marks == {"table of contents": 1}
+    assert node(opened(documents.chapters()), "Front matter").marks == {}
+
+
+def test_the_text_has_a_mark_where_something_stands_that_is_no_text() -> None:
+    assert opened(documents.pictures()).text().split("\n") == ["Seen", "before  after [picture]", "[picture]\tbeside"]
+    assert opened(documents.charts_and_breaks()).text().split("\n") == [
+        "Drawn", "Figures  [chart]", "[diagram]", "[page break]", "[page break] on a page of its own", "not on one",
+        "left", "right", " [column break]",
+    ]  # fmt: skip
+    assert opened(documents.fields_and_links()).text().startswith("Alpha\u20261 [table of contents]\nBeta\u20262\n")
+    assert "Text goes on [footnote]\nLast [endnote]\n" in opened(documents.footnotes()).text()
+
+
+def test_a_comparison_shows_that_a_picture_went() -> None:
+    before, after = opened(documents.pictures()), opened(documents.pictures())
+    page = page_of(documents.pictures(), "before")
+    applied(after, EditPage(page_id=page, content="before  after\n\n||beside|\n|-|-|", discard=True))
+
+    told = difference(before, after)
+
+    assert "-before  after [picture]" in told["text"]
+    assert [one["id"] for one in told["nodes"]["changed"]] == [page]
 
 
 def test_comments_and_ends_of_sections_outlive_their_page_so_that_nothing_is_asked() -> None:
