@@ -10,6 +10,7 @@ from officeplane.domain.errors import InvalidRequestError, TaskNotFoundError
 from officeplane.domain.ids import TaskId, parse_task_id
 from officeplane.domain.request import TaskOptions, TaskRequest, request_of
 from officeplane.domain.task import Task
+from officeplane.local import local_installation
 from officeplane.runtime import Runtime, open_runtime
 from officeplane.store.connection import Executor
 
@@ -70,10 +71,16 @@ class Plane:
 
 @asynccontextmanager
 async def open_plane(
-    database_url: str, redis_url: str = "", *, handlers: Iterable[ModuleType | str] = ()
+    database_url: str = "", redis_url: str = "", *, handlers: Iterable[ModuleType | str] = ()
 ) -> AsyncGenerator[Plane, None]:
-    """Open an installation by its two URLs; the task types of `handlers` can be submitted."""
-    settings = Settings(database_url=database_url, redis_url=redis_url)
+    """Open an installation by its two URLs; the task types of `handlers` can be submitted.
+
+    Without URLs it is that of the environment, or the one that `officeplane up` runs here.
+    """
+    given = {"database_url": database_url, "redis_url": redis_url} if database_url else {}
+    settings = Settings(**given)
+    if not settings.database_url and (local := local_installation()) is not None:
+        settings = Settings(**local.settings())
     async with open_runtime(settings, handlers) as runtime:
         yield Plane(runtime)
 

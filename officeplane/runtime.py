@@ -105,7 +105,7 @@ async def open_runtime(
 ) -> AsyncGenerator[Runtime, None]:
     """Open everything; Redis may be down, Postgres must answer."""
     if not settings.database_url:
-        message = "OFFICEPLANE_DATABASE_URL is not set; `officeplane up` brings a database of its own."
+        message = "OFFICEPLANE_DATABASE_URL is not set, and no `officeplane up` runs in this folder or above it."
         raise DatabaseUnavailableError(message)
     failpoints.arm(settings.failpoints, settings.failpoints_seed)
     async with AsyncExitStack() as stack:

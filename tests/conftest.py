@@ -29,6 +29,8 @@ def pytest_configure() -> None:
     for name in list(os.environ):
         if name.startswith("OFFICEPLANE_") and name != "OFFICEPLANE_PG_BIN":
             del os.environ[name]
+    # Nor what a developer runs in this folder.
+    os.environ["OFFICEPLANE_DATA_DIR"] = os.devnull
     # What a script starts in the background is born deaf to it, and so would be every command that is tested.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -19,6 +19,7 @@ from officeplane.config import Settings
 from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doctor import examine_redis
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.local import local_installation
 from officeplane.store.doctor import consultation, examine_plane, examine_schema, examine_server
 from workers.maintenance.catalogue import all_chores
 
@@ -41,7 +42,7 @@ async def examine(url: str) -> Diagnosis:
         found = [problem("settings", line, "Correct the environment variable.") for line in error.lines]
         return Diagnosis(found, ExitCode.REFUSED)
     redis, redis_answers = await _examine_redis(settings)
-    findings = list(judge_settings(settings))
+    findings = list(judge_settings(settings, local_installation()))
     ledger_answers = True
     if settings.database_url:
         try:

@@ -7,6 +7,7 @@ from officeplane.cli.findings import Finding, ok, problem, warning
 from officeplane.cli.texts import span
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
+from officeplane.local import LocalInstallation
 from officeplane.store.doctor import PlaneFacts, PostgresFacts, SchemaFacts
 
 POSTGRES_OLDEST = 14
@@ -19,14 +20,17 @@ HEARTBEATS_IN_LEASE = 3
 HELD_SHOWN = 10
 
 
-def judge_settings(settings: Settings) -> Iterator[Finding]:
-    """Look for settings that are legal one by one and bad together."""
+def judge_settings(settings: Settings, local: LocalInstallation | None = None) -> Iterator[Finding]:
+    """Look for settings that are legal one by one and bad together; `local` is where they come from, if found here."""
     if not settings.database_url:
         yield problem(
             "settings",
             "OFFICEPLANE_DATABASE_URL is not set: Postgres and the workers cannot be examined.",
-            "Set it, for example to postgresql://user:password@host:5432/officeplane.",
+            "Set it, for example to postgresql://user:password@host:5432/officeplane, "
+            "or come to the folder in which `officeplane up` was started.",
         )
+    elif local is not None and local.database_url == settings.database_url:
+        yield ok("settings", f"This is the installation of `officeplane up` in {local.data_dir}.")
     else:
         yield ok("settings", "The environment can be read.")
     if not settings.redis_url:

@@ -4,14 +4,20 @@ from pydantic import ValidationError
 
 from officeplane.cli.exits import UsageError
 from officeplane.config import Settings
+from officeplane.local import local_installation
 
 
 def read_settings(**overrides: object) -> Settings:
-    """Return the settings of this process; an override that is None leaves the environment's value."""
+    """Return the settings of this process; an override that is None leaves the environment's value.
+
+    Without a database in the environment they lead to the installation that `officeplane up` runs here, if one does.
+    """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        # Settings reads the environment for whatever it is not given.
-        return Settings.model_validate(given)
+        named = Settings.model_validate(given)
+        if named.database_url or (local := local_installation()) is None:
+            return named
+        return Settings.model_validate({**local.settings(), **given})
     except ValidationError as refusal:
         raise UsageError(*setting_errors(refusal)) from None
 

@@ -6,6 +6,21 @@ import typer
 
 DEFAULT_URL = "http://127.0.0.1:8001"
 
-Url = Annotated[str, typer.Option("--url", envvar="OFFICEPLANE_URL", help="Where the API answers.", metavar="URL")]
+
+def _found(context: typer.Context, parameter: typer.CallbackParam, url: str) -> str:
+    """Return what was given, else where the installation that `officeplane up` runs here answers."""
+    from officeplane.local import local_installation
+
+    source = context.get_parameter_source(str(parameter.name))
+    if source is None or source.name != "DEFAULT":
+        return url
+    local = local_installation()
+    return url if local is None else local.url
+
+
+Url = Annotated[
+    str,
+    typer.Option("--url", envvar="OFFICEPLANE_URL", callback=_found, help="Where the API answers.", metavar="URL"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the API's JSON and nothing else.")]
 TaskId = Annotated[str, typer.Argument(metavar="TASK_ID", help="The id of a task.")]

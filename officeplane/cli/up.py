@@ -5,6 +5,7 @@ them. Should this process be killed, the watchdog of the embedded servers ends a
 """
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from officeplane.cli.exits import RefusedError
+from officeplane.local import ADDRESSES, DATA_DIR
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +42,9 @@ def up(
     port: Annotated[
         int, typer.Option(min=1, max=65535, envvar="OFFICEPLANE_PORT", help="Where the API listens.")
     ] = 8001,
-    data_dir: Annotated[Path, typer.Option(file_okay=False, help="Where everything is kept.")] = Path(".officeplane"),
+    data_dir: Annotated[
+        Path, typer.Option(envvar="OFFICEPLANE_DATA_DIR", file_okay=False, help="Where everything is kept.")
+    ] = Path(DATA_DIR),
     workers: Annotated[
         int, typer.Option(min=1, envvar="OFFICEPLANE_WORKERS", help="How many tasks the worker runs at a time.")
     ] = 3,
@@ -119,6 +123,7 @@ class _Up:
                 await admit_app(stack.database_url, stack.app_url)
             except MigrationChangedError as error:
                 raise RefusedError(str(error)) from error
+            self._leave_addresses(stack)
             self._programs = self._programs_on(stack)
             leaving.push_async_callback(self._stop_programs)
             for program in self._programs:
@@ -138,6 +143,17 @@ class _Up:
             raise RefusedError(
                 f"Port {self._settings.port} is in use: stop what listens there, or choose another --port."
             )
+
+    def _leave_addresses(self, stack: "EmbeddedStack") -> None:
+        from officeplane.embedded.private_file import write_private
+
+        addresses = {
+            "url": self._url,
+            "databaseUrl": stack.app_url,
+            "ownerUrl": stack.database_url,
+            "redisUrl": stack.redis_url,
+        }
+        write_private(self._data_dir / ADDRESSES, json.dumps(addresses, indent=2))
 
     def _programs_on(self, stack: "EmbeddedStack") -> "list[Program]":
         from officeplane.embedded.program import Program

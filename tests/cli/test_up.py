@@ -62,6 +62,27 @@ def survivors(pids: list[int]) -> list[int]:
     return [pid for pid in pids if is_alive(pid)]
 
 
+PROGRAM = """
+import asyncio
+from officeplane import open_plane
+
+async def main() -> None:
+    async with open_plane() as plane:
+        task = await plane.submit("noop")
+        print((await plane.wait(task.id, timeout=20)).state)
+
+asyncio.run(main())
+"""
+
+
+def in_folder(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python there, with nothing in its environment that names an installation."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("OFFICEPLANE_")}
+    return subprocess.run(
+        (sys.executable, *arguments), cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+
+
 async def submit(port: int) -> str:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
         answer = await client.post("/api/tasks", json={"taskType": "noop", "payload": {}})
@@ -124,6 +145,31 @@ async def test_an_installation_of_a_former_version_is_given_what_it_lacks(start_
 
     assert await state_of(port, await submit(port)) == "COMPLETED"
     assert json.loads(facts.read_text())["postgres_password"] == known["postgres_password"]
+
+
+async def test_every_command_and_a_program_find_it_from_a_folder_below(start_up: StartUp, tmp_path: Path) -> None:
+    port, below = free_port(), tmp_path / "chapters" / "one"
+    below.mkdir(parents=True)
+    process = start_up(tmp_path / ".officeplane", port)
+    until_welcome(process)
+    await submit(port)
+
+    doctor = in_folder(below, "-m", "officeplane.cli.main", "doctor")
+    listed = in_folder(below, "-m", "officeplane.cli.main", "tasks", "list", "--json")
+    program = in_folder(below, "-c", PROGRAM)
+
+    assert doctor.returncode == 0, doctor.stdout
+    assert str(tmp_path / ".officeplane") in doctor.stdout
+    assert f"http://127.0.0.1:{port} is ready" in doctor.stdout
+    assert [task["taskType"] for task in json.loads(listed.stdout)] == ["noop"]
+    assert program.stdout == "COMPLETED\n"
+
+
+def test_a_program_in_a_folder_without_an_installation_is_told_what_to_do(tmp_path: Path) -> None:
+    program = in_folder(tmp_path, "-c", PROGRAM)
+
+    assert "OFFICEPLANE_DATABASE_URL" in program.stderr
+    assert "officeplane up" in program.stderr
 
 
 async def test_killed_outright_it_leaves_no_process_and_finds_its_data_again(start_up: StartUp, tmp_path: Path) -> None:
