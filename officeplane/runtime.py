@@ -31,6 +31,7 @@ from officeplane.services.grouping import background
 from officeplane.services.heads import KnownHeads
 from officeplane.services.health import Checkup
 from officeplane.services.keeping import Keeping
+from officeplane.services.letters import Letters
 from officeplane.services.metering import Meter
 from officeplane.services.patching import Patching
 from officeplane.services.ranking import Ranking
@@ -117,10 +118,11 @@ async def open_runtime(
         sandbox = Sandbox(_children_at_once())
         stack.push_async_callback(sandbox.close)
         reading = Reading(ledger)
-        submission = Submission(ledger, doorbell, catalogue)
+        letters = Letters(API, alerts=bool(settings.alert_url))
+        submission = Submission(ledger, doorbell, catalogue, letters)
         waiting = Waiting(ledger, doorbell, reading, settings.poll_seconds)
-        reopening = Reopening(ledger, doorbell)
-        cancellation = Cancellation(ledger, doorbell, counted_by=API)
+        reopening = Reopening(ledger, doorbell, letters)
+        cancellation = Cancellation(ledger, doorbell, letters)
         runtime = Runtime(
             settings=settings,
             ledger=ledger,
@@ -132,8 +134,8 @@ async def open_runtime(
             waiting=waiting,
             cancellation=cancellation,
             reopening=reopening,
-            dags=Dags(ledger, doorbell, submission, counted_by=API),
-            review=Review(ledger, doorbell, reopening, catalogue, alerts=bool(settings.alert_url), counted_by=API),
+            dags=Dags(ledger, doorbell, submission, letters),
+            review=Review(ledger, doorbell, reopening, catalogue, letters),
             patching=Patching(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
             regulation=Regulation(ledger, doorbell, catalogue, settings.breaker_half_open_after),

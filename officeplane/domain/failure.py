@@ -29,6 +29,9 @@ _K = FailureKind
 HOPELESS: Final = frozenset(
     {_K.INVALID_EDIT, _K.EDIT_CONFLICT, _K.PERMANENT, _K.CANCELLED, _K.BUDGET_EXCEEDED, _K.AUTH_FAILURE}
 )
+ANSWERS: Final = frozenset({_K.INVALID_EDIT, _K.EDIT_CONFLICT})
+"""What asked for the wrong thing fails of these: an answer to whoever asked, which nobody else has to decide about."""
+
 UNCHARGED: Final = frozenset({_K.RATE_LIMITED, _K.CANCELLED, _K.INFRASTRUCTURE})
 
 

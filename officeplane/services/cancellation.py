@@ -11,6 +11,7 @@ from officeplane.domain.tree import Cancelling, cancelling
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
+from officeplane.services.letters import Letters
 from officeplane.services.settlement import ENDED
 from officeplane.store import claims, trees
 from officeplane.store.connection import Connection, Ledger
@@ -19,10 +20,11 @@ from officeplane.store.connection import Connection, Ledger
 class Cancellation:
     """The way out that a user takes."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, *, counted_by: str) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: Letters) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self._counted_by = counted_by
+        self._letters = letters
+        self._counted_by = letters.counted_by
 
     async def cancel(self, task_id: TaskId, reason: str | None) -> None:
         """Cancel a task with everything below it; what runs is asked to stop and ends soon."""
@@ -47,7 +49,7 @@ class Cancellation:
                 rolled = await roll_up(connection, [whole.parent_id], children_ran=False, counted_by=self._counted_by)
             ended += rolled.ended
             foreseen = [task.task_id for task in ended]
-            rolled += await follow(connection, ended, dag_ids, foreseen, counted_by=self._counted_by)
+            rolled += await follow(connection, ended, dag_ids, foreseen, self._letters)
             await reach("cancel_written")
             return plan, lanes, rolled
 

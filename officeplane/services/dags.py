@@ -28,6 +28,7 @@ from officeplane.services.dag_intake import take_in_dag
 from officeplane.services.dependencies import waiting
 from officeplane.services.dependents import follow, judge, lock_around
 from officeplane.services.intake import Intake
+from officeplane.services.letters import Letters
 from officeplane.services.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
 from officeplane.store import dags, documents, edges, tasks, trees
 from officeplane.store.connection import UNSTORABLE, Connection, Ledger, LockNotAvailableError
@@ -49,11 +50,12 @@ class DagDetails:
 class Dags:
     """The way in for many that belong together."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, submission: Submission, *, counted_by: str) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, submission: Submission, letters: Letters) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._submission = submission
-        self._counted_by = counted_by
+        self._letters = letters
+        self._counted_by = letters.counted_by
 
     async def submit(self, request: DagRequest, key: str | None = None) -> tuple[DagId, bool]:
         """Store a DAG with all its tasks and ring for those that may run; return its id, and whether it was there."""
@@ -68,7 +70,7 @@ class Dags:
                 if earlier is not None:
                     return earlier, []
             await dags.insert(connection, dag_id, request.title, request.created_by)
-            stored = await _inserted(connection, intakes)
+            stored = await _inserted(connection, intakes, self._letters)
             # All that it waits for may have failed already: nobody would judge it later.
             await judge(connection, [dag_id])
             return dag_id, stored
@@ -92,7 +94,7 @@ class Dags:
             if standing.cancel_requested_at is not None:
                 # What runs of it has only been asked to stop yet.
                 raise DagEndedError(dag_id, "being cancelled", "added to")
-            return await _inserted(connection, intakes)
+            return await _inserted(connection, intakes, self._letters)
 
         await self._submission.rung(await self._stored(store))
 
@@ -127,7 +129,7 @@ class Dags:
                 ended,
                 locked | {dag_id},
                 [task.task_id for task in ended],
-                counted_by=self._counted_by,
+                self._letters,
             )
             return [task.task_id for task in ended], asked, lanes, rolled
 
@@ -147,10 +149,10 @@ class Dags:
             raise InvalidRequestError(message, [FieldError("tasks", message)]) from error
 
 
-async def _inserted(connection: Connection, intakes: Sequence[Intake]) -> list[Submitted]:
+async def _inserted(connection: Connection, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
     """Insert tasks and their edges; what they depend on is locked first."""
     await tasks.bound_lock_wait(connection, DEPENDENCY_WAIT)
-    blocked = await waiting(connection, intakes)
+    blocked, failed = await waiting(connection, intakes)
     stored: list[Submitted] = []
     for start in range(0, len(blocked), INSERTED_AT_ONCE):
         part = blocked[start : start + INSERTED_AT_ONCE]
@@ -159,6 +161,7 @@ async def _inserted(connection: Connection, intakes: Sequence[Intake]) -> list[S
     found = [(one.task_id, one.depends_on) for intake in intakes for one in intake.dependencies]
     if found:
         await edges.insert(connection, found)
+        await letters.write(connection, failed)
     conditions = [condition for intake in intakes for condition in intake.conditions]
     if conditions:
         await documents.remember_conditions(connection, conditions)

@@ -13,10 +13,10 @@ from officeplane.store import edges, ranks
 from officeplane.store.connection import Executor
 
 
-async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]:
-    """Return the intakes with the blockers of what has not completed; refuse what never will.
+async def waiting(executor: Executor, intakes: Sequence[Intake]) -> tuple[list[Intake], list[TaskId]]:
+    """Return the intakes with the blockers of what has not completed, and what of that has failed.
 
-    The dependencies stay locked until the transaction ends: none of them ends
+    What will never complete is refused. The dependencies stay locked until the transaction ends: none of them ends
     before the edges that lead to it are there for its settlement to see.
     """
     wanted = [dependency for intake in intakes for dependency in intake.dependencies]
@@ -31,10 +31,11 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> list[Intake]
     urgencies = {intake.root_id: intake.rows[0].urgency for intake in intakes}
     if states:
         urgencies |= await ranks.urgencies(executor, states)
-    return [
+    blocked = [
         intake._replace(rows=tuple(_lifting(_blocked(intake.rows, unmet), intake.depends_on, urgencies)))
         for intake in intakes
     ]
+    return blocked, failed
 
 
 def _blocks(dependency: Dependency, state: TaskState | None, given_up: Collection[TaskId]) -> bool:

@@ -12,9 +12,10 @@ from typing import Final
 from officeplane.domain.dag import DagStatus, Tally, status_of
 from officeplane.domain.graph import reached_from
 from officeplane.domain.ids import DagId, TaskId
-from officeplane.domain.lifecycle import FINAL, TaskState
+from officeplane.domain.lifecycle import FINAL, GAVE_UP, TaskState
 from officeplane.domain.tree import cancelling
 from officeplane.services.batches import RolledUp, roll_up
+from officeplane.services.letters import Letters
 from officeplane.store import dags, edges, trees
 from officeplane.store.connection import Executor
 from officeplane.store.trees import Ended
@@ -43,8 +44,7 @@ async def follow(
     ended: Sequence[Ended],
     locked: Collection[DagId],
     foreseen: Collection[TaskId],
-    *,
-    counted_by: str,
+    letters: Letters,
 ) -> RolledUp:
     """Let what waits for these tasks go on, or end it with them; judge the DAGs, and return what became of it all.
 
@@ -52,6 +52,7 @@ async def follow(
     are those that things were locked for; the others were cancelled meanwhile, or
     ended with what is around them.
     """
+    counted_by = letters.counted_by
     result = RolledUp()
     held = set(locked)
     touched = set[DagId]()
@@ -75,17 +76,20 @@ async def follow(
             touched |= dag_ids
         result += following
         fresh = following.ended
+    await letters.write(
+        executor, [task.task_id for task in (*ended, *result.ended) if task.has_dependents and task.state in GAVE_UP]
+    )
     if touched - held:
         await dags.lock(executor, touched - held)
     await judge(executor, held | touched)
     return result
 
 
-async def abandon(executor: Executor, task_ids: Collection[TaskId], *, counted_by: str) -> RolledUp:
+async def abandon(executor: Executor, task_ids: Collection[TaskId], letters: Letters) -> RolledUp:
     """Cancel whatever waits for tasks that have failed and will never complete."""
     dag_ids = await lock_around(executor, completing=(), ending=task_ids, roots=())
     gone = [Ended(task_id, TaskState.CANCELLED, has_dependents=True) for task_id in task_ids]
-    return await follow(executor, gone, dag_ids, task_ids, counted_by=counted_by)
+    return await follow(executor, gone, dag_ids, task_ids, letters)
 
 
 async def judge(executor: Executor, dag_ids: Collection[DagId]) -> None:

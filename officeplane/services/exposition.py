@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from officeplane.domain.failure import FailureKind
+from officeplane.domain.failure import ANSWERS, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.observation import BOUNDS_SECONDS, Measure, Observed
 from officeplane.domain.priority import Tier
@@ -126,7 +126,7 @@ class Snapshot:
         yield self._counter(
             "officeplane_tasks_dead_lettered",
             "Tasks that gave up at an attempt of their own, and have a dead letter.",
-            lambda it: _gave_up(it) and it.reason != "",
+            _dead_lettered,
         )
         yield self._counter(
             "officeplane_tasks_retried",
@@ -173,6 +173,11 @@ def exposed(snapshot: Snapshot) -> str:
 
 def _gave_up(it: Counter) -> bool:
     return it.outcome in ("failed", "timeout")
+
+
+def _dead_lettered(it: Counter) -> bool:
+    # Answers have a letter only where tasks wait, and are counted when it is written.
+    return it.outcome == "dead_lettered" or (_gave_up(it) and it.reason not in {"", *ANSWERS})
 
 
 def _cumulated(seen: Sequence[Observed]) -> list[tuple[str, float]]:

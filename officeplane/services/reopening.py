@@ -10,6 +10,7 @@ from officeplane.domain.lifecycle import GAVE_UP, REOPENABLE, TaskState
 from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.services.dependents import judge, lock_around
 from officeplane.services.failpoints import reach
+from officeplane.services.letters import Letters
 from officeplane.store import dags, dead_letters, edges, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
@@ -18,8 +19,9 @@ from officeplane.store.trees import Moved
 class Reopening:
     """The way back in."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: Letters) -> None:
         self._ledger = ledger
+        self._letters = letters
         self._doorbell = doorbell
 
     async def retry(self, task_id: TaskId, by: str = SOMEBODY) -> None:
@@ -45,12 +47,14 @@ class Reopening:
         await edges.forget_spawned(connection, tree.nodes)
         unmet = await _dependencies_left(connection, tree)
         reopened = reopening(tree, tree.whole(task_id), {waiting: len(left) for waiting, left in unmet.items()})
-        _refuse_in_vain(reopened, unmet, tree, await _given_up(connection, unmet))
+        failed = {one for left in unmet.values() for one, state in left.items() if state in GAVE_UP}
+        _refuse_in_vain(reopened, unmet, tree, await edges.given_up(connection, failed) if failed else ())
         has_other_payload = ruling.decision is Decision.MODIFY_AND_RETRY
         if not has_other_payload:
             await _refuse_twins(connection, reopened, tree)
         moved = await trees.reopen(connection, reopened, as_other_content=has_other_payload)
         await dead_letters.resolve(connection, [task.task_id for task in moved], ruling)
+        await self._letters.write(connection, failed)
         if dag_ids:
             await dags.forget_cancel(connection, task_id)
             await judge(connection, dag_ids)
@@ -84,13 +88,6 @@ async def _dependencies_left(connection: Connection, tree: Tree) -> dict[TaskId,
         if state is not TaskState.COMPLETED:
             left.setdefault(edge.task_id, {})[edge.depends_on] = state
     return left
-
-
-async def _given_up(
-    connection: Connection, unmet: Mapping[TaskId, Mapping[TaskId, TaskState | None]]
-) -> Collection[TaskId]:
-    failed = [task_id for left in unmet.values() for task_id, state in left.items() if state in GAVE_UP]
-    return await edges.given_up(connection, failed) if failed else ()
 
 
 def _refuse_in_vain(

@@ -18,6 +18,7 @@ from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.batches import RolledUp
 from officeplane.services.dependents import abandon, lock_around
 from officeplane.services.intake import other_payload
+from officeplane.services.letters import Letters
 from officeplane.services.reopening import Reopening
 from officeplane.services.settlement import ENDED
 from officeplane.store import dead_letters, tasks, trees
@@ -55,16 +56,13 @@ class Review:
         doorbell: Doorbell,
         reopening: Reopening,
         catalogue: Catalogue,
-        *,
-        alerts: bool,
-        counted_by: str,
+        letters: Letters,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._reopening = reopening
         self._catalogue = catalogue
-        self._alerts = alerts
-        self._counted_by = counted_by
+        self._letters = letters
 
     async def page(self, wanted: LetterFilter, before: int | None, limit: int) -> list[Reviewed]:
         """Return the newest letters that fit, below the sequence number of the last page's last."""
@@ -125,9 +123,9 @@ class Review:
                 case Decision.CANCEL | Decision.DELETE:
                     await dead_letters.resolve(connection, [task_id], ruling)
                     lost = await _lost_for_good(connection, root_id, task_id)
-                    return await abandon(connection, lost, counted_by=self._counted_by)
+                    return await abandon(connection, lost, self._letters)
                 case Decision.ESCALATE | Decision.NOTE:
-                    await dead_letters.remark(connection, task_id, ruling, alerts=self._alerts)
+                    await dead_letters.remark(connection, task_id, ruling, alerts=self._letters.alerts)
                     return RolledUp()
                 case _:
                     assert_never(ruling.decision)

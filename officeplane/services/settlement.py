@@ -32,6 +32,7 @@ from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
 from officeplane.services.following import Following, Revisions
 from officeplane.services.heads import KnownHeads
+from officeplane.services.letters import Letters
 from officeplane.services.riding import Riding
 from officeplane.services.straining import strain
 from officeplane.services.suspension import suspend
@@ -113,6 +114,7 @@ class Settlements:
         self._rules = rules
         self._own_seconds = own_seconds
         self._counted_by = counted_by
+        self._letters = Letters(counted_by, alerts=rules.alerts)
 
     async def settle(self, attempts: Sequence[Attempt], *, only_lapsed: bool = False) -> list[Settlement]:
         """End attempts together and return, in their order, where each of them stands.
@@ -192,7 +194,7 @@ class Settlements:
             if one.awaits is None:
                 left.append(one)
                 continue
-            how = await suspend(self._ledger, one.task, one.awaits, counted_by=self._counted_by)
+            how = await suspend(self._ledger, one.task, one.awaits, self._letters)
             if how is None:
                 left.append(Judged(one.task, _handed_back(one.verdict), awaits=one.awaits))
             else:
@@ -331,9 +333,7 @@ class Settlements:
             # What is cancelled may have spawned something that it was about to wait for, or waited for already.
             if any(task.has_dependents or task.state is TaskState.CANCELLED for task in (*final, *rolled.ended)):
                 await reach("between_settle_and_release")
-                rolled += await follow(
-                    executor, [*final, *rolled.ended], dag_ids, completing | ending, counted_by=self._counted_by
-                )
+                rolled += await follow(executor, [*final, *rolled.ended], dag_ids, completing | ending, self._letters)
             if strains:
                 well = {one.task.task_type for one in judged if one.verdict.state is TaskState.COMPLETED}
                 await strain(executor, strains, settled, well, self._rules)

@@ -32,6 +32,7 @@ from officeplane.services.dependencies import waiting
 from officeplane.services.failpoints import reach
 from officeplane.services.grouping import Group
 from officeplane.services.intake import Intake, take_in
+from officeplane.services.letters import Letters
 from officeplane.store import documents, edges, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
 from officeplane.store.tasks import Inserted, UsedKey
@@ -57,10 +58,11 @@ class Submitted(NamedTuple):
 class Submission:
     """The way in."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue, letters: Letters) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self.catalogue = catalogue
+        self._letters = letters
         self.group: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
         # What others depend on may be locked for a while, which concerns nobody else.
         self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
@@ -101,7 +103,7 @@ class Submission:
     async def store_within(self, executor: Executor, intake: Intake) -> Submitted:
         """Do the same for what was taken in, and checked, by the caller."""
         try:
-            (stored,) = await _keyed(executor, [intake])
+            (stored,) = await _keyed(executor, [intake], self._letters)
         except UNSTORABLE as error:
             raise _refusal(error) from error
         return stored
@@ -169,9 +171,9 @@ class Submission:
 
     async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:
         if any(intake.dependencies for intake in intakes):
-            stored = await self._ledger.in_transaction(lambda connection: _patiently(connection, intakes))
+            stored = await self._ledger.in_transaction(lambda one: _patiently(one, intakes, self._letters))
         elif any(intake.key or intake.conditions or intake.content_hash for intake in intakes):
-            stored = await self._ledger.in_transaction(lambda connection: _keyed(connection, intakes))
+            stored = await self._ledger.in_transaction(lambda one: _keyed(one, intakes, self._letters))
         else:
             stored = await _fresh(self._ledger, intakes)
         return await self.rung(stored)
@@ -215,10 +217,10 @@ class _TogetherError(Exception):
     """For one of these something is looked up, which is done for all together."""
 
 
-async def _patiently(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
+async def _patiently(executor: Executor, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
     """Store tasks some of which depend on others; who waits long for a lock may be waited for, and starts again."""
     await tasks.bound_lock_wait(executor, DEPENDENCY_WAIT)
-    return await _keyed(executor, intakes)
+    return await _keyed(executor, intakes, letters)
 
 
 def _is_looked_up(intake: Intake) -> bool:
@@ -255,7 +257,7 @@ def _submitted(intake: Intake, each: Iterator[Inserted]) -> Submitted:
     return Submitted(task, tuple(below))
 
 
-async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
+async def _keyed(executor: Executor, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
     first = {intake.key: intake for intake in reversed(intakes) if intake.key is not None}
     used = {key: UsedKey(intake.request_hash, intake.root_id) for key, intake in first.items()}
     try:
@@ -275,11 +277,13 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
     twins = await _twins(executor, fresh)
     fresh = [intake for intake in fresh if intake.root_id not in twins]
     dependencies = [(one.task_id, one.depends_on) for intake in fresh for one in intake.dependencies]
+    failed: list[TaskId] = []
     if dependencies:
-        fresh = await waiting(executor, fresh)
+        fresh, failed = await waiting(executor, fresh)
     stored = dict(zip((intake.root_id for intake in fresh), await _fresh(executor, fresh), strict=True))
     if dependencies:
         await edges.insert(executor, dependencies)
+        await letters.write(executor, failed)
     conditions = [condition for intake in fresh for condition in intake.conditions]
     if conditions:
         await documents.remember_conditions(executor, conditions)

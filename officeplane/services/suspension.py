@@ -8,12 +8,13 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.dependents import CANCELLED_WITH, judge, lock_around
+from officeplane.services.letters import Letters
 from officeplane.store import edges, settlements, spawns
 from officeplane.store.connection import Executor, Ledger
 from officeplane.store.settlements import Settled
 
 
-async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, counted_by: str) -> Settled | None:
+async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters: Letters) -> Settled | None:
     """End an attempt that waits; None when it is to be handed back instead.
 
     That is so when what it waits for has completed meanwhile, when that was
@@ -31,8 +32,10 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, *, coun
             return None
         if await _closes_a_circle(executor, task.id, spawned_id):
             return None
-        suspended = await settlements.suspend(executor, task, spawned_id, counted_by=counted_by)
+        suspended = await settlements.suspend(executor, task, spawned_id, counted_by=letters.counted_by)
         # What it waits for may have failed by now.
+        if suspended is not None and state in GAVE_UP:
+            await letters.write(executor, [spawned_id])
         await judge(executor, dag_ids)
         return suspended
 

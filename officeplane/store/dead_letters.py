@@ -6,7 +6,7 @@ from typing import Final
 
 from officeplane.domain.dead_letter import DeadLetter, Decided, Decision, Reviewed, Ruling
 from officeplane.domain.ids import DagId, DocumentId, TaskId
-from officeplane.store import tasks
+from officeplane.store import tasks, trees
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -93,6 +93,14 @@ async def resolve(executor: Executor, task_ids: Collection[TaskId], ruling: Ruli
 async def remark(executor: Executor, task_id: TaskId, ruling: Ruling, *, alerts: bool) -> None:
     """Record a decision that leaves the task's letter unresolved."""
     await executor.fetch(_SQL["remark"], task_id, str(ruling.decision), ruling.by, ruling.note, alerts)
+
+
+async def write_awaited(executor: Executor, task_ids: Collection[TaskId], *, counted_by: str, alerts: bool) -> None:
+    """Write the letters that failures which were mere answers come to have because of tasks that wait for them.
+
+    Raises `SerializationError` when the transaction's number is too low to tell of it.
+    """
+    trees.none_younger(await executor.fetch(_SQL["write_awaited"], list(task_ids), alerts, counted_by))
 
 
 async def replace_payload(executor: Executor, task_id: TaskId, root_id: TaskId, payload_json: str) -> None:

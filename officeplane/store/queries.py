@@ -3,6 +3,7 @@
 A query begins with `-- name: verb`, followed by a sentence that says what no
 row means. `{claimable}` and the like stand for sets of states and are bound to
 the lifecycle table when the file is loaded, so SQL and Python cannot differ.
+`{answers}` are the kinds of failures that are nobody's business but the caller's.
 What two queries of a file share is a `-- part: noun`, put in by its name; the
 parts of `valves.sql` and `events.sql` may be put in everywhere.
 """
@@ -12,12 +13,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from officeplane.domain.failure import ANSWERS
 from officeplane.domain.lifecycle import STATE_SETS
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
 _SHARED: Final = ("valves", "events")
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-_STATES: Final = {name: "(" + ", ".join(f"'{state}'" for state in states) + ")" for name, states in STATE_SETS.items()}
+_SETS: Final = {
+    name: "(" + ", ".join(f"'{member}'" for member in members) + ")"
+    for name, members in {**STATE_SETS, "answers": sorted(ANSWERS)}.items()
+}
 
 
 @cache
@@ -29,9 +34,9 @@ def load(noun: str) -> dict[str, str]:
 
 @cache
 def _everywhere() -> dict[str, str]:
-    known = _STATES
+    known = _SETS
     for noun in _SHARED:
-        _, parts = _parsed(noun, _STATES)
+        _, parts = _parsed(noun, _SETS)
         known = known | parts
     return known
 

@@ -42,7 +42,6 @@ async def run_out(bench: Workbench, task: Task, *workers: Workbench, message: st
         (GONE_WRONG, "FAILED", "error"),
         (Failed(Failure(FailureKind.PERMANENT, "never")), "FAILED", "permanent"),
         (Failed(Failure(FailureKind.TIMEOUT, "too slow")), "TIMEOUT", "timeout"),
-        (Failed(Failure(FailureKind.INVALID_EDIT, "no such node")), "FAILED", "invalid_edit"),
         (Succeeded('{"text": "\\u0000"}'), "FAILED", "invalid_output"),
     ],
 )

@@ -86,6 +86,52 @@ INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, no
 SELECT task_id, generation, $2::text, $3::text, $4::text FROM remarked
 RETURNING task_id
 
+-- name: write_awaited
+-- Writes the letters of what failed as an answer to whoever asked, now that tasks wait for it:
+-- for one of these tasks, for a batch among them that it is in, or for a child of the atomic
+-- batch that it is. No row: nothing waits for them, or nothing of them failed so.
+WITH RECURSIVE awaited AS (
+    SELECT t.id, t.parent_id FROM tasks t
+     WHERE t.id = ANY($1::uuid[]) AND t.state IN {gave_up}
+       AND EXISTS (SELECT FROM task_edges e, LATERAL (SELECT state FROM tasks WHERE id = e.task_id OFFSET 0) d
+                    WHERE e.depends_on = t.id AND d.state = 'PENDING')
+), around AS (
+    SELECT id FROM awaited
+    UNION
+    SELECT p.id FROM awaited a, LATERAL (SELECT id FROM tasks WHERE id = a.parent_id AND runnable) p
+    UNION
+    SELECT c.id FROM around, LATERAL (SELECT id FROM tasks WHERE parent_id = around.id OFFSET 0) c
+), answered AS MATERIALIZED (
+    SELECT id, generation, task_type, document_id, dag_id, poison_pill, {is_younger} FROM tasks
+     WHERE id = ANY(ARRAY(SELECT id FROM around)) AND state IN {gave_up} AND error ->> 'kind' IN {answers}
+     ORDER BY id FOR NO KEY UPDATE
+), letters AS (
+    INSERT INTO dead_letters (task_id, generation, task_type, document_id, dag_id, kind, message, fingerprint,
+                              poison_pill, recurring, total_cost_usd)
+    SELECT a.id, a.generation, a.task_type, a.document_id, a.dag_id, f.kind, f.message, f.fingerprint, a.poison_pill,
+           record.recurring, record.cost_usd
+      FROM answered a,
+           -- A child of an atomic batch has none: the letter is the whole's.
+           LATERAL (SELECT kind, message, fingerprint, worker_id FROM task_failures
+                     WHERE task_id = a.id AND fingerprint IS NOT NULL ORDER BY attempt DESC LIMIT 1) f,
+           LATERAL (SELECT coalesce(bool_or(b.fingerprint = f.fingerprint AND b.worker_id <> f.worker_id), false)
+                               AS recurring,
+                           sum(b.cost_usd) AS cost_usd
+                      FROM task_failures b WHERE b.task_id = a.id) record
+    ON CONFLICT DO NOTHING
+    RETURNING task_id, generation, task_type, document_id, kind
+), alerted AS (
+    INSERT INTO alerts (task_id, generation, reason) SELECT task_id, generation, 'dead_lettered' FROM letters WHERE $2::boolean
+), counted AS (
+    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT $3::text, task_type, 'dead_lettered', kind, count(*) FROM letters GROUP BY 2, 4 ORDER BY 2, 4
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+), told AS (
+    INSERT INTO events (kind, task_ids, document_ids)
+    SELECT 'task.dead_lettered', array_agg(task_id), array_agg(document_id) FROM letters HAVING count(*) > 0
+)
+SELECT id, is_younger FROM answered
+
 -- name: replace_payload
 -- Gives a task that was reopened in this transaction, as another content, another payload; the
 -- batch that it belongs to may have been going on, and is another content from now on, too.

@@ -65,6 +65,7 @@ WITH held AS MATERIALIZED (
     RETURNING *
 ), letters AS (
     -- The failures before this one are as of the statement's snapshot, which this one is not in.
+    -- An answer has a letter only if others wait for the task: see `dead_letters.sql: write_awaited`.
     INSERT INTO dead_letters (task_id, generation, task_type, document_id, dag_id, kind, message, fingerprint,
                               poison_pill, recurring, total_cost_usd)
     SELECT f.task_id, s.generation, s.task_type, s.document_id, s.dag_id, f.kind, f.message, f.fingerprint,
@@ -74,7 +75,7 @@ WITH held AS MATERIALIZED (
                                AS recurring,
                            coalesce(sum(b.cost_usd), 0) AS cost_usd
                       FROM task_failures b WHERE b.task_id = f.task_id) before
-     WHERE s.state IN {gave_up}
+     WHERE s.state IN {gave_up} AND f.kind NOT IN {answers}
     RETURNING task_id, generation, document_id
 ), alerted AS (
     INSERT INTO alerts (task_id, generation, reason)
