@@ -77,10 +77,9 @@ async def open_plane(
 
     Without URLs it is that of the environment, or the one that `officeplane up` runs here.
     """
-    given = {"database_url": database_url, "redis_url": redis_url} if database_url else {}
-    settings = Settings(**given)
+    settings = Settings(database_url=database_url, redis_url=redis_url) if database_url else Settings()
     if not settings.database_url and (local := local_installation()) is not None:
-        settings = Settings(**local.settings())
+        settings = Settings.model_validate(local.settings())
     async with open_runtime(settings, handlers) as runtime:
         yield Plane(runtime)
 
