@@ -1,11 +1,11 @@
 """Documents as the API shows them."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from officeplane.api.views import Time, View
-from officeplane.domain.document import Document, Format
+from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.revision import Revision
 
 
@@ -22,6 +22,18 @@ class DocumentView(View):
     updated_at: Time
     queued: int
     running: int
+    paused: bool
+    paused_at: Time | None
+
+
+class PausedLaneView(View):
+    """Tasks of a name that no document has, which are held back."""
+
+    id: str
+    queued: int
+    running: int
+    paused: Literal[True]
+    paused_at: Time
 
 
 class RevisionView(View):
@@ -99,6 +111,17 @@ def document_view(document: Document) -> DocumentView:
         updated_at=document.updated_at,
         queued=document.queued,
         running=document.running,
+        paused=document.paused_at is not None,
+        paused_at=document.paused_at,
+    )
+
+
+def listed_view(found: Document | PausedLane) -> DocumentView | PausedLaneView:
+    """Return what a list of documents shows of a document, or of a paused lane that is none."""
+    if isinstance(found, Document):
+        return document_view(found)
+    return PausedLaneView(
+        id=found.id, queued=found.queued, running=found.running, paused=True, paused_at=found.paused_at
     )
 
 

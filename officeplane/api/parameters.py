@@ -181,6 +181,16 @@ class PageQuery(_Query):
         return None if self.cursor is None else seq_of(self.cursor)
 
 
+class DocumentsQuery(PageQuery):
+    """Which documents a list shows, and where it goes on."""
+
+    paused: Literal["true", "false"] | None = Field(
+        None,
+        description="`true`: only what is paused, the latest pause first, with lanes of names that no document has. "
+        "`false`: only documents that are not.",
+    )
+
+
 class LetterQuery(PageQuery):
     """Which dead letters a list shows, and where it goes on."""
 

@@ -91,3 +91,15 @@ class Document:
     updated_at: datetime
     queued: int
     running: int
+    paused_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PausedLane:
+    """A paused lane of a name that no document has."""
+
+    id: DocumentId
+    seq: int
+    queued: int
+    running: int
+    paused_at: datetime

@@ -189,6 +189,18 @@ class DocumentNotFoundError(OfficePlaneError):
         super().__init__(f"There is no document {document_id!r}; PUT /api/documents/{document_id} makes one.")
 
 
+class LaneNotFoundError(OfficePlaneError):
+    """No document has this id, and no unfinished task is of it: there is nothing to hold back."""
+
+    code = DocumentNotFoundError.code
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(
+            f"There is no document {document_id!r} and no unfinished task of it; "
+            "GET /api/documents?paused=true lists what is paused."
+        )
+
+
 class RevisionNotFoundError(OfficePlaneError):
     """The document has no revision of this number."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uuid_utils import uuid7
 
-from officeplane.domain.document import Document, Format, InvalidEditError, UnsupportedDocumentError
+from officeplane.domain.document import Document, Format, InvalidEditError, PausedLane, UnsupportedDocumentError
 from officeplane.domain.errors import (
     DocumentExistsError,
     DocumentNotFoundError,
@@ -125,9 +125,14 @@ class Documents:
             raise DocumentNotFoundError(document_id)
         return found
 
-    async def page(self, before: int | None, limit: int) -> list[Document]:
+    async def page(self, before: int | None, limit: int, *, but_paused: bool = False) -> list[Document]:
         """Return the newest documents, below the sequence number of the last page's last."""
-        return await documents.page(self._ledger, before=END_OF_TIME if before is None else before, limit=limit)
+        top = END_OF_TIME if before is None else before
+        return await documents.page(self._ledger, before=top, limit=limit, but_paused=but_paused)
+
+    async def paused(self, before: int | None, limit: int) -> list[Document | PausedLane]:
+        """Return what is paused, the latest first, below the sequence number of the last page's last."""
+        return await documents.paused(self._ledger, before=END_OF_TIME if before is None else before, limit=limit)
 
     async def delete(self, document_id: str) -> None:
         """Delete a document; what waits for it is cancelled, what runs is asked to stop."""

@@ -8,7 +8,7 @@ be told but those who wait: what lets go rings.
 from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
-from officeplane.domain.errors import NoBreakerError
+from officeplane.domain.errors import LaneNotFoundError, NoBreakerError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.valve import Limits, Valve
 from officeplane.handlers.catalogue import Catalogue
@@ -42,11 +42,13 @@ class Regulation:
 
     async def pause_document(self, document_id: DocumentId) -> None:
         """Keep everything of a document's lane from being claimed; what runs goes on."""
-        await valves.pause_document(self._ledger, document_id)
+        if not await valves.pause_document(self._ledger, document_id):
+            raise LaneNotFoundError(document_id)
 
     async def resume_document(self, document_id: DocumentId) -> None:
         """Let a document's lane go on, and ring for its head."""
-        await valves.resume_document(self._ledger, document_id)
+        if not await valves.resume_document(self._ledger, document_id):
+            raise LaneNotFoundError(document_id)
         await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, [document_id]))
 
     async def breakers(self) -> list[Valve]:

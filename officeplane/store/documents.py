@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from officeplane.domain.document import Document, Format
+from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.revision import Condition, NewRevision, PieceKey, Recipe, Revision
 from officeplane.store.connection import Executor, Row
@@ -61,9 +61,20 @@ async def show(executor: Executor, document_id: str) -> Document | None:
     return _document(rows[0]) if rows else None
 
 
-async def page(executor: Executor, *, before: int, limit: int) -> list[Document]:
-    """Return the newest documents below a sequence number."""
-    return [_document(row) for row in await executor.fetch(_SQL["page"], before, limit)]
+async def page(executor: Executor, *, before: int, limit: int, but_paused: bool = False) -> list[Document]:
+    """Return the newest documents below a sequence number; those that are paused can be left out."""
+    return [_document(row) for row in await executor.fetch(_SQL["page"], before, limit, but_paused)]
+
+
+async def paused(executor: Executor, *, before: int, limit: int) -> list[Document | PausedLane]:
+    """Return what was paused last, below a sequence number of pauses, which those here have as theirs."""
+    rows = await executor.fetch(_SQL["paused"], before, limit)
+    return [
+        _document(row)
+        if row["format"] is not None
+        else PausedLane(DocumentId(row["id"]), row["seq"], row["queued"], row["running"], row["paused_at"])
+        for row in rows
+    ]
 
 
 async def formats(executor: Executor, document_ids: Collection[str]) -> dict[str, Format]:
@@ -208,6 +219,7 @@ async def delete(executor: Executor, document_id: str) -> bool:
     """Delete a document with its history; its numbers stay taken. False when there is none."""
     if not await executor.fetch(_SQL["delete"], document_id):
         return False
+    await executor.fetch(_SQL["end_pause"], document_id)
     await executor.fetch(_SQL["forget_revisions"], document_id)
     await executor.fetch(_SQL["forget_pieces"], document_id)
     await executor.fetch(_SQL["forget_uploads"], document_id)
@@ -227,6 +239,7 @@ def _document(row: Row) -> Document:
         row["updated_at"],
         row["queued"],
         row["running"],
+        row["paused_at"],
     )
 
 

@@ -19,14 +19,14 @@ async def set_paused(executor: Executor, task_type: str, *, paused: bool) -> Non
     await executor.fetch(_SQL["set_paused"], task_type, paused)
 
 
-async def pause_document(executor: Executor, document_id: DocumentId) -> None:
-    """Keep everything of a document from being claimed."""
-    await executor.fetch(_SQL["pause_document"], document_id)
+async def pause_document(executor: Executor, document_id: DocumentId) -> bool:
+    """Keep everything of a document from being claimed; False when there is nothing of it."""
+    return bool(await executor.fetch(_SQL["pause_document"], document_id))
 
 
-async def resume_document(executor: Executor, document_id: DocumentId) -> None:
-    """Let a document's lane go on."""
-    await executor.fetch(_SQL["resume_document"], document_id)
+async def resume_document(executor: Executor, document_id: DocumentId) -> bool:
+    """Let a document's lane go on; False when there is nothing of it, and it was not paused."""
+    return bool(await executor.fetch(_SQL["resume_document"], document_id))
 
 
 async def is_paused(executor: Executor, document_id: DocumentId) -> bool:

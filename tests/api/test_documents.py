@@ -72,6 +72,7 @@ async def test_an_empty_document_is_made_and_shown(api: Api, document_id: str) -
     made = json_of(response)
     assert set(made) == {
         "id", "format", "title", "revision", "sha256", "size", "createdAt", "updatedAt", "queued", "running",
+        "paused", "pausedAt",
     }  # fmt: skip
     shown = await api.get(f"/api/documents/{document_id}")
     assert (shown.status_code, shown.headers["ETag"], json_of(shown)) == (200, '"1"', made)

@@ -23,12 +23,49 @@ async def breaker(api: Api, task_type: str = "noop") -> dict[str, Any]:
     return next(one for one in found if one["taskType"] == task_type)
 
 
+@pytest.fixture(autouse=True)
+async def lane(api: Api) -> str:
+    """A name that no document has, and a task that waits in its lane."""
+    await api.submit(documentId="any.lane:1")
+    return "any.lane:1"
+
+
 @pytest.mark.parametrize("path", ["/api/task-types/noop", "/api/documents/any.lane:1"])
 async def test_pause_and_resume_say_how_it_is_now(api: Api, path: str) -> None:
     for deed, paused in (("pause", True), ("pause", True), ("resume", False), ("resume", False)):
         response = await api.post(f"{path}/{deed}")
 
         assert (response.status_code, response.json()) == (200, {"paused": paused})
+
+
+@pytest.mark.parametrize("deed", ["pause", "resume"])
+async def test_a_lane_that_does_not_exist_is_neither_paused_nor_resumed(api: Api, deed: str) -> None:
+    response = await api.post(f"/api/documents/nobody.knows/{deed}")
+
+    assert (response.status_code, response.json()["code"]) == (404, "document_not_found")
+    assert (await api.get("/api/documents", paused="true")).json() == []
+
+
+async def test_what_is_paused_is_listed_with_its_time_and_a_document_shows_it(api: Api, lane: str) -> None:
+    made = json_of(await api.post("/api/documents", {"format": "docx"}))
+    assert (made["paused"], made["pausedAt"]) == (False, None)
+    for document_id in (lane, made["id"]):
+        await api.post(f"/api/documents/{document_id}/pause")
+
+    first = await api.get("/api/documents", paused="true", limit=1)
+    second = await api.client.get(first.links["next"]["url"])
+    others = (await api.get("/api/documents", paused="false", limit=500)).json()
+
+    shown = json_of(await api.get(f"/api/documents/{made['id']}"))
+    assert shown["paused"]
+    assert shown["pausedAt"] > made["createdAt"]
+    assert first.json() == [shown]
+    (found,) = second.json()
+    assert found.keys() == {"id", "queued", "running", "paused", "pausedAt"}
+    assert (found["id"], found["paused"]) == (lane, True)
+    assert found["queued"] > 0
+    assert made["id"] not in {one["id"] for one in others}
+    await api.client.delete(f"/api/documents/{made['id']}")
 
 
 async def test_a_paused_task_says_so(api: Api) -> None:
@@ -48,7 +85,7 @@ async def test_an_id_that_cannot_be_one_is_refused(api: Api) -> None:
 
 
 @pytest.mark.parametrize("path", [
-    "/api/documents/doc-1/pause", "/api/documents/doc-1/resume", "/api/task-types/noop/pause",
+    "/api/documents/any.lane:1/pause", "/api/documents/any.lane:1/resume", "/api/task-types/noop/pause",
     "/api/task-types/noop/resume", "/api/circuit-breakers/noop/open", "/api/circuit-breakers/noop/reset",
 ])  # fmt: skip
 async def test_a_deed_that_takes_no_words_refuses_them_and_is_not_done(api: Api, path: str) -> None:

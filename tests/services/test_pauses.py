@@ -1,11 +1,15 @@
 """Pause and resume: what is held keeps its place, is not rung, and does not stand in the way of others."""
 
+import asyncio
+
 import pytest
 
-from officeplane.domain.errors import UnknownTaskTypeError
+from officeplane.domain.document import Format
+from officeplane.domain.errors import LaneNotFoundError, UnknownTaskTypeError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.task import Task
+from officeplane.store import documents
 from tests.workbench import Workbench
 
 D = DocumentId("d")
@@ -60,6 +64,80 @@ async def test_a_paused_document_is_left_alone_whatever_waits_in_its_lane(bench:
 
     await bench.runtime.regulation.resume_document(D)
     assert (await bench.claim_next(held)).id == held.id
+
+
+async def test_only_what_is_there_can_be_paused(bench: Workbench) -> None:
+    await bench.complete(await bench.a_running_task(document_id="over"))
+
+    for name in ("over", "nobody.knows"):
+        for deed in (bench.runtime.regulation.pause_document, bench.runtime.regulation.resume_document):
+            with pytest.raises(LaneNotFoundError, match=name):
+                await deed(DocumentId(name))
+
+    assert await bench.execute("SELECT FROM paused_documents") == []
+
+
+async def test_a_document_can_be_paused_that_nobody_works_on(bench: Workbench) -> None:
+    await bench.runtime.documents.create("d", Format.DOCX, None, None)
+    await bench.runtime.regulation.pause_document(D)
+
+    task = await bench.a_task(document_id="d")
+
+    assert await bench.claim(task) == []
+
+
+async def test_a_lane_can_be_resumed_when_what_was_in_it_has_ended(bench: Workbench) -> None:
+    task = await bench.a_task(document_id="d")
+    await bench.runtime.regulation.pause_document(D)
+    await bench.end(task, "CANCELLED")
+
+    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.regulation.resume_document(D)
+
+    assert await bench.runtime.documents.paused(None, 10) == []
+
+
+async def test_a_pause_says_since_when_however_often_it_is_asked_for(bench: Workbench) -> None:
+    await bench.a_task(document_id="d")
+    await bench.runtime.regulation.pause_document(D)
+    (first,) = await bench.runtime.documents.paused(None, 10)
+
+    await bench.runtime.regulation.pause_document(D)
+
+    assert await bench.runtime.documents.paused(None, 10) == [first]
+
+
+async def test_the_pause_of_a_document_ends_with_it(bench: Workbench) -> None:
+    documents = bench.runtime.documents
+    await documents.create("d", Format.DOCX, None, None)
+    await bench.runtime.regulation.pause_document(D)
+
+    await documents.delete("d")
+
+    assert await documents.paused(None, 10) == []
+    await documents.create("d", Format.DOCX, None, None)
+    assert (await documents.show("d")).paused_at is None
+
+
+async def test_a_document_that_is_being_deleted_is_not_paused(bench: Workbench) -> None:
+    await bench.runtime.documents.create("d", Format.DOCX, None, None)
+    async with asyncio.TaskGroup() as group, bench.runtime.ledger.transaction() as deleting:
+        await documents.lock(deleting, ["d"])
+        await documents.delete(deleting, "d")
+        pausing = group.create_task(refused(bench, D))
+        await bench.somebody_waits_for_a_lock()
+
+    assert pausing.result()
+    assert await bench.execute("SELECT FROM paused_documents") == []
+
+
+async def refused(bench: Workbench, document_id: DocumentId) -> bool:
+    """Try to pause a document; tell whether that was refused."""
+    try:
+        await bench.runtime.regulation.pause_document(document_id)
+    except LaneNotFoundError:
+        return True
+    return False
 
 
 async def test_what_runs_in_a_lane_that_is_paused_ends_and_nothing_follows(bench: Workbench) -> None:

@@ -37,6 +37,8 @@ SELECT gen_random_uuid(), 'noop', CASE WHEN n % 3 > 0 THEN 'document-' || n % 10
                             WHEN n % 10 = 1 THEN 'RETRYING' ELSE 'QUEUED' END AS state) s
 """
 
+PAUSED: Final = {HISTORY: 3, BACKLOG: 20_000}
+PAUSE: Final = "INSERT INTO paused_documents (document_id) SELECT 'paused-' || n FROM generate_series(1, $1) AS n"
 MANY: Final = 32
 
 
@@ -170,7 +172,8 @@ async def urls(new_database: NewDatabase) -> Mapping[str, str]:
             await connection.execute("ALTER SEQUENCE task_seq CACHE 1000")
             await connection.execute(FILL.replace("$1", "'COMPLETED'").replace("$2", str(finished)))
             await connection.execute(FILL.replace("$1", "NULL").replace("$2", str(waiting)))
-            await connection.execute("VACUUM ANALYZE tasks")
+            await connection.execute(PAUSE.replace("$1", str(PAUSED[name])))
+            await connection.execute("VACUUM ANALYZE tasks, paused_documents")
         finally:
             await connection.close()
     return found
@@ -190,6 +193,13 @@ async def connected(database_url: str) -> AsyncGenerator[Connection, None]:
 async def ledger(request: pytest.FixtureRequest, urls: Mapping[str, str]) -> AsyncIterator[Connection]:
     """A connection to one of them."""
     async with connected(urls[request.param]) as connection:
+        yield connection
+
+
+@pytest.fixture
+async def many_pauses(urls: Mapping[str, str]) -> AsyncIterator[Connection]:
+    """A connection to the one in which more documents are paused than anybody meant to."""
+    async with connected(urls[BACKLOG]) as connection:
         yield connection
 
 
@@ -220,8 +230,8 @@ class Plan:
                     name = node["Index Name"]
                     if name.startswith("tasks_"):
                         plan.indexes.add(name)
-                        if "Index Cond" not in node:
-                            plan.unbounded.add(name)
+                    if "Index Cond" not in node and name.startswith(("tasks_", "paused_documents_")):
+                        plan.unbounded.add(name)
                 case _:
                     pass
         return plan
@@ -264,6 +274,19 @@ async def test_a_watchful_statement_does_not_read_the_history(
 
     assert "tasks" not in plan.read_whole
     assert plan.indexes <= statement.indexes
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "statement",
+    [it for it in (*HOT, *WATCHFUL) if "paused_documents" in load(it.noun)[it.name]],
+    ids=str,
+)
+async def test_nobody_reads_all_that_is_paused(many_pauses: Connection, statement: Hot, mode: str) -> None:
+    plan = await plan_of(many_pauses, statement, mode)
+
+    assert "paused_documents" not in plan.read_whole
+    assert "paused_documents_pkey" not in plan.unbounded
 
 
 LISTS: Final[dict[str, tuple[str, dict[str, object]]]] = {

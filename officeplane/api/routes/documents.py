@@ -1,5 +1,6 @@
 """`/api/documents`: real files in and out, what is in them, and how they came to be what they are."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Query, Request
@@ -16,19 +17,29 @@ from officeplane.api.document_views import (
     DocumentView,
     NodeView,
     OutlineView,
+    PausedLaneView,
     PreviewView,
     RevisionView,
     TextView,
     document_view,
+    listed_view,
     revision_view,
 )
 from officeplane.api.openapi import Responses, headers, refusals
-from officeplane.api.parameters import DocumentIdInPath, IfMatch, IfNoneMatch, PageQuery, Revision, RevisionNumber
+from officeplane.api.parameters import (
+    DocumentIdInPath,
+    DocumentsQuery,
+    IfMatch,
+    IfNoneMatch,
+    PageQuery,
+    Revision,
+    RevisionNumber,
+)
 from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute, blocks_of
 from officeplane.api.validators import etag, is_known, unchanged
 from officeplane.api.views import TaskView
-from officeplane.domain.document import MEDIA_TYPES, Document, Format, file_name
+from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.request import Text
 from officeplane.edits.contract import Words
@@ -93,16 +104,21 @@ async def create(request: Request, body: Annotated[NewDocument, Body(openapi_exa
     "",
     operation_id="listDocuments",
     summary="List documents, newest first",
-    response_model=list[DocumentView],
+    response_model=list[DocumentView | PausedLaneView],
     responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
 )
-async def list_documents(request: Request, query: Annotated[PageQuery, Query()]) -> Response:
-    """Return the newest documents; the next page is in the `Link` header."""
-    page = await runtime_of(request).documents.page(query.before, query.limit)
+async def list_documents(request: Request, query: Annotated[DocumentsQuery, Query()]) -> Response:
+    """Return the newest documents, or what is paused; the next page is in the `Link` header."""
+    documents = runtime_of(request).documents
+    page: Sequence[Document | PausedLane]
+    if query.paused == "true":
+        page = await documents.paused(query.before, query.limit)
+    else:
+        page = await documents.page(query.before, query.limit, but_paused=query.paused == "false")
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].seq))
-    return many_views([document_view(document) for document in page], following)
+    return many_views([listed_view(found) for found in page], following)
 
 
 @router.get(

@@ -24,10 +24,10 @@ class PausedView(View):
     operation_id="pauseDocument",
     summary="Hold a document's tasks back",
     tags=["documents"],
-    responses=refusals(body=True),
+    responses=refusals("document_not_found", body=True),
 )
 async def pause_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
-    """Keep tasks of a document from being started, also of one that does not exist yet."""
+    """Keep tasks of a document from being started, or of a name of which there are unfinished tasks."""
     await runtime_of(request).regulation.pause_document(DocumentId(document_id))
     return PausedView(paused=True)
 
@@ -37,7 +37,7 @@ async def pause_document(request: Request, document_id: DocumentIdInPath, _body:
     operation_id="resumeDocument",
     summary="Let a document's tasks go on",
     tags=["documents"],
-    responses=refusals(body=True),
+    responses=refusals("document_not_found", body=True),
 )
 async def resume_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a document be started again, in their order."""

@@ -25,7 +25,7 @@ WITH cutoff AS MATERIALIZED (
      ORDER BY document_id, rank, seq
 ), quiet_lanes AS (
     SELECT h.id FROM heads h, moment
-     WHERE h.run_at <= moment.now AND h.document_id NOT IN {paused} AND NOT {held}
+     WHERE h.run_at <= moment.now AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
        AND h.rung_at < ($1::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
@@ -42,7 +42,7 @@ WITH cutoff AS MATERIALIZED (
            LATERAL (SELECT id FROM tasks
                      WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
                        AND tasks.rank < f.floor + moment.boost
-                       AND NOT {held} AND (document_id IS NULL OR document_id NOT IN {paused})
+                       AND NOT {held} AND (document_id IS NULL OR NOT EXISTS ({pause_of} tasks.document_id OFFSET 0))
                      ORDER BY tasks.rank LIMIT $2::integer) a
 ), chosen AS (
     SELECT id FROM quiet_lanes UNION SELECT id FROM quiet UNION SELECT id FROM aged
@@ -63,7 +63,7 @@ SELECT h.document_id, h.id AS head
   FROM (SELECT DISTINCT ON (document_id) document_id, id, task_type, run_at FROM tasks
          WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
          ORDER BY document_id, rank, seq) h
- WHERE h.run_at <= clock_timestamp() AND h.document_id NOT IN {paused} AND NOT {held}
+ WHERE h.run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
    AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
  LIMIT $1::integer
 

@@ -70,7 +70,7 @@ WITH wanted AS MATERIALIZED (
                      ORDER BY rank, seq LIMIT 1) head,
            LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
-     WHERE w.document_id NOT IN {paused}
+     WHERE NOT EXISTS ({pause_of} w.document_id OFFSET 0)
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active} OFFSET 0)
 ), fit AS (
@@ -109,7 +109,7 @@ SELECT id, document_id, tier_of(rank - $2::float8 * extract(epoch FROM clock_tim
        LATERAL (SELECT id, document_id, task_type, rank, run_at FROM tasks
                  WHERE document_id = w.lane AND runnable AND state IN {claimable} AND {may_head}
                  ORDER BY rank, seq LIMIT 1) head
- WHERE run_at <= clock_timestamp() AND lane NOT IN {paused} AND NOT {held}
+ WHERE run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} lane OFFSET 0) AND NOT {held}
 
 -- name: poll
 -- Hints straight from the ledger: the most urgent of every tier, the heads of the
@@ -147,7 +147,7 @@ WITH RECURSIVE lanes AS (
 ), fit AS (
     SELECT id, rank, seq FROM heads
      WHERE run_at <= clock_timestamp() AND task_type = ANY($4::text[]) AND NOT {held} AND (NOT suspect OR $5::boolean)
-       AND (document_id IS NULL OR document_id NOT IN {paused}
+       AND (document_id IS NULL OR NOT EXISTS ({pause_of} heads.document_id OFFSET 0)
             AND NOT EXISTS (SELECT FROM tasks o
                             WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
      ORDER BY rank, seq LIMIT $1::integer

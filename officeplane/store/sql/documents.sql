@@ -2,6 +2,7 @@
 
 -- part: columns
 d.id, d.seq, d.format, d.title, d.head, d.created_at, d.updated_at, r.sha256, r.size,
+(SELECT p.paused_at FROM paused_documents p WHERE p.document_id = d.id) AS paused_at,
 (SELECT count(*) FROM tasks t WHERE t.document_id = d.id AND t.runnable AND t.state IN {claimable}) AS queued,
 (SELECT count(*) FROM tasks t WHERE t.document_id = d.id AND t.runnable AND t.state IN {active}) AS running
 
@@ -19,10 +20,22 @@ SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r
  WHERE d.id = $1 AND d.deleted_at IS NULL
 
 -- name: page
--- One page of documents, newest first. No row: the page is past the end.
+-- One page of documents, newest first; if $3, only of those that are not paused. No row: the page is past the end.
 SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
- WHERE d.deleted_at IS NULL AND d.seq < $1::bigint
+ WHERE d.deleted_at IS NULL AND d.seq < $1::bigint AND (NOT $3::boolean OR NOT EXISTS ({pause_of} d.id OFFSET 0))
  ORDER BY d.seq DESC LIMIT $2::integer
+
+-- name: paused
+-- One page of what is paused, the latest pause first: documents, and lanes of names that no
+-- document has, which have no format. No row: the page is past the end.
+SELECT p.document_id AS id, p.seq, p.paused_at, d.format, d.title, d.head, d.created_at, d.updated_at, r.sha256, r.size,
+       (SELECT count(*) FROM tasks t WHERE t.document_id = p.document_id AND t.runnable AND t.state IN {claimable}) AS queued,
+       (SELECT count(*) FROM tasks t WHERE t.document_id = p.document_id AND t.runnable AND t.state IN {active}) AS running
+  FROM paused_documents p
+  LEFT JOIN (documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head AND d.deleted_at IS NULL)
+    ON d.id = p.document_id
+ WHERE p.seq < $1::bigint
+ ORDER BY p.seq DESC LIMIT $2::integer
 
 -- name: formats
 -- The formats of documents. No row: no such document.
@@ -109,6 +122,10 @@ SELECT id FROM tasks WHERE document_id = $1 AND runnable AND state IN {unfinishe
 -- name: delete
 -- Deletes a document; its numbers are kept, so that none comes back. No row: no such document.
 UPDATE documents SET deleted_at = clock_timestamp() WHERE id = $1 AND deleted_at IS NULL RETURNING id
+
+-- name: end_pause
+-- Ends the pause of a deleted document. No row: it was not paused.
+DELETE FROM paused_documents WHERE document_id = $1
 
 -- name: forget_revisions
 -- Removes the history of a deleted document. No row: it had none.

@@ -155,7 +155,7 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
                      ORDER BY rank, seq LIMIT 1) head,
            LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
-     WHERE settled.state IN {final} AND w.document_id NOT IN {paused}
+     WHERE settled.state IN {final} AND NOT EXISTS ({pause_of} w.document_id OFFSET 0)
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active}
                           AND o.id <> settled.id OFFSET 0)
@@ -223,7 +223,7 @@ WITH revised AS MATERIALIZED (
       JOIN unnest($25::uuid[], $26::integer[], $27::uuid[], $28::uuid[], $29::text[], $30::jsonb[], $31::float8[])
                AS r(leader_id, place, task_id, claim_id, version, result, seconds)
         ON r.leader_id = settled.id
-     WHERE settled.state = 'COMPLETED' AND settled.document_id NOT IN {paused}
+     WHERE settled.state = 'COMPLETED' AND NOT EXISTS ({pause_of} settled.document_id OFFSET 0)
 ), lined_up AS (
     SELECT l.leader_id, n.next_id, n.place
       FROM (SELECT leader_id, document_id, max(place) AS places FROM riders GROUP BY 1, 2) l,

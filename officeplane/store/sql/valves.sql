@@ -14,9 +14,11 @@
 -- aside while it has to wait.
 (NOT yields OR (run_at <= clock_timestamp() AND NOT {held}))
 
--- part: paused
--- The documents of which nothing is to be claimed.
-(SELECT p.document_id FROM paused_documents p)
+-- part: pause_of
+-- Of a document, whose name is to follow, with its table's: its lane is paused. One look into the index for
+-- each lane at hand: there may be as many pauses as documents. As a set, or as a join,
+-- all of them would be read by every statement that claims.
+SELECT FROM paused_documents p WHERE p.document_id =
 
 -- name: set_paused
 -- Says whether a type is paused. Always one row.
@@ -25,12 +27,30 @@ ON CONFLICT (task_type) DO UPDATE SET paused = excluded.paused
 RETURNING paused
 
 -- name: pause_document
--- Pauses a document's lane. No row: it was paused already.
-INSERT INTO paused_documents (document_id) VALUES ($1::text) ON CONFLICT DO NOTHING RETURNING document_id
+-- Pauses the lane of a document that is there, or in which something has still to be done.
+-- The document is locked, so that it is not deleted meanwhile, which ends its pause.
+-- No row: there is neither.
+WITH document AS MATERIALIZED (
+    SELECT id FROM documents WHERE id = $1::text AND deleted_at IS NULL FOR SHARE
+)
+INSERT INTO paused_documents AS p (document_id)
+SELECT $1::text
+ WHERE EXISTS (SELECT FROM document)
+    OR EXISTS (SELECT FROM tasks t WHERE t.document_id = $1::text AND t.state IN {unfinished})
+    OR EXISTS ({pause_of} $1::text)
+ON CONFLICT (document_id) DO UPDATE SET paused_at = p.paused_at
+RETURNING document_id
 
 -- name: resume_document
--- Lets a document's lane go on. No row: it was not paused.
-DELETE FROM paused_documents WHERE document_id = $1::text RETURNING document_id
+-- Lets a document's lane go on. No row: it was not paused, there is no such document, and
+-- nothing has still to be done in its lane.
+WITH resumed AS (
+    DELETE FROM paused_documents WHERE document_id = $1::text
+)
+SELECT $1::text AS document_id
+ WHERE EXISTS ({pause_of} $1::text)
+    OR EXISTS (SELECT FROM documents WHERE id = $1::text AND deleted_at IS NULL)
+    OR EXISTS (SELECT FROM tasks t WHERE t.document_id = $1::text AND t.state IN {unfinished})
 
 -- name: is_paused
 -- Whether a document's lane is paused. Always one row.
@@ -52,7 +72,7 @@ SELECT {valve} FROM valves ORDER BY task_type
 -- Of a task of type `v.task_type`: it could be claimed if its type's valve let it through.
 t.task_type = v.task_type AND t.runnable AND t.state IN {claimable} AND t.run_at <= clock_timestamp()
 AND (t.document_id IS NULL
-     OR t.document_id NOT IN {paused}
+     OR NOT EXISTS ({pause_of} t.document_id OFFSET 0)
         AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = t.document_id AND o.runnable AND o.state IN {active})
         AND NOT EXISTS (SELECT FROM tasks
                          WHERE tasks.document_id = t.document_id AND runnable AND state IN {claimable}
