@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, TypeAlias, TypeVar
 
+import structlog
 from uuid_utils import uuid7
 
 from officeplane.dispatch.doorbell import Doorbell
@@ -35,6 +36,7 @@ from officeplane.store.connection import UNSTORABLE, Connection, Ledger, LockNot
 from officeplane.store.tasks import END_OF_TIME, UsedKey
 
 INSERTED_AT_ONCE: Final = 1_000
+_log = structlog.stdlib.get_logger(__name__)
 Result = TypeVar("Result")
 Store: TypeAlias = Callable[[Connection], Awaitable[Result]]
 
@@ -145,7 +147,9 @@ class Dags:
         try:
             return await self._ledger.in_transaction(store)
         except UNSTORABLE as error:
-            message = f"The DAG could not be stored: {storable(str(error))}"
+            # What the driver says may hold payloads: it is neither told nor logged.
+            _log.warning("submission.unstorable", kind=type(error).__name__)
+            message = "The DAG could not be stored: Postgres refuses one of its values."
             raise InvalidRequestError(message, [FieldError("tasks", message)]) from error
 
 

@@ -11,6 +11,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
 
+import structlog
+
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import (
     DatabaseUnavailableError,
@@ -21,7 +23,6 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import Tier, tier_of
@@ -40,6 +41,7 @@ from officeplane.store.tasks import Inserted, UsedKey
 GROUP_LIMIT: Final = 1_000
 PART: Final = 200
 DEPENDENCY_WAIT: Final = "200ms"
+_log = structlog.stdlib.get_logger(__name__)
 
 
 class Submitted(NamedTuple):
@@ -329,8 +331,9 @@ def _has_urgency(task: Task) -> bool:
 def _refusal(error: Exception) -> Exception:
     if not isinstance(error, UNSTORABLE):
         return error
-    message = f"The task could not be stored: {storable(str(error))}"
-    return InvalidRequestError(message)
+    # What the driver says may hold the payload: it is neither told nor logged.
+    _log.warning("submission.unstorable", kind=type(error).__name__)
+    return InvalidRequestError("The task could not be stored: Postgres refuses one of its values.")
 
 
 def _task(row: NewTask, payload: Mapping[str, object], inserted: Inserted, depends_on: tuple[TaskId, ...]) -> Task:

@@ -85,6 +85,13 @@ async def test_a_bulk_is_stored_whole_or_not_at_all(bench: Workbench) -> None:
     assert await bench.rung() == []
 
 
+async def test_what_the_driver_says_of_a_value_is_not_told(bench: Workbench) -> None:
+    with pytest.raises(InvalidRequestError) as refusal:
+        await bench.submit(dict(UNSTORABLE))
+
+    assert str(refusal.value) == "The task could not be stored: Postgres refuses one of its values."
+
+
 @pytest.mark.parametrize("wrong", [UNSTORABLE, {"task_type": "nope"}])
 async def test_what_was_written_before_a_refusal_far_behind_is_taken_back(
     bench: Workbench, wrong: Mapping[str, Any]
