@@ -1,5 +1,6 @@
 """Settings: one frozen object, read once by an entry point and passed inward."""
 
+import re
 from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -7,6 +8,10 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]")
+_ORIGIN = re.compile(r"https?://([a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:\d{1,5})?")
+_HOSTS = {"example": "office.example.org, 10.0.0.7"}
+_ORIGINS = {"example": "https://app.example.org, http://localhost:3000"}
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -21,6 +26,8 @@ class Settings(BaseSettings):
     redis_url: str = ""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8001
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
     workers: Annotated[int, Field(ge=1)] = 3
     concurrency: Annotated[int, Field(ge=1)] = 3
     handlers: Annotated[tuple[str, ...], NoDecode] = ()
@@ -59,9 +66,25 @@ class Settings(BaseSettings):
             raise _unreadable("redis://:password@host:6379/0")
         return value
 
-    @field_validator("handlers", mode="before")
+    @field_validator("allowed_hosts")
     @classmethod
-    def _module_names(cls, value: object) -> object:
+    def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(host == "*" or _HOST.fullmatch(host) for host in value):
+            raise PydanticCustomError(
+                "no_hosts", "It must be names or addresses without ports, or *: {example}.", _HOSTS
+            )
+        return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _are_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(_ORIGIN.fullmatch(origin) for origin in value):
+            raise PydanticCustomError("no_origins", "It must be origins, each named: {example}.", _ORIGINS)
+        return value
+
+    @field_validator("handlers", "allowed_hosts", "allowed_origins", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(name.strip() for name in value.split(",") if name.strip())
         return value

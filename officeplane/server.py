@@ -6,6 +6,7 @@ which connects anew with the next request.
 """
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
@@ -14,6 +15,7 @@ import structlog
 from fastapi import FastAPI
 
 from officeplane.api.app import build_app
+from officeplane.api.authority import names_of
 from officeplane.api.plane import Plane
 from officeplane.config import Settings
 from officeplane.domain.errors import DatabaseUnavailableError
@@ -44,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await keeping
 
-    return build_app(lifespan)
+    return build_app(lifespan, names_of(settings, socket.gethostname()))
 
 
 async def _first(keeping: asyncio.Task[None], tried: asyncio.Event) -> None:

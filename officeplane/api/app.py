@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
+from typing import Final
 
 from fastapi import FastAPI
-from starlette.responses import RedirectResponse
+from starlette.middleware.cors import CORSMiddleware
 
+from officeplane.api.authority import Names
+from officeplane.api.edge import Edge
 from officeplane.api.interruption import Interruption
 from officeplane.api.limits import BodyLimit
 from officeplane.api.openapi import DESCRIPTION, TITLE, document
@@ -21,23 +24,32 @@ from officeplane.api.routes import (
     health,
     limits,
     metrics,
+    pages,
     pauses,
     statistics,
     task_types,
     tasks,
 )
 
+METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID")
+ANSWER_HEADERS: Final = ("Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "Retry-After")
+"""What pages of the origins that are allowed may ask with, and may read of answers; never with cookies."""
+
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-def build_app(lifespan: Lifespan) -> FastAPI:
-    """Return the API; its lifespan fills `app.state.plane`."""
+def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
+    """Return the API of a server that is called so; its lifespan fills `app.state.plane`."""
     app = FastAPI(
         title=TITLE,
         version=version("officeplane"),
         description=DESCRIPTION,
         lifespan=lifespan,
         redirect_slashes=False,
+        # FastAPI's own pages run what others host.
+        docs_url=None,
+        redoc_url=None,
     )
     app.state.plane = Plane()
     for noun in (
@@ -53,16 +65,21 @@ def build_app(lifespan: Lifespan) -> FastAPI:
         health,
         statistics,
         metrics,
+        pages,
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.
         app.router.routes.extend(noun.router.routes)
-    app.add_api_route("/", _to_the_documentation, include_in_schema=False)
     app.add_middleware(BodyLimit)
     app.add_middleware(Interruption)
+    if names.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=[str(origin) for origin in names.origins],
+            allow_methods=METHODS,
+            allow_headers=REQUEST_HEADERS,
+            expose_headers=ANSWER_HEADERS,
+        )
+    app.add_middleware(Edge, names=names)
     install_problems(app)
     app.openapi = document(app)  # type: ignore[method-assign]  # FastAPI's documented way to change it
     return app
-
-
-async def _to_the_documentation() -> RedirectResponse:
-    return RedirectResponse("/docs")

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
+from officeplane.api.edge import PROBES, SAFE
 from officeplane.api.problems import MEDIA_TYPE, STATUSES
 from officeplane.api.schemas import untitled
 
@@ -95,10 +96,21 @@ def document(app: FastAPI) -> Callable[[], dict[str, Any]]:
             schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas = made.setdefault("components", {}).setdefault("schemas", {})
             schemas |= schema.pop("$defs", {}) | {"Problem": schema}
+            _tell_of_the_edge(made["paths"])
             app.openapi_schema = untitled(made)
         return app.openapi_schema
 
     return make
+
+
+def _tell_of_the_edge(paths: dict[str, dict[str, Any]]) -> None:
+    """Add what is refused before any route is asked."""
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            codes = [] if path.startswith(PROBES) else ["misdirected_request"]
+            codes += [] if method.upper() in SAFE else ["cross_site"]
+            for code in codes:
+                operation["responses"][str(STATUSES[code])] = {**_refusal(), "description": f"`{code}`"}
 
 
 def _refusal() -> dict[str, Any]:

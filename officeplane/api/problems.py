@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from officeplane.api.answer_headers import ANSWERS_SAY
 from officeplane.api.validation import refusal_of
 from officeplane.domain.errors import FieldError, InvalidRequestError, OfficePlaneError
 
@@ -19,6 +20,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 STATUSES: Final[Mapping[str, int]] = {
     "malformed_json": 400,
     "invalid_cursor": 400,
+    "cross_site": 403,
     "not_found": 404,
     "task_not_found": 404,
     "document_not_found": 404,
@@ -35,6 +37,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "too_large": 413,
     "unsupported_media_type": 415,
     "unsupported_document": 415,
+    "misdirected_request": 421,
     "invalid_request": 422,
     "invalid_parameter": 422,
     "unknown_task_type": 422,
@@ -56,6 +59,12 @@ _MAY_BE_REPEATED: Final = frozenset(
     {"idempotency_in_progress", "overloaded", "database_unavailable", "server_stopping"}
 )
 _CODES_OF_HTTP: Final = {400: "malformed_json"}
+
+_NOTHING_THERE: Final = "There is nothing at this path; /docs and /openapi.json name those there are."
+_WAYS_ON: Final = {
+    "/api": "What begins with /api is described at /docs, and for programs at /openapi.json.",
+    "/health": "Whether this server answers is at /api/health/live, whether it can work at /api/health/ready.",
+}
 
 # What the driver says of a lost server names hosts and ports, which are nobody's business.
 _DETAILS: Final = {"database_unavailable": "Postgres does not answer at the moment; try again in a second."}
@@ -119,7 +128,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
         allowed = ", ".join(sorted(_methods_of(request)))
         return problem("method_not_allowed", f"This path has only {allowed}.", headers={"Allow": allowed})
     if error.status_code == 404:
-        return problem("not_found", "There is nothing at this path.")
+        return problem("not_found", _WAYS_ON.get(request.url.path.rstrip("/"), _NOTHING_THERE))
     code = error.code if isinstance(error, RefusedError) else _CODES_OF_HTTP.get(error.status_code, "internal_error")
     return problem(code, error.detail, headers=error.headers)
 
@@ -133,10 +142,12 @@ def _methods_of(request: Request) -> set[str]:
     """Return what can be done at a path; one route knows only its own method."""
     routes = [route for route in request.app.routes if isinstance(route, Route)]
     path = next(route.path for route in routes if route.path_regex.match(request.url.path))
-    return {method for route in routes if route.path == path for method in route.methods or ()}
+    methods = {method for route in routes if route.path == path for method in route.methods or ()}
+    return methods | ({"HEAD"} if "GET" in methods else set())
 
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:
     # It is raised again once this is sent, logged with its stack by the server, and the connection is closed.
+    # No middleware sees this answer.
     detail = "Something went wrong here; it has been logged."
-    return problem("internal_error", detail, headers={"Connection": "close"})
+    return problem("internal_error", detail, headers={**ANSWERS_SAY, "Connection": "close"})

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
+_HOST: Final = "Host: localhost"
 _HEAD_ENDS: Final = b"\r\n\r\n"
 CREATED: Final = 201
 
@@ -27,7 +28,7 @@ class Client(asyncio.Protocol):
     async def post(self, path: str, body: object) -> bytes:
         """Create something and return what it is; raises when the API refuses."""
         data = json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
+        head = f"POST {path} HTTP/1.1\r\n{_HOST}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
         answer = await self._ask(head.encode() + _HEAD_ENDS + data)
         if int(answer[9:12]) != CREATED:
             raise NotCreatedError(answer.decode(errors="replace"))
@@ -35,7 +36,7 @@ class Client(asyncio.Protocol):
 
     async def get(self, path: str) -> bytes:
         """Return what is there."""
-        answer = await self._ask(f"GET {path} HTTP/1.1\r\nHost: bench".encode() + _HEAD_ENDS)
+        answer = await self._ask(f"GET {path} HTTP/1.1\r\n{_HOST}".encode() + _HEAD_ENDS)
         return answer.partition(_HEAD_ENDS)[2]
 
     async def _ask(self, request: bytes) -> bytes:

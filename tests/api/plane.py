@@ -97,7 +97,7 @@ def client_of(app: FastAPI) -> httpx.AsyncClient:
     """A client that reaches the application without a socket."""
     # A surprise is answered, and only then raised again for the server to log.
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://plane", timeout=30)
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=30)
 
 
 def plane_in(app: FastAPI) -> Plane:

@@ -164,7 +164,7 @@ async def ask(url: str, head: str, body: AsyncIterator[bytes]) -> bytes:
         writer.transport.abort()
 
 
-HEAD = "POST /api/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HEAD = "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 async def test_a_chunked_body_without_end_is_answered_at_the_limit(api: Api, url: str) -> None:

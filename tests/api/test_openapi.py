@@ -73,13 +73,6 @@ async def test_refusals_are_problems_and_each_says_its_codes(document: Json) -> 
     assert told == set(STATUSES) - {"not_found", "method_not_allowed"}
 
 
-async def test_the_documentation_can_be_looked_at(api: Api) -> None:
-    front = await api.get("/")
-
-    assert front.headers["Location"] == "/docs"
-    assert "swagger" in (await api.get("/docs")).text
-
-
 def fields_in(schema: JsonValue, known: Json) -> list[tuple[str, JsonValue]]:
     """Every field that a schema names, at any depth."""
     found: list[tuple[str, JsonValue]] = []

@@ -213,7 +213,7 @@ async def test_a_method_that_a_path_does_not_have_is_refused(api: Api) -> None:
     response = await api.client.delete("/api/tasks")
 
     assert code_of(response) == (405, "method_not_allowed")
-    assert response.headers["Allow"] == "GET, POST"
+    assert response.headers["Allow"] == "GET, HEAD, POST"
 
 
 @pytest.mark.parametrize("path", ["/api/tasks", "/api/tasks/{id}/cancel", "/api/tasks/{id}/retry", "/api/tasks/bulk"])

@@ -206,7 +206,7 @@ async def half_asked(serve: Background) -> AsyncGenerator[tuple[asyncio.StreamRe
     """A connection on which the server waits for the body of a request."""
     await eventually(lambda: serve.address)
     reader, writer = await asyncio.open_connection(*host_and_port(serve))
-    heads = ("POST /api/tasks HTTP/1.1", "Host: here", "Content-Type: application/json", "Expect: 100-continue")
+    heads = ("POST /api/tasks HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Expect: 100-continue")
     writer.write("\r\n".join([*heads, f"Content-Length: {len(BODY)}", "", ""]).encode())
     try:
         assert await reader.readline() == b"HTTP/1.1 100 Continue\r\n"

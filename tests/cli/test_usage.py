@@ -107,6 +107,27 @@ def test_a_time_without_an_end_is_refused(setting: str) -> None:
     assert refused.value.lines == (f"OFFICEPLANE_{setting.upper()}: Input should be a finite number",)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("allowed_hosts", "office.example:8001"),
+        ("allowed_hosts", "https://office.example"),
+        ("allowed_hosts", "*.example"),
+        ("allowed_hosts", "ⓛocalhost"),
+        ("allowed_origins", "*"),
+        ("allowed_origins", "app.example"),
+        ("allowed_origins", "https://app.example/"),
+        ("allowed_origins", "null"),
+    ],
+)
+def test_a_host_or_origin_that_would_never_match_is_refused_with_an_example(setting: str, value: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        read_settings(**{setting: value})
+
+    assert f"OFFICEPLANE_{setting.upper()}: It must be" in str(refusal.value)
+    assert "example.org" in str(refusal.value)
+
+
 async def test_an_address_for_alerts_that_is_none_is_refused_before_anything_is_lost(officeplane: Officeplane) -> None:
     ended = await officeplane("worker", env={"OFFICEPLANE_ALERT_URL": "ftp://user:secret@alerts"})
 

@@ -77,6 +77,6 @@ async def _asked(
     http: httpx.AsyncClient, request: str, length: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     reader, writer = await asyncio.open_connection(http.base_url.host, http.base_url.port)
-    head = f"{request} HTTP/1.1\r\nHost: here\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    head = f"{request} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
     writer.write(head.encode())
     return reader, writer

@@ -47,6 +47,9 @@ from officeplane.services.spool import spooled
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
 
+DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
+"""A browser that shows a file after all must not run what is in it as a page of ours."""
+
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
 _READ: Final[Responses] = {
@@ -204,7 +207,7 @@ async def content(
             "Content-Length": str(file.revision.size),
             "Content-Disposition": f'attachment; filename="{file_name(document_id, file.format)}"',
             **etag(file.revision.revision),
-            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": DOWNLOADED,
         },
     )
 
