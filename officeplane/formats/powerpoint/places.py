@@ -50,6 +50,8 @@ class Places:
         """Return the place before a section header by its position among those of a chapter, or of all."""
         section = None if chapter_id is None else self._section(chapter_id)
         if chapter_id is not None and section is None:
+            if any(slide.id == chapter_id for slide in self._slides):
+                raise InvalidEditError(f"{chapter_id!r} is a slide, not a chapter: give the id of a chapter")
             raise InvalidEditError(f"there is no chapter {chapter_id!r}: the outline lists the chapters there are")
         headers = [slide for slide in (self._slides if section is None else section.slides) if self._is_header(slide)]
         if position is None or position >= len(headers):

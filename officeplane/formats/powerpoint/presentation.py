@@ -9,6 +9,7 @@ from officeplane.formats.package import Package
 from officeplane.formats.powerpoint import notes, reading
 from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
 from officeplane.formats.powerpoint.marks import is_marked, mark
+from officeplane.formats.powerpoint.misnomers import refuse_parts_of_slides
 from officeplane.formats.powerpoint.names import p
 from officeplane.formats.powerpoint.new_slide import new_slide
 from officeplane.formats.powerpoint.page import Page, title_and_rest
@@ -88,7 +89,7 @@ class Presentation:
 
     def add_section(self, title: str, chapter_id: str | None, blocks: Sequence[Block], position: int | None) -> str:
         """Add a section header slide before the one at `position` of its kind; return its id."""
-        place = self._places().of_header(chapter_id, position)
+        place = self._places(chapter_id).of_header(chapter_id, position)
         layout = self._layout(None, Purpose.SECTION, place)
         slide = self._new(layout, place)
         if not is_section_header(layout):
@@ -98,7 +99,7 @@ class Presentation:
 
     def write_page(self, blocks: Sequence[Block], section_id: str | None, position: int | None) -> str:
         """Add a slide with its first heading as the title; return its id."""
-        place = self._places().of_page(section_id, position)
+        place = self._places(section_id).of_page(section_id, position)
         title, rest = title_and_rest(blocks)
         slide = self._new(self._layout(None, _purpose(rest), place), place)
         self._write(slide, title, rest)
@@ -106,7 +107,7 @@ class Presentation:
 
     def edit_page(self, slide_id: str, blocks: Sequence[Block]) -> None:
         """Put other content on a slide; without a heading its title stays."""
-        slide = self._slides.find(slide_id)
+        slide = self._slide(slide_id)
         title, rest = title_and_rest(blocks)
         self._write(slide, title, rest)
 
@@ -114,7 +115,7 @@ class Presentation:
         self, rows: Sequence[Sequence[str]], header: Sequence[str] | None, section_id: str | None, style: str | None
     ) -> str:
         """Add a slide with a table; return its id."""
-        place = self._places().of_page(section_id, None)
+        place = self._places(section_id).of_page(section_id, None)
         chosen_style = table_style(self.package, self._main, style)
         table = as_table(rows, header)
         slide = self._new(self._layout(None, Purpose.TABLE, place), place)
@@ -132,11 +133,11 @@ class Presentation:
 
     def edit_slide(self, slide_id: str, title: str | None, blocks: Sequence[Block] | None) -> None:
         """Put another title or body on a slide; what is None stays."""
-        self._write(self._slides.find(slide_id), None if title is None else (Span(title),), blocks)
+        self._write(self._slide(slide_id), None if title is None else (Span(title),), blocks)
 
     def move_slide(self, slide_id: str, position: int) -> None:
         """Put a slide at a place among all slides without it, and into the section there."""
-        slide = self._slides.find(slide_id)
+        slide = self._slide(slide_id)
         places = self._places()
         section = places.section_after_move(slide, position)
         self._slides.move(slide, position)
@@ -145,7 +146,7 @@ class Presentation:
 
     def delete_slide(self, slide_id: str) -> None:
         """Remove a slide, its notes, and what only it used."""
-        slide = self._slides.find(slide_id)
+        slide = self._slide(slide_id)
         self._slides.remove(slide)
         self._sections.leave(slide)
         for part in (slide.part, *remove_slide(self.package, self._main, slide.part)):
@@ -153,7 +154,7 @@ class Presentation:
 
     def set_notes(self, slide_id: str, text: str) -> None:
         """Put a text in place of what the speaker of a slide reads."""
-        slide = self._slides.find(slide_id)
+        slide = self._slide(slide_id)
         self._texts.forget(notes.set_notes(self.package, self._main, slide.part, text))
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
@@ -206,7 +207,13 @@ class Presentation:
             self._layouts = (root, layouts(self.package, self._main))
         return self._layouts[1]
 
-    def _places(self) -> Places:
+    def _slide(self, node_id: str) -> Slide:
+        refuse_parts_of_slides(self.package, self._slides.all(), node_id)
+        return self._slides.find(node_id)
+
+    def _places(self, named: str | None = None) -> Places:
+        if named is not None:
+            refuse_parts_of_slides(self.package, self._slides.all(), named)
         slides = self._slides.all()
         return Places(slides, self._sections.all(slides), self._is_header)
 

@@ -1,9 +1,10 @@
 """The body: the text of a document, and how stretches of it come, change and go."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.block import Block
+from officeplane.formats.word.comments import comment_id
 from officeplane.formats.word.frames import Frames
 from officeplane.formats.word.names import TBL, P, child, element
 from officeplane.formats.word.remains import Remains, check_fields, remains_of
@@ -13,10 +14,15 @@ from officeplane.formats.xml import Element
 
 
 class Body:
-    """One story with its structure; `highest` is the highest number of a bookmark in the other stories."""
+    """One story with its structure.
 
-    def __init__(self, story: Story, highest: int) -> None:
+    `highest` is the highest number of a bookmark in the other stories, `beside` tells the kind of a node
+    that is another story.
+    """
+
+    def __init__(self, story: Story, highest: int, beside: Callable[[str], str | None]) -> None:
         self.story = story
+        self._beside = beside
         self._frames = Frames(story, highest)
         self._structure = Structure(story.blocks, story.end)
         self._version = story.version
@@ -33,21 +39,25 @@ class Body:
         """Return where a node is."""
         found = self.structure.by_id.get(node_id)
         if found is None:
-            raise InvalidEditError(f"the document has no node {node_id!r}; its outline names those it has")
+            raise InvalidEditError(self._told_instead(node_id))
         return found
 
     def heading(self, node_id: str) -> Place:
         """Return where a chapter or a section is."""
         found = self.place(node_id)
         if not found.is_heading:
-            raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a chapter or a section")
+            above = self.structure.owner_of(found)
+            such = f", such as {above.id!r} above it" if above.is_heading else ""
+            raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a chapter or a section{such}")
         return found
 
     def page(self, node_id: str) -> Place:
         """Return where a page or a table is."""
         found = self.place(node_id)
         if found.is_heading:
-            raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a page")
+            below = next((inner for inner in self.children(found) if not inner.is_heading), None)
+            such = "" if below is None else f", such as {below.id!r} below it"
+            raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a page{such}")
         return found
 
     def is_blank(self, place: Place) -> bool:
@@ -118,6 +128,19 @@ class Body:
         """Keep the id of a heading that is about to change."""
         self._frames.put_inside(self.story.blocks[heading.begin].paragraph, heading.id)
         self.story.touch(heading.begin)
+
+    def _told_instead(self, node_id: str) -> str:
+        """Return what an id is of that names no place of this text."""
+        kind = self._beside(node_id)
+        if kind is not None:
+            what = f"a {kind}" if kind in {"header", "footer"} else f"all {kind} of the document"
+            return (
+                f"{node_id!r} is {what}, beside the text: only replace_text and fill_template change what it says; "
+                "here give the id of a heading, a page or a table"
+            )
+        if any(comment_id(number) == node_id for block in self.story.blocks for number in block.comment_ids):
+            return f"{node_id!r} is a comment: give the id of the node that it stands below in the outline"
+        return f"the document has no node {node_id!r}; its outline names those it has"
 
     def _clear(self, page: Place) -> tuple[int, Remains]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""

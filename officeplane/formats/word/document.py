@@ -221,8 +221,6 @@ class Word:
     def _ends(self, node_id: str) -> tuple[tuple[int, Element], tuple[int, Element]]:
         """Return the first and the last paragraph of a node, each with its block."""
         body = self._body
-        if any(aside.id == node_id for aside in self._stories.asides):
-            raise InvalidEditError(f"{node_id!r} is beside the text; only the text can be commented on")
         place = body.place(node_id)
         end = place.begin + 1 if place.is_heading else place.end
         blocks = [(i, body.story.blocks[i]) for i in range(place.begin, end)]

@@ -56,7 +56,7 @@ class Stories:
             self._asides = None
             story = Story(self._package, self.part, container, self.styles)
             marks = (mark for aside in self.asides for mark in aside.story.root.iter(BOOKMARK_START))
-            self._body = Body(story, max((number_of(mark) for mark in marks), default=-1))
+            self._body = Body(story, max((number_of(mark) for mark in marks), default=-1), self._kind_of)
         return self._body
 
     @property
@@ -67,6 +67,9 @@ class Stories:
         ):
             self._asides = list(self._found())
         return self._asides
+
+    def _kind_of(self, node_id: str) -> str | None:
+        return next((aside.kind for aside in self.asides if aside.id == node_id), None)
 
     def _found(self) -> Iterator[Aside]:
         arrows = Relationships(self._package, self.part)

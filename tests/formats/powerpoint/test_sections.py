@@ -148,8 +148,13 @@ def test_chapters_have_the_same_id_whenever_the_file_is_read() -> None:
     [
         (WritePage(content="x", section_id="chapter-none"), "there is no section 'chapter-none'"),
         (WritePage(content="x", section_id="slide-259"), "'slide-259' is a slide, not a section"),
-        (AddSection(title="x", chapter_id="slide-256"), "there is no chapter 'slide-256'"),
+        (AddSection(title="x", chapter_id="slide-256"), "'slide-256' is a slide, not a chapter"),
         (InsertTable(rows=[["x"]], section_id="slide-999"), "there is no section 'slide-999'"),
+        (
+            DeleteSlide(slide_id="slide-256.3"),
+            r"'slide-256\.3' is a text on the slide 'slide-256': give the id of a slide; replace_text",
+        ),
+        (WritePage(content="x", section_id="slide-256.3"), "is a text on the slide"),
         (DeleteSlide(slide_id="slide-999"), "there is no slide 'slide-999'"),
         (DeleteSlide(slide_id="chapter-00000000-0000-4000-8000-0000000000ab"), "is a chapter, not a slide"),
     ],

@@ -3,6 +3,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_chapter import AddChapter
+from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
@@ -13,6 +14,7 @@ from tests.formats.word.texts import (
     applied,
     assert_sound,
     node,
+    nodes,
     occasion,
     opened,
     parts,
@@ -269,6 +271,36 @@ def test_half_a_field_is_not_taken_out() -> None:
     half = opened(documents.document(_HALF))
     with pytest.raises(InvalidEditError, match="field"):
         applied(half, DeletePage(page_id=node(half, "begins").id))
+
+
+@pytest.mark.parametrize("make", documents.HARD.values(), ids=documents.HARD)
+def test_no_edit_says_that_a_node_of_the_outline_is_not_there(make: documents.Make) -> None:
+    for known in nodes(opened(make()).outline()):
+        for edit in (
+            EditPage(page_id=known.id, content="x", discard=True),
+            DeletePage(page_id=known.id),
+            WritePage(content="x", section_id=known.id),
+            AddSection(title="x", chapter_id=known.id),
+            AddComment(node_id=known.id, text="x"),
+        ):
+            try:
+                applied(opened(make()), edit)
+            except InvalidEditError as refused:
+                assert f"{known.id!r} is " in str(refused)  # noqa: PT017 - many of them work
+                assert "give the id" in str(refused)  # noqa: PT017
+
+
+def test_a_refusal_says_what_a_node_is_and_what_to_name_instead() -> None:
+    word = opened(documents.headers_and_footers())
+    header = next(one.id for one in nodes(word.outline()) if one.kind == "header")
+    chapter = node(word, "Body")
+
+    with pytest.raises(InvalidEditError, match="is a header, beside the text: only replace_text and fill_template"):
+        applied(word, EditPage(page_id=header, content="x"))
+    with pytest.raises(
+        InvalidEditError, match=f"is a chapter; give the id of a page, such as '{chapter.children[0].id}'"
+    ):
+        applied(word, EditPage(page_id=chapter.id, content="x"))
 
 
 def test_headings_are_no_pages_and_pages_no_headings() -> None:
