@@ -34,6 +34,7 @@ OfficePlane is up on {url}
   Try a task    curl -s {url}/api/tasks -H 'Content-Type: application/json' \\
                      -d '{{"taskType": "sleep", "payload": {{"seconds": 2}}}}'
   Look at it    curl -s '{url}/api/tasks?limit=1'
+  Logs          {data_dir}/api.log, worker.log
   Stop          Ctrl-C (everything is kept in {data_dir})
 """
 
@@ -56,8 +57,10 @@ def up(
     """Start everything here: Postgres, Valkey, the API and a worker."""
     from officeplane.cli.environment import read_settings
     from officeplane.embedded.errors import EmbeddedError
+    from officeplane.telemetry.logs import configure_logs
 
     settings = read_settings(port=port, workers=workers)
+    configure_logs(settings)
     try:
         asyncio.run(_Up(settings, data_dir, with_parent=with_parent).run())
     except EmbeddedError as error:
@@ -92,11 +95,13 @@ class _Up:
             await staying
 
     def _on_signal(self) -> None:
+        import structlog
+
         if self._asked_to_stop.is_set():
             for program in self._programs:
                 program.ask_to_stop()
         else:
-            _say("stopping: what runs may finish, a second signal hands it back")
+            structlog.get_logger().info("up.stopping", advice="what runs may finish; a second signal hands it back")
             self._asked_to_stop.set()
 
     async def _until_asked_to_stop(self) -> None:
@@ -132,9 +137,10 @@ class _Up:
             typer.echo(_WELCOME.format(url=self._url, data_dir=self._data_dir.resolve()))
             async with asyncio.TaskGroup() as group:
                 for program in self._programs:
-                    group.create_task(keep_program(program, _say))
+                    group.create_task(keep_program(program))
+                    group.create_task(program.log.keep_showing(sys.stderr))
                 for server in (stack.postgres, stack.valkey):
-                    group.create_task(keep_server(server, stack.watchdog, _say))
+                    group.create_task(keep_server(server, stack.watchdog))
 
     def _refuse_taken_port(self) -> None:
         from officeplane.embedded.ports import is_free
@@ -156,6 +162,7 @@ class _Up:
         write_private(self._data_dir / ADDRESSES, json.dumps(addresses, indent=2))
 
     def _programs_on(self, stack: "EmbeddedStack") -> "list[Program]":
+        from officeplane.embedded.log_file import LogFile
         from officeplane.embedded.program import Program
 
         urls = {"OFFICEPLANE_DATABASE_URL": stack.app_url, "OFFICEPLANE_REDIS_URL": stack.redis_url}
@@ -164,13 +171,15 @@ class _Up:
         serve = (*officeplane, "serve", "--host", self._settings.host, "--port", str(self._settings.port))
         worker = (*officeplane, "worker", "--concurrency", str(self._settings.workers))
         return [
-            Program("the API", serve, environment, stack.watchdog),
-            Program("the worker", worker, environment, stack.watchdog),
+            Program("the API", serve, environment, stack.watchdog, LogFile(self._data_dir / "api.log")),
+            Program("the worker", worker, environment, stack.watchdog, LogFile(self._data_dir / "worker.log")),
         ]
 
     async def _stop_programs(self) -> None:
         patience = self._settings.drain_seconds + _GRACE_SECONDS
         await asyncio.gather(*(program.stop(patience) for program in self._programs))
+        for program in self._programs:
+            program.log.show(sys.stderr)
 
     async def _until_ready(self) -> None:
         import httpx
@@ -180,6 +189,7 @@ class _Up:
                 while not await _is_ready(client, f"{self._url}/api/health/ready"):
                     for program in self._programs:
                         if not program.running:
+                            program.log.show(sys.stderr)
                             raise RefusedError(f"{program.name} ended at its start with exit code {program.exit_code}")
                     await asyncio.sleep(0.05)
         except TimeoutError:
@@ -198,7 +208,3 @@ async def _is_ready(client: "httpx.AsyncClient", url: str) -> bool:
         return (await client.get(url)).status_code == 200
     except httpx.TransportError:
         return False
-
-
-def _say(line: str) -> None:
-    typer.echo(f"officeplane up: {line}", err=True)

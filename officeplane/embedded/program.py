@@ -5,14 +5,17 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+import structlog
+
 from officeplane.embedded.errors import EmbeddedError
+from officeplane.embedded.log_file import LogFile
 from officeplane.embedded.server import ServerProcess
 from officeplane.embedded.watchdog import Stage, Watchdog
 
-Report = Callable[[str], None]
+_log = structlog.get_logger()
 
 _LOOK_SECONDS = 0.1
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 15.0
@@ -22,8 +25,11 @@ _HEALTHY_AFTER_SECONDS = 30.0
 class Program:
     """One child process in a session of its own, so that a terminal's Ctrl-C reaches it only through us."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], watchdog: Watchdog) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], watchdog: Watchdog, log: LogFile
+    ) -> None:
         self.name = name
+        self.log = log
         self._command = list(command)
         self._environment = dict(environment)
         self._watchdog = watchdog
@@ -40,9 +46,18 @@ class Program:
     def start(self) -> None:
         """Start it, again if it has ended."""
         self._forget()
-        self._process = subprocess.Popen(
-            self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
-        )
+        log = self.log.open()
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
         self._watchdog.guard(self._process.pid, Stage.PROGRAMS)
 
     def ask_to_stop(self) -> None:
@@ -78,7 +93,7 @@ class Program:
             self._process = None
 
 
-async def keep_program(program: Program, report: Report) -> None:
+async def keep_program(program: Program) -> None:
     """Start the program again whenever it ends, later each time if it ends at once."""
     pause = _FIRST_PAUSE_SECONDS
     while True:
@@ -86,24 +101,24 @@ async def keep_program(program: Program, report: Report) -> None:
         await program.ended()
         if time.monotonic() - started > _HEALTHY_AFTER_SECONDS:
             pause = _FIRST_PAUSE_SECONDS
-        report(f"{program.name} ended with exit code {program.exit_code}; starting it again in {pause:g} s")
+        _log.warning("program.ended", program=program.name, exit_code=program.exit_code, starts_again_in=pause)
         await asyncio.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
         program.start()
 
 
-async def keep_server(server: ServerProcess, watchdog: Watchdog, report: Report) -> None:
+async def keep_server(server: ServerProcess, watchdog: Watchdog) -> None:
     """Start the server again whenever it dies, and see that somebody watches over it."""
     pause = _FIRST_PAUSE_SECONDS
     while True:
         watchdog.ensure()
         if not server.running:
-            report(f"{server.name} died; starting it again")
+            _log.warning("server.died", server=server.name)
             try:
                 await server.start()
                 pause = _FIRST_PAUSE_SECONDS
             except EmbeddedError as error:
-                report(f"{error}; trying again in {pause:g} s")
+                _log.error("server.not_started", server=server.name, error=str(error), tried_again_in=pause)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
         await asyncio.sleep(_LOOK_SECONDS)

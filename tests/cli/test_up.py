@@ -107,6 +107,9 @@ async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartU
 
     assert f"http://127.0.0.1:{port}" in welcome
     assert "curl" in welcome
+    assert "serve.listening" in (tmp_path / "data" / "api.log").read_text()
+    assert "worker.stopped" in (tmp_path / "data" / "worker.log").read_text()
+    assert "worker.stopped" in said
     assert state == "COMPLETED"
     assert process.returncode == 0, said
     assert len(children) == 5  # the watchdog, two servers, the API, the worker

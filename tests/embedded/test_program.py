@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from officeplane.embedded.log_file import LogFile
 from officeplane.embedded.processes import is_alive
 from officeplane.embedded.program import Program, keep_program
 from officeplane.embedded.watchdog import Watchdog
@@ -22,9 +24,11 @@ HAS_A_CHILD = 'sleep 60 & echo $$ $! >> "$0"; wait'
 
 OWNER = """
 import os, sys, time
+from pathlib import Path
+from officeplane.embedded.log_file import LogFile
 from officeplane.embedded.program import Program
 from officeplane.embedded.watchdog import Watchdog
-Program("it", sys.argv[1:], os.environ, Watchdog()).start()
+Program("it", sys.argv[1:], os.environ, Watchdog(), LogFile(Path(os.devnull))).start()
 print("the watchdog knows", flush=True)
 time.sleep(60)
 """
@@ -37,7 +41,7 @@ def watchdog() -> Iterator[Watchdog]:
 
 
 def a_program(code: str, told: Path, watchdog: Watchdog) -> Program:
-    return Program("it", ("sh", "-c", code, str(told)), os.environ, watchdog)
+    return Program("it", ("sh", "-c", code, str(told)), os.environ, watchdog, LogFile(told.with_name("it.log")))
 
 
 def pids(told: Path) -> list[int]:
@@ -45,16 +49,17 @@ def pids(told: Path) -> list[int]:
 
 
 async def test_a_program_that_ends_is_started_again_after_a_pause(watchdog: Watchdog, tmp_path: Path) -> None:
-    told, reports = tmp_path / "pids", list[str]()
+    told = tmp_path / "pids"
     program = a_program(ENDS_AT_ONCE, told, watchdog)
     program.start()
 
-    keeping = asyncio.create_task(keep_program(program, reports.append))
-    await eventually(lambda: len(pids(told)) >= 2)
-    keeping.cancel()
-    await program.stop(5)
+    with capture_logs() as said:
+        keeping = asyncio.create_task(keep_program(program))
+        await eventually(lambda: len(pids(told)) >= 2)
+        keeping.cancel()
+        await program.stop(5)
 
-    assert reports[0] == "it ended with exit code 3; starting it again in 1 s"
+    assert (said[0]["event"], said[0]["exit_code"], said[0]["starts_again_in"]) == ("program.ended", 3, 1)
 
 
 async def test_a_program_that_does_not_stop_is_killed_when_the_patience_is_over(
