@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from pydantic import JsonValue
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from officeplane.cli.answers import Event, Explanation, Failure, Task
@@ -31,7 +31,7 @@ def state_text(state: str) -> Text:
     return Text(state, style=STYLES[TaskState(state)] if state in STYLES else "")
 
 
-def task_table(tasks: Iterable[Task], now: datetime, width: int) -> Table:
+def task_table(tasks: Iterable[Task], now: datetime, width: int) -> RenderableType:
     """Lay out tasks a line each."""
     rows: list[Row] = [
         {
@@ -81,7 +81,7 @@ def progress(value: JsonValue) -> str:
             return one_line(compact(value))
 
 
-def failure_table(failures: Iterable[Failure], now: datetime, width: int) -> Table:
+def failure_table(failures: Iterable[Failure], now: datetime, width: int) -> RenderableType:
     """Lay out the failed attempts of a task."""
     rows: list[Row] = [
         {
@@ -97,7 +97,7 @@ def failure_table(failures: Iterable[Failure], now: datetime, width: int) -> Tab
     return lay_out(rows, width, expendable=("worker", "took"))
 
 
-def event_table(events: Iterable[Event], now: datetime, width: int) -> Table:
+def event_table(events: Iterable[Event], now: datetime, width: int) -> RenderableType:
     """Lay out events a line each."""
     rows: list[Row] = [
         {

@@ -9,7 +9,8 @@ from pydantic import JsonValue
 from rich.console import Console, RenderableType
 
 from officeplane.cli import views
-from officeplane.cli.answers import Child, Event, Explanation, Failure, Reason, Task, TaskError
+from officeplane.cli.answers import Child, Event, Explanation, Failure, Letter, Reason, Task, TaskError
+from officeplane.cli.dead_letters.showing import letter_table
 from officeplane.cli.details import children_tree, task_details
 from officeplane.cli.texts import age, one_line, printable, span, without_secrets
 from officeplane.domain.lifecycle import TaskState
@@ -37,11 +38,25 @@ def test_an_id_is_whole_however_narrow_the_window(width: int) -> None:
     assert ID in drawn(table, width)
 
 
-def test_a_narrow_window_gets_fewer_columns_and_the_state_whole() -> None:
-    shown = drawn(views.task_table([a_task(state="COMPLETED", document_id="report")], NOW, 60), 60)
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_narrow_window_shows_below_a_task_what_it_has_no_column_for(width: int) -> None:
+    failed = a_task(
+        state="FAILED", document_id="report", task_type="acme.estimate", created_at=NOW - timedelta(hours=3)
+    )
+    failed = failed.model_copy(update={"error": TaskError(kind="timeout", message="no answer in 5 s")})
 
-    assert "COMPLETED" in shown
-    assert "report" not in shown
+    shown = drawn(views.task_table([a_task(), failed], NOW, width), width)
+
+    words = " ".join(shown.split())
+    for what in (ID, "FAILED", "acme.estimate", "report", "3 h", "timeout: no answer in 5 s"):
+        assert what in words
+    assert max(map(len, shown.splitlines())) <= width
+
+
+def test_a_batch_in_a_narrow_window_shows_how_far_it_is() -> None:
+    batch = a_task(state="RUNNING", task_type="batch_edit", child_counts={"COMPLETED": 1, "RUNNING": 1})
+
+    assert "1 completed, 1 running" in drawn(views.task_table([batch], NOW, 80), 80)
 
 
 @pytest.mark.parametrize("state", list(TaskState))
@@ -188,3 +203,20 @@ def test_an_event_is_one_line_with_its_whole_id() -> None:
 )
 def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
     assert without_secrets(url) == shown
+
+
+def test_dead_letters_in_a_narrow_window_show_what_broke_and_how() -> None:
+    letter = Letter.model_validate(
+        {
+            "task_id": ID,
+            "task_type": "acme.estimate",
+            "fingerprint": "2f1d8c53a9e07b64",
+            "error": {"kind": "error", "message": "the price list is empty"},
+            "dead_lettered_at": NOW,
+        }
+    )
+
+    words = " ".join(drawn(letter_table([letter], NOW, 80), 80).split())
+
+    for what in (ID, "2f1d8c53a9e07b64", "acme.estimate", "error: the price list is empty"):
+        assert what in words

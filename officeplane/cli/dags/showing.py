@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from rich.table import Table
+from rich.console import RenderableType
 
 from officeplane.cli.answers import DAGS, Dag
 from officeplane.cli.client import Client, Query, dag_path
@@ -43,7 +43,7 @@ async def list_dags(url: str, filters: Query, limit: int, *, as_json: bool) -> N
         remarks().print(f"These are the newest {limit}; --limit shows more.")
 
 
-def dag_table(dags: Iterable[Dag], now: datetime, width: int) -> Table:
+def dag_table(dags: Iterable[Dag], now: datetime, width: int) -> RenderableType:
     """Lay out DAGs a line each."""
     rows: list[Row] = [
         {"id": dag.id, "status": dag.status, "made": age(dag.created_at, now), "title": one_line(dag.title or "")}
@@ -52,7 +52,7 @@ def dag_table(dags: Iterable[Dag], now: datetime, width: int) -> Table:
     return lay_out(rows, width, expendable=("made", "title"))
 
 
-def dag_tasks_table(dag: Dag, width: int) -> Table:
+def dag_tasks_table(dag: Dag, width: int) -> RenderableType:
     """Lay out the tasks of a DAG in order, with what each of them depends on by key."""
     names = {task.id: task.key or task.id for task in dag.tasks}
     rows: list[Row] = [

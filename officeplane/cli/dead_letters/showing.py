@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from rich.table import Table
+from rich.console import RenderableType
 
 from officeplane.cli.answers import LETTERS, Decision, Letter
 from officeplane.cli.client import Client, Query, letter_path
@@ -48,7 +48,7 @@ async def show_letter(url: str, task_id: str, *, as_json: bool) -> None:
         show(decision_table(letter.decisions, utc_now(), out().width))
 
 
-def letter_table(letters: Iterable[Letter], now: datetime, width: int) -> Table:
+def letter_table(letters: Iterable[Letter], now: datetime, width: int) -> RenderableType:
     """Lay out letters a line each."""
     rows: list[Row] = [
         {
@@ -65,7 +65,7 @@ def letter_table(letters: Iterable[Letter], now: datetime, width: int) -> Table:
     return lay_out(rows, width, expendable=("document", "gave up", "what", "type", "error"))
 
 
-def decision_table(decisions: Iterable[Decision], now: datetime, width: int) -> Table:
+def decision_table(decisions: Iterable[Decision], now: datetime, width: int) -> RenderableType:
     """Lay out what was decided, in order."""
     rows: list[Row] = [
         {
