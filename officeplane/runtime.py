@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -90,6 +90,9 @@ class WorkerServices:
     settling_beside: Settlements
     """For what ends while the other is under way."""
 
+    settlements_on: Callable[[Ledger], Settlements]
+    """For what the worker's loop cannot settle: only to write, on a ledger of another loop."""
+
     keeping: Keeping
     editing: Editing
     spawning: Spawning
@@ -169,8 +172,12 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     )
     heads = KnownHeads()
     editing = Editing(ledger, runtime.sandbox, heads)
-    own_seconds = runtime.catalogue.own_seconds
-    settling = Settlements(ledger, doorbell, rules, heads, editing.riding, own_seconds, counted_by=worker_id)
+
+    def settlements(on: Ledger, counted_by: str) -> Settlements:
+        own_seconds = runtime.catalogue.own_seconds
+        return Settlements(on, doorbell, rules, heads, editing.riding, own_seconds, counted_by=counted_by)
+
+    settling = settlements(ledger, worker_id)
     meter = Meter()
     redelivery = Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds)
     return WorkerServices(
@@ -179,9 +186,8 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds, meter),
         settling=settling,
         # It counts in a row of its own: in the same, it would wait for the other's commit.
-        settling_beside=Settlements(
-            ledger, doorbell, rules, heads, editing.riding, own_seconds, counted_by=f"{worker_id}/2"
-        ),
+        settling_beside=settlements(ledger, f"{worker_id}/2"),
+        settlements_on=lambda other: settlements(other, f"{worker_id}/3"),
         keeping=Keeping(ledger),
         editing=editing,
         spawning=Spawning(ledger, runtime.submission),

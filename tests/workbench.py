@@ -17,6 +17,7 @@ from officeplane.config import Settings
 from officeplane.dispatch import Availability, Connection, Keyspace
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.pools import Reply
+from officeplane.domain.blockage import Blockage
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
@@ -211,10 +212,18 @@ class Workbench:
         await eventually(waits, what=f"somebody who waits for session {session}")
         return waiters[0]
 
-    async def beat(self, *, running: int = 0, concurrency: int = 3, task_types: Iterable[str] | None = None) -> None:
+    async def beat(
+        self,
+        *,
+        running: int = 0,
+        concurrency: int = 3,
+        task_types: Iterable[str] | None = None,
+        blocked: Blockage | None = None,
+    ) -> None:
         """Let this worker say that it is alive."""
         known = self.runtime.catalogue.runnable if task_types is None else list(task_types)
-        await self.worker.keeping.beat(Heartbeat(self.worker.worker_id, "host", 7, concurrency, running, known))
+        beat = Heartbeat(self.worker.worker_id, "host", 7, concurrency, running, known, blocked)
+        await self.worker.keeping.beat(beat)
 
     async def execute(self, sql: str, *args: object) -> list[dict[str, Any]]:
         """Run SQL of the test's own, as an operator with psql would."""

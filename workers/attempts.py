@@ -7,6 +7,7 @@ and whatever it still does cannot pass the settlement's guard.
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from enum import Enum, auto
 from typing import Final
 
@@ -20,6 +21,9 @@ from officeplane.domain.task import ClaimedTask
 
 STUBBORN_SECONDS: Final = 1.0
 TICKS_PER_SECOND: Final = 20
+in_hand: Final[ContextVar[ClaimedTask]] = ContextVar("in_hand")
+"""The attempt for which something runs, also in what its handler starts in the loop."""
+
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -120,6 +124,7 @@ class Attempt:
         self._timer = asyncio.get_running_loop().call_later(STUBBORN_SECONDS, self._abandon)
 
     async def _run(self, work: Coroutine[object, object, Outcome]) -> None:
+        in_hand.set(self.task)
         try:
             outcome: Outcome | None = await work
         except asyncio.CancelledError:

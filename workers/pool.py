@@ -31,6 +31,7 @@ from workers.loop import Loop
 from workers.maintenance.catalogue import all_chores
 from workers.maintenance.leader import Leader
 from workers.reports import LedgerReports
+from workers.rescue import Rescue
 from workers.runner import Runner
 from workers.settler import Settler
 from workers.signals import StopSignals, stop_signals
@@ -83,6 +84,7 @@ class Pool:
             ),
             self._heartbeat,
             services.meter,
+            Rescue(settings.database_url, services.worker_id, services.settlements_on),
         )
         self._settler = Settler(
             (services.settling, services.settling_beside),

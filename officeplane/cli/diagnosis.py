@@ -108,6 +108,14 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
         yield ok("workers", f"{len(facts.workers)} alive with {slots} slots, {running} of them busy.")
     else:
         yield problem("workers", "No worker is alive: tasks wait.", "Start one with `officeplane worker`.")
+    for worker in facts.workers:
+        if worker.blocked is not None:
+            yield problem(
+                "event loop",
+                f"That of worker {worker.id} is {worker.blocked}: nothing in that worker moves.",
+                "It ends itself when the time of a task in it is over. Do not block in an `async def`: "
+                "await, or make the handler a plain `def`.",
+            )
     for task_type, waiting in facts.orphaned_types.items() if facts.workers else ():
         yield problem(
             "task types",

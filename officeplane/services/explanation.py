@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from officeplane.domain.ids import TaskId
+from officeplane.domain.blockage import Blockage
+from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
 from officeplane.domain.priority import shown
 from officeplane.domain.task import Task, TaskDetails
@@ -53,7 +54,7 @@ class Explaining:
         if task.state in FINAL:
             return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
         if task.state not in WAITING:
-            return Explanation(runnable=False, reasons=(_under_way(task),))
+            return Explanation(runnable=False, reasons=tuple([reason async for reason in self._going_on(task)]))
         return Explanation(*await self._waiting(details), shown(task.effective_priority(datetime.now(UTC))))
 
     async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
@@ -68,6 +69,12 @@ class Explaining:
         if obstacles:
             return False, obstacles
         return True, (Reason("next", "A free worker slot will take it."),)
+
+    async def _going_on(self, task: Task) -> AsyncIterator[Reason]:
+        yield _under_way(task)
+        for worker in await workers.alive(self._ledger, self._lease_seconds):
+            if worker.id == task.worker_id and worker.blocked is not None:
+                yield _worker_blocked(worker.id, worker.blocked)
 
     async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
         place = await tasks.lane_position(self._ledger, task)
@@ -99,8 +106,12 @@ class Explaining:
         if not able:
             detail = f"No live worker knows task type {task.task_type!r}; {len(alive)} are alive."
             yield Reason("no_worker", detail, {"workers": len(alive)})
-        elif all(worker.running >= worker.concurrency for worker in able):
-            yield Reason("workers_busy", "Every slot that could run it is taken.", {"workers": len(able)})
+        elif all(worker.running >= worker.concurrency or worker.blocked for worker in able):
+            if any(worker.running >= worker.concurrency for worker in able):
+                yield Reason("workers_busy", "Every slot that could run it is taken.", {"workers": len(able)})
+            for worker in able:
+                if worker.blocked is not None:
+                    yield _worker_blocked(worker.id, worker.blocked)
 
     async def _earlier_sibling(self, task: Task) -> Reason:
         sibling = await tasks.earlier_sibling(self._ledger, task)
@@ -167,6 +178,17 @@ def _under_way(task: Task) -> Reason:
     if task.cancel_requested_at is not None:
         return Reason("cancelling", "It was asked to stop and is about to end.", {"workerId": task.worker_id})
     return Reason("running", f"Worker {task.worker_id} is running it.", {"workerId": task.worker_id})
+
+
+def _worker_blocked(worker_id: WorkerId, blocked: Blockage) -> Reason:
+    facts: dict[str, object] = {
+        "workerId": worker_id,
+        "seconds": round(blocked.seconds, 1),
+        "taskId": blocked.task_id,
+        "taskType": blocked.task_type,
+        "at": blocked.at,
+    }
+    return Reason("worker_blocked", f"The event loop of worker {worker_id} is {blocked}.", facts)
 
 
 def _runs_by_its_children(task: Task) -> bool:

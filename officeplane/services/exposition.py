@@ -1,5 +1,6 @@
 """Exposition: what one scrape has read, as Prometheus wants it."""
 
+from collections import Counter as Counts
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ class Snapshot:
         yield GaugeMetricFamily(
             "officeplane_worker_slots_busy", "Slots in which a task runs.", value=sum(w.running for w in self.workers)
         )
+        yield self._blocked()
         yield GaugeMetricFamily(
             "officeplane_redis_available", "1 while work is dispatched by Redis.", value=float(self.redis_available)
         )
@@ -117,6 +119,16 @@ class Snapshot:
                 breakers.add_metric([task_type, state], float(state is now))
             paused.add_metric([task_type], float(valve is not None and valve.is_paused))
         yield from (breakers, paused)
+
+    def _blocked(self) -> Metric:
+        """Return who is kept by a handler that does not let its event loop turn; no type: by something else."""
+        blocked = GaugeMetricFamily(
+            "officeplane_workers_blocked", "Live workers whose event loop is blocked, by whom.", labels=["type"]
+        )
+        found = Counts((worker.blocked.task_type or "") for worker in self.workers if worker.blocked is not None)
+        for task_type in sorted({*self.task_types, *found}):
+            blocked.add_metric([task_type], found[task_type])
+        return blocked
 
     def _ended(self) -> Iterator[Metric]:
         yield self._counter(

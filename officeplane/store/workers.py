@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from officeplane.domain.ids import WorkerId
-from officeplane.store.connection import Executor
+from officeplane.domain.blockage import Blockage
+from officeplane.domain.ids import TaskId, WorkerId
+from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("workers")
@@ -24,6 +25,8 @@ class WorkerInfo:
     task_types: tuple[str, ...]
     started_at: datetime
     last_seen_at: datetime
+    blocked: Blockage | None = None
+    """What kept its event loop from turning when it was last seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,12 @@ class Heartbeat:
     concurrency: int
     running: int
     task_types: Sequence[str]
+    blocked: Blockage | None = None
 
 
 async def beat(executor: Executor, heartbeat: Heartbeat) -> None:
     """Say that a worker is alive."""
+    blocked = heartbeat.blocked
     await executor.fetch(
         _SQL["beat"],
         heartbeat.worker_id,
@@ -48,6 +53,7 @@ async def beat(executor: Executor, heartbeat: Heartbeat) -> None:
         heartbeat.concurrency,
         heartbeat.running,
         heartbeat.task_types,
+        *((None,) * 4 if blocked is None else (blocked.seconds, blocked.task_id, blocked.task_type, blocked.at)),
     )
 
 
@@ -69,6 +75,7 @@ async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
             tuple(row["task_types"]),
             row["started_at"],
             row["last_seen_at"],
+            _blocked(row),
         )
         for row in rows
     ]
@@ -89,3 +96,15 @@ async def forget(executor: Executor, silent_seconds: float) -> int:
     """Forget workers not heard of for long, keeping their counts; return how many."""
     (row,) = await executor.fetch(_SQL["forget"], silent_seconds)
     return int(row["forgotten"])
+
+
+def _blocked(row: Row) -> Blockage | None:
+    if row["blocked_seconds"] is None:
+        return None
+    task_id = row["blocked_task_id"]
+    return Blockage(
+        row["blocked_seconds"],
+        row["blocked_at"],
+        None if task_id is None else TaskId(str(task_id)),
+        row["blocked_task_type"],
+    )

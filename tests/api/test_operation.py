@@ -42,7 +42,7 @@ async def test_live_workers_are_counted(new_database: NewDatabase, redis_url: st
     assert ready["workers"] == 1
     (worker,) = stats["workers"]
     assert worker.pop("lastSeenAt").endswith("Z")
-    assert worker == {"id": "alive", "host": "here", "pid": 7, "concurrency": 3, "running": 2}
+    assert worker == {"id": "alive", "host": "here", "pid": 7, "concurrency": 3, "running": 2, "blocked": None}
 
 
 async def test_without_redis_it_is_ready_and_takes_tasks(new_database: NewDatabase) -> None:

@@ -10,7 +10,8 @@ from officeplane.cli.diagnosis import judge_api, judge_plane, judge_postgres, ju
 from officeplane.cli.findings import Finding, Verdict, finding_lines, ok, problem, warning, worst
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
-from officeplane.domain.ids import WorkerId
+from officeplane.domain.blockage import Blockage
+from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.store.doctor import Leader, PlaneFacts, PostgresFacts, SchemaFacts, UnresolvedLetters
 from officeplane.store.workers import WorkerInfo
 
@@ -66,6 +67,16 @@ def amiss(findings: list[Finding]) -> list[tuple[str, Verdict]]:
     found = [finding for finding in findings if finding.verdict is not Verdict.OK]
     assert all(finding.advice for finding in found)
     return [(finding.check, finding.verdict) for finding in found]
+
+
+def test_a_worker_whose_event_loop_is_blocked_is_a_problem_that_names_the_line() -> None:
+    blocked = Blockage(12.0, "acme.py:7", TaskId("01890000-0000-7000-8000-000000000000"), "acme.slow")
+
+    findings = list(judge_plane(replace(PLANE, workers=(replace(WORKER, blocked=blocked),)), CHORES))
+
+    assert amiss(findings) == [("event loop", Verdict.PROBLEM)]
+    (said,) = [finding.detail for finding in findings if finding.check == "event loop"]
+    assert "w1 is blocked for 12 s in task 01890000-0000-7000-8000-000000000000 (acme.slow) at acme.py:7" in said
 
 
 def test_healthy_servers_are_ok() -> None:

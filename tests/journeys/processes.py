@@ -60,6 +60,11 @@ class Process:
         return [remark for remark in remarks if remark.get("event") == event]
 
     @property
+    def last_line(self) -> str:
+        """What it said last, in its log or beside it."""
+        return self._log.read_text().splitlines()[-1]
+
+    @property
     def stacks(self) -> list[str]:
         """Whatever in its log has a stack: something that nobody thought of."""
         return [line for line in self._log.read_text().splitlines() if "Traceback (most recent call last)" in line]

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from officeplane.domain.blockage import Blockage
 from officeplane.domain.document import Format
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
@@ -65,6 +66,26 @@ async def test_a_task_that_was_asked_to_stop_is_about_to_end(bench: Workbench) -
     reason = await the_reason(bench, running)
 
     assert (reason.code, reason.facts) == ("cancelling", {"workerId": bench.worker.worker_id})
+
+
+async def test_a_task_in_a_worker_whose_loop_is_blocked_says_by_whom(bench: Workbench) -> None:
+    running, beside = await bench.a_running_task(), await bench.a_task()
+    await bench.beat(blocked=Blockage(9.0, "acme.py:7", running.id, "noop"))
+
+    _, held_up = (await explain(bench, running)).reasons
+    (waits,) = (await explain(bench, beside)).reasons
+
+    for reason in (held_up, waits):
+        assert (reason.code, reason.facts["taskId"], reason.facts["at"]) == ("worker_blocked", running.id, "acme.py:7")
+        assert f"blocked for 9 s in task {running.id} (noop) at acme.py:7" in reason.detail
+
+
+async def test_a_task_waits_for_no_blocked_worker_that_another_stands_in_for(bench: Workbench) -> None:
+    task = await bench.a_task()
+    await bench.beat(blocked=Blockage(9.0, "acme.py:7"))
+    await bench.another_worker().beat()
+
+    assert (await explain(bench, task)).runnable
 
 
 async def test_a_batch_waits_for_its_children(bench: Workbench) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from officeplane.domain.blockage import Blockage
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.observation import BOUNDS_SECONDS, Bucket, Measure, Observed
 from officeplane.store import observations
@@ -72,6 +73,31 @@ async def test_live_workers_are_listed(bench: Workbench) -> None:
 
     assert (worker.id, worker.host, worker.pid) == (bench.worker.worker_id, "host", 7)
     assert (worker.concurrency, worker.running) == (5, 2)
+
+
+async def test_a_worker_whose_loop_is_blocked_says_by_whom_until_it_turns_again(bench: Workbench) -> None:
+    task = await bench.a_running_task()
+    blocked = Blockage(12.0, "acme.py:7", task.id, "noop")
+    await bench.beat(blocked=blocked)
+    other = bench.another_worker()
+    await other.beat(blocked=Blockage(2.0, "acme.py:9"))
+
+    first, second = [worker.blocked for worker in (await bench.runtime.statistics.stats()).workers]
+    metrics = await scrape(bench)
+
+    assert first is not None
+    assert first.seconds >= 12
+    assert first._replace(seconds=12.0) == blocked
+    assert second is not None
+    assert second.task_id is None
+    assert metrics[sample("workers_blocked", type="noop")] == 1
+    assert metrics[sample("workers_blocked", type="sleep")] == 0
+    assert metrics[sample("workers_blocked", type="")] == 1
+
+    await bench.beat()
+
+    assert (await bench.runtime.statistics.stats()).workers[0].blocked is None
+    assert (await scrape(bench))[sample("workers_blocked", type="noop")] == 0
 
 
 async def test_the_metrics_of_an_empty_plane_are_all_there(bench: Workbench) -> None:

@@ -16,6 +16,7 @@ from tests.workbench import Workbench
 from tests.workers.hosting import a_worker
 from tests.workers.marks import Marks
 from workers.lease import OVERTIME_SECONDS, Claim, LeaseKeeper, LeaseNews, LeaseTerms
+from workers.rescue import Rescue
 
 LEASE_SECONDS = 1.5
 HEARTBEAT_SECONDS = 0.2
@@ -32,7 +33,7 @@ class Heard:
 
 @asynccontextmanager
 async def a_keeper(
-    database_url: str, heard: Heard, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
+    bench: Workbench, database_url: str, heard: Heard, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
 ) -> AsyncGenerator[LeaseKeeper, None]:
     """Run a keeper that holds nothing yet."""
     keeper = LeaseKeeper(
@@ -40,6 +41,7 @@ async def a_keeper(
         heard.news,
         lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"]),
         Meter(),
+        Rescue(database_url, WorkerId("keeper"), bench.worker.settlements_on),
     )
     keeper.start()
     try:
@@ -99,7 +101,7 @@ async def test_no_lease_is_kept_beyond_the_attempts_timeout_and_five_seconds(
     claimed = await a_leased_task(bench)
     # As if that time were nearly over, to spare the wait.
     task = claimed._replace(timeout_seconds=0.5 - OVERTIME_SECONDS)
-    async with a_keeper(database_url, Heard()) as keeper:
+    async with a_keeper(bench, database_url, Heard()) as keeper:
         keeper.hold(task)
 
         # It never would, were it kept on.
@@ -110,7 +112,7 @@ async def test_no_lease_is_kept_beyond_the_attempts_timeout_and_five_seconds(
 
 async def test_a_lease_is_kept_as_long_as_the_attempt_may_run(bench: Workbench, database_url: str) -> None:
     task = await a_leased_task(bench)
-    async with a_keeper(database_url, Heard()) as keeper:
+    async with a_keeper(bench, database_url, Heard()) as keeper:
         keeper.hold(task)
 
         time.sleep(2 * LEASE_SECONDS)
@@ -121,7 +123,7 @@ async def test_a_lease_is_kept_as_long_as_the_attempt_may_run(bench: Workbench, 
 
 async def test_a_claim_that_was_let_go_is_not_kept(bench: Workbench, database_url: str) -> None:
     task, heard = await a_leased_task(bench), Heard()
-    async with a_keeper(database_url, heard) as keeper:
+    async with a_keeper(bench, database_url, heard) as keeper:
         keeper.hold(task)
         keeper.drop(task)
 
@@ -134,7 +136,7 @@ async def test_a_late_drop_does_not_let_go_of_the_claim_made_since(bench: Workbe
     await bench.fail(first)
     (second,) = await bench.worker.claiming.claim([first.id])
     heard = Heard()
-    async with a_keeper(database_url, heard) as keeper:
+    async with a_keeper(bench, database_url, heard) as keeper:
         keeper.hold(first)
         keeper.hold(second)
         keeper.drop(first)
@@ -145,7 +147,7 @@ async def test_a_late_drop_does_not_let_go_of_the_claim_made_since(bench: Workbe
 
 async def test_a_lost_claim_is_told(bench: Workbench, database_url: str) -> None:
     task, heard = await bench.a_running_task(), Heard()
-    async with a_keeper(database_url, heard) as keeper:
+    async with a_keeper(bench, database_url, heard) as keeper:
         keeper.hold(task)
         await eventually(lambda: is_lost(bench, task))
 
@@ -156,7 +158,7 @@ async def test_a_lost_claim_is_told(bench: Workbench, database_url: str) -> None
 
 async def test_a_cancel_request_is_told_within_a_second(bench: Workbench, database_url: str) -> None:
     task, heard = await bench.a_running_task(), Heard()
-    async with a_keeper(database_url, heard) as keeper:
+    async with a_keeper(bench, database_url, heard) as keeper:
         keeper.hold(task)
         await bench.runtime.cancellation.cancel(task.id, None)
 
@@ -170,7 +172,7 @@ async def test_a_cancel_request_is_told_within_a_second(bench: Workbench, databa
 
 async def test_a_keeper_that_lost_its_database_goes_on_when_it_is_back(bench: Workbench, database_url: str) -> None:
     task, heard = await bench.a_running_task(), Heard()
-    async with fault_proxy(database_url) as proxy, a_keeper(proxy.url(database_url), heard) as keeper:
+    async with fault_proxy(database_url) as proxy, a_keeper(bench, proxy.url(database_url), heard) as keeper:
         keeper.hold(task)
         await proxy.passed(b"lease_until")
         await proxy.refuse()
@@ -235,7 +237,7 @@ async def test_a_cancel_request_stops_an_attempt_within_two_seconds_without_redi
 
 
 async def test_a_keeper_that_is_between_two_looks_stops_at_once(bench: Workbench, database_url: str) -> None:
-    async with a_keeper(database_url, Heard(), heartbeat_seconds=5) as keeper:
+    async with a_keeper(bench, database_url, Heard(), heartbeat_seconds=5) as keeper:
 
         async def has_looked() -> bool:
             return bool(await bench.execute("SELECT FROM workers WHERE id = 'keeper'"))

@@ -15,6 +15,15 @@ from officeplane.store.workers import WorkerInfo
 router = APIRouter(prefix="/api/stats", tags=["operation"], route_class=StrictRoute)
 
 
+class BlockedView(View):
+    """What keeps the event loop of a worker from turning."""
+
+    seconds: float
+    task_id: str | None
+    task_type: str | None
+    at: str
+
+
 class WorkerView(View):
     """One live worker process."""
 
@@ -24,6 +33,7 @@ class WorkerView(View):
     concurrency: int
     running: int
     last_seen_at: Time
+    blocked: BlockedView | None
 
 
 class StatsView(View):
@@ -68,4 +78,5 @@ def _worker_view(worker: WorkerInfo) -> WorkerView:
         concurrency=worker.concurrency,
         running=worker.running,
         last_seen_at=worker.last_seen_at,
+        blocked=None if worker.blocked is None else BlockedView(**worker.blocked._asdict()),
     )

@@ -2,9 +2,13 @@
 
 -- name: beat
 -- Says that a worker is alive. Always one row.
-INSERT INTO workers AS w (id, host, pid, concurrency, running, task_types, last_seen_at)
-VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp())
-ON CONFLICT (id) DO UPDATE SET running = excluded.running, last_seen_at = excluded.last_seen_at
+INSERT INTO workers AS w (id, host, pid, concurrency, running, task_types, last_seen_at,
+                          blocked_since, blocked_task_id, blocked_task_type, blocked_at)
+VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(),
+        clock_timestamp() - make_interval(secs => $7::float8), $8, $9, $10)
+ON CONFLICT (id) DO UPDATE SET running = excluded.running, last_seen_at = excluded.last_seen_at,
+    blocked_since = excluded.blocked_since, blocked_task_id = excluded.blocked_task_id,
+    blocked_task_type = excluded.blocked_task_type, blocked_at = excluded.blocked_at
 RETURNING id
 
 -- name: leave
@@ -14,7 +18,10 @@ SELECT id FROM gone
 
 -- name: alive
 -- Workers seen within a time. No row: none.
-SELECT id, host, pid, concurrency, running, task_types, started_at, last_seen_at FROM workers
+SELECT id, host, pid, concurrency, running, task_types, started_at, last_seen_at,
+       date_part('epoch', clock_timestamp() - blocked_since) AS blocked_seconds, blocked_task_id, blocked_task_type,
+       blocked_at
+  FROM workers
  WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8) ORDER BY started_at, id
 
 -- name: lead
