@@ -179,7 +179,14 @@ def worker_services(runtime: Runtime) -> WorkerServices:
 
     settling = settlements(ledger, worker_id)
     meter = Meter()
-    redelivery = Redelivery(ledger, doorbell, settling, heartbeat_seconds=settings.heartbeat_seconds)
+    redelivery = Redelivery(
+        ledger,
+        doorbell,
+        settling,
+        runtime.catalogue.runnable,
+        heartbeat_seconds=settings.heartbeat_seconds,
+        lease_seconds=settings.lease_seconds,
+    )
     return WorkerServices(
         worker_id=worker_id,
         meter=meter,

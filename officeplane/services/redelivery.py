@@ -4,7 +4,7 @@ Hints are lost, workers die, times come. Every deed here is bounded, guarded in
 the ledger, and harmless when two leaders do it at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,7 +19,7 @@ from officeplane.domain.priority import Tier
 from officeplane.services.dependents import judge
 from officeplane.services.failpoints import reach
 from officeplane.services.settlement import Attempt, Fenced, Settlements
-from officeplane.store import chores, claims, dags, edges, settlements, trees
+from officeplane.store import chores, claims, dags, edges, settlements, trees, workers
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
 from officeplane.store.trees import Moved
@@ -36,22 +36,33 @@ _log = structlog.stdlib.get_logger(__name__)
 class Redelivery:
     """Sweeping, reaping, promoting, recounting and judging anew."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, settling: Settlements, *, heartbeat_seconds: float) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        doorbell: Doorbell,
+        settling: Settlements,
+        own_types: Collection[str],
+        *,
+        heartbeat_seconds: float,
+        lease_seconds: float,
+    ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._settling = settling
+        self._own_types = own_types
         self._heartbeat_seconds = heartbeat_seconds
+        self._lease_seconds = lease_seconds
         self._recounted = 0
         self._rejudged = 0
         # Locks on lanes with nobody in them: whose they are, and the head that waits.
         self._locks_seen: dict[DocumentId, tuple[str, TaskId]] = {}
 
     async def sweep(self) -> int:
-        """Ring runnable work that Redis does not know, and free locks whose holder is gone."""
+        """Ring runnable work that Redis does not know and somebody can take, and free locks whose holder is gone."""
         if not await chores.anything_waits(self._ledger):
             return 0
         await self._free_orphans()
-        rung = await chores.unrung(self._ledger, await self.cutoffs(), limit=RINGS_AT_ONCE)
+        rung = await chores.unrung(self._ledger, await self.cutoffs(), await self.known_types(), limit=RINGS_AT_ONCE)
         if rung:
             await reach("sweep_marked")
             _log.info("sweep.rang", tasks=len(rung))
@@ -116,6 +127,11 @@ class Redelivery:
         until = await self._ledger.in_transaction(look)
         self._rejudged = until or 0
         return until is not None
+
+    async def known_types(self) -> set[str]:
+        """Return the types that somebody alive can take; what is rung of others is popped in vain, again and again."""
+        # Who asks is alive, whatever its heartbeat says.
+        return {*self._own_types, *await workers.known_types(self._ledger, self._lease_seconds)}
 
     async def cutoffs(self) -> list[datetime | None]:
         """Return, per tier, before when a task must have been rung for its hint to be gone."""

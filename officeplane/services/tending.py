@@ -58,12 +58,17 @@ class Tending:
 
     async def _probe(self) -> None:
         """Close the breakers whose probe did well, and choose another where the last one came to nothing."""
+        known_types = await self._redelivery.known_types()
 
         async def judge(executor: Executor) -> tuple[list[str], list[tuple[TaskId, Tier]]]:
             probes = await valves.probes(executor)
             well = [probe.task_id for probe in probes if probe.succeeded and probe.task_id is not None]
             closed = await valves.close_after(executor, well) if well else []
-            over = [probe for probe in probes if not probe.succeeded and not probe.is_under_way]
+            over = [
+                probe
+                for probe in probes
+                if not probe.succeeded and not probe.is_under_way and probe.task_type in known_types
+            ]
             return closed, await valves.choose_probes(executor, over, self._probe_seconds) if over else []
 
         closed, chosen = await self._ledger.in_transaction(judge)
@@ -79,7 +84,8 @@ class Tending:
 
         Workers ring for the place that they leave; this is for tokens, and for what gets lost.
         """
-        rooms = await valves.rooms(self._ledger)
+        known_types = await self._redelivery.known_types()
+        rooms = {name: room for name, room in (await valves.rooms(self._ledger)).items() if name in known_types}
         wanted = {task_type: min(room.tasks, RINGS_AT_ONCE) for task_type, room in rooms.items() if room.tasks}
         if not wanted:
             return bool(rooms)

@@ -23,9 +23,11 @@ async def anything_waits(executor: Executor) -> bool:
     return bool(await executor.fetch(_SQL["anything_waits"]))
 
 
-async def unrung(executor: Executor, cutoffs: Sequence[datetime | None], *, limit: int) -> list[tuple[TaskId, Tier]]:
-    """Mark as rung, and return, runnable work that Redis does not seem to know."""
-    rows = await executor.fetch(_SQL["unrung"], list(cutoffs), limit, BOOST_PER_MINUTE)
+async def unrung(
+    executor: Executor, cutoffs: Sequence[datetime | None], task_types: Collection[str], *, limit: int
+) -> list[tuple[TaskId, Tier]]:
+    """Mark as rung, and return, runnable work of these types that Redis does not seem to know."""
+    rows = await executor.fetch(_SQL["unrung"], list(cutoffs), limit, BOOST_PER_MINUTE, list(task_types))
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 

@@ -62,6 +62,11 @@ async def leave(executor: Executor, worker_id: WorkerId) -> None:
     await executor.fetch(_SQL["leave"], worker_id)
 
 
+async def known_types(executor: Executor, within_seconds: float) -> list[str]:
+    """Return the task types that workers know which were seen within a time."""
+    return [row["task_type"] for row in await executor.fetch(_SQL["known_types"], within_seconds)]
+
+
 async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
     """Return the workers seen within a time."""
     rows = await executor.fetch(_SQL["alive"], within_seconds)

@@ -291,6 +291,21 @@ async def test_a_probe_that_is_cancelled_or_gone_gives_way_to_another(bench: Wor
     assert await probe_of(bench) == third.id
 
 
+async def test_a_type_that_no_live_worker_knows_is_not_tried_until_one_does(bench: Workbench) -> None:
+    await half_opened(bench)
+    task = await bench.a_task()
+    await bench.execute("UPDATE tasks SET task_type = 'nobody.knows'")
+    await bench.execute("UPDATE valves SET task_type = 'nobody.knows'")
+    await bench.hush()
+    await bench.worker.tending.tend()
+    assert await bench.rung() == []
+
+    await bench.another_worker().beat(task_types=["nobody.knows"])
+    await bench.worker.tending.tend()
+
+    assert await bench.rung() == [task.id]
+
+
 async def test_two_leaders_choose_one_probe(bench: Workbench) -> None:
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 10)

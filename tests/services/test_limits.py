@@ -332,3 +332,19 @@ async def test_a_pause_and_a_claim_that_meet_leave_no_task_half_claimed(bench: W
 
 def _done(task: ClaimedTask) -> Attempt:
     return Attempt(task, Succeeded(None))
+
+
+async def test_what_a_limit_has_room_for_is_rung_only_if_somebody_alive_can_take_it(bench: Workbench) -> None:
+    await limit(bench, concurrency=2)
+    (task,) = await some(bench, 1)
+    await bench.execute("UPDATE tasks SET task_type = 'nobody.knows'")
+    await bench.execute("UPDATE valves SET task_type = 'nobody.knows'")
+    await bench.hush()
+    await bench.let_rings_age()
+    await bench.worker.tending.tend()
+    assert await bench.rung() == []
+
+    await bench.another_worker().beat(task_types=["nobody.knows"])
+    await bench.worker.tending.tend()
+
+    assert await bench.rung() == [task.id]

@@ -110,6 +110,41 @@ async def test_of_each_lane_only_the_head_is_rung(bench: Workbench) -> None:
     assert sorted(await bench.rung()) == sorted(head.id for head in heads)
 
 
+async def work_that_nobody_knows(bench: Workbench) -> list[str]:
+    """Let tasks wait whose handler was taken away: one without a document, one in a lane, one that has aged."""
+    free, in_lane = await bench.a_task(), await bench.a_task(document_id="d")
+    aged = await bench.a_task(priority="LOW")
+    await bench.execute("UPDATE tasks SET task_type = 'nobody.knows'")
+    await bench.execute("UPDATE tasks SET rank = rank - 100 WHERE id = $1", aged.id)
+    await bench.hush()
+    await bench.let_rings_age()
+    return sorted([free.id, in_lane.id, aged.id])
+
+
+async def test_work_that_no_live_worker_can_take_is_not_rung(bench: Workbench) -> None:
+    await work_that_nobody_knows(bench)
+    gone = bench.another_worker()
+    await gone.beat(task_types=["nobody.knows"])
+    await bench.execute("UPDATE workers SET last_seen_at = now() - interval '1 hour'")
+    known = await bench.a_task()
+    await bench.hush()
+    await bench.let_rings_age()
+
+    assert await sweep(bench) == 1
+
+    assert await bench.rung() == [known.id]
+
+
+async def test_a_worker_that_comes_up_with_a_new_type_gets_its_work_with_the_next_sweep(bench: Workbench) -> None:
+    waiting = await work_that_nobody_knows(bench)
+    assert await sweep(bench) == 0
+
+    await bench.another_worker().beat(task_types=["nobody.knows"])
+
+    assert await sweep(bench) == len(waiting)
+    assert sorted(await bench.rung()) == waiting
+
+
 async def test_an_occupied_lane_is_not_rung(bench: Workbench) -> None:
     first, second = await bench.a_task(document_id="d"), await bench.a_task(document_id="d")
     await bench.claim(first)

@@ -146,7 +146,9 @@ HOT: Final = [
 ]
 WAITING: Final = ("pkey", "lane", "by_urgency", "by_ring", "occupant", "active")
 WATCHFUL: Final = [
-    hot("chores", "unrung", f"{CUTOFFS}, 5000, 0.1", "pkey", "lane", "by_ring", "by_urgency", "occupant"),
+    hot(
+        "chores", "unrung", f"{CUTOFFS}, 5000, 0.1, ARRAY['noop']", "pkey", "lane", "by_ring", "by_urgency", "occupant"
+    ),
     hot("chores", "waiting_lanes", "5000", "lane", "by_urgency", "occupant"),
     hot("ranks", "moved", "0.1, 0.01, 10000", "ranked_anew"),
     hot("ranks", "lifting", "0.1, 1000", "ranked_anew"),

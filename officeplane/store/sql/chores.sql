@@ -13,7 +13,7 @@ SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN
 -- Marks as rung, and returns, runnable work that Redis does not seem to know: heads
 -- of free lanes and tasks without documents, last rung before their list's cut-off
 -- ($1: one per tier, null for none), and aged work whose tier has risen. What is held
--- is not rung. No row: all is rung.
+-- is not rung, nor what nobody can take: only these types ($4). No row: all is rung.
 WITH cutoff AS MATERIALIZED (
     SELECT max(c) AS latest FROM unnest($1::timestamptz[]) AS c
 ), moment AS MATERIALIZED (
@@ -25,7 +25,8 @@ WITH cutoff AS MATERIALIZED (
      ORDER BY document_id, rank, seq
 ), quiet_lanes AS (
     SELECT h.id FROM heads h, moment
-     WHERE h.run_at <= moment.now AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
+     WHERE h.run_at <= moment.now AND h.task_type = ANY($4::text[])
+       AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
        AND h.rung_at < ($1::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
@@ -33,7 +34,7 @@ WITH cutoff AS MATERIALIZED (
 ), quiet AS (
     SELECT t.id FROM tasks t, moment, cutoff
      WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
-       AND t.rung_at < cutoff.latest AND NOT {held}
+       AND t.rung_at < cutoff.latest AND t.task_type = ANY($4::text[]) AND NOT {held}
        AND t.rung_at < ($1::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
      ORDER BY t.rung_at LIMIT $2::integer
 ), aged AS (
@@ -41,7 +42,7 @@ WITH cutoff AS MATERIALIZED (
       FROM moment, (VALUES (1, 10), (2, 30), (3, 60)) AS f(tier, floor),
            LATERAL (SELECT id FROM tasks
                      WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
-                       AND tasks.rank < f.floor + moment.boost
+                       AND tasks.rank < f.floor + moment.boost AND tasks.task_type = ANY($4::text[])
                        AND NOT {held} AND (document_id IS NULL OR NOT EXISTS ({pause_of} tasks.document_id OFFSET 0))
                      ORDER BY tasks.rank LIMIT $2::integer) a
 ), chosen AS (

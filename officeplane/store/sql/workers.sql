@@ -24,6 +24,11 @@ SELECT id, host, pid, concurrency, running, task_types, started_at, last_seen_at
   FROM workers
  WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8) ORDER BY started_at, id
 
+-- name: known_types
+-- The task types that workers know which were seen within a time. No row: none was.
+SELECT DISTINCT unnest(task_types) AS task_type FROM workers
+ WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8)
+
 -- name: lead
 -- Takes or keeps the lead of chores nobody else leads. No row for a chore: another leads it.
 INSERT INTO chore_leaders AS l (chore, worker_id, until)
