@@ -147,15 +147,18 @@ async def open_runtime(
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
             documents=Documents(ledger, sandbox, submission, cancellation, waiting),
         )
-        await stack.enter_async_context(
-            background(
-                runtime.submission.group.run,
-                runtime.submission.dependents.run,
-                runtime.waiting.listen,
-                runtime.waiting.poll,
-                runtime.feed.read,
+        if not for_worker:
+            # In a worker nobody submits by groups, waits for tasks or follows events; and what
+            # every worker announces, each would hear of all others.
+            await stack.enter_async_context(
+                background(
+                    runtime.submission.group.run,
+                    runtime.submission.dependents.run,
+                    runtime.waiting.listen,
+                    runtime.waiting.poll,
+                    runtime.feed.read,
+                )
             )
-        )
         yield runtime
 
 
