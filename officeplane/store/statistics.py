@@ -43,7 +43,7 @@ async def unfinished_counts(executor: Executor) -> list[Count]:
 
 
 async def oldest_wait_seconds(executor: Executor) -> float | None:
-    """Return how long the longest waiting runnable task has waited."""
+    """Return how long the task has waited that waits longest and could run; None when none could."""
     (row,) = await executor.fetch(_SQL["oldest_wait"])
     return None if row["seconds"] is None else float(row["seconds"])
 

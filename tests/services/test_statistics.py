@@ -10,7 +10,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from officeplane.domain.blockage import Blockage
 from officeplane.domain.failure import FailureKind
+from officeplane.domain.ids import DocumentId
 from officeplane.domain.observation import BOUNDS_SECONDS, Bucket, Measure, Observed
+from officeplane.domain.valve import Limits
 from officeplane.store import observations
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
@@ -59,6 +61,103 @@ async def test_the_oldest_wait_is_that_of_what_could_run(bench: Workbench) -> No
 
     assert oldest is not None
     assert 60 <= oldest < 70
+
+
+async def longest_wait(bench: Workbench) -> float:
+    """Return for how many tens of seconds the longest wait has lasted; 0 when nobody waits."""
+    found = (await bench.runtime.statistics.stats()).oldest_wait_seconds
+    return 0 if found is None else found // 10
+
+
+async def let_all_have_waited(bench: Workbench, seconds: float) -> None:
+    await bench.execute("UPDATE tasks SET queued_at = now() - $1 * interval '1 s' WHERE finished_at IS NULL", seconds)
+
+
+async def test_what_is_held_does_not_count_as_waiting_until_it_is_let_go(bench: Workbench) -> None:
+    regulation, note = bench.runtime.regulation, {"payload": {"text": "x"}}
+    await bench.a_task("test.note", **note)
+    await bench.a_task("test.note", document_id="d", **note)
+    await let_all_have_waited(bench, 505)
+    await bench.a_task()
+    await bench.execute("UPDATE tasks SET queued_at = now() - interval '15 s' WHERE task_type = 'noop'")
+    assert await longest_wait(bench) == 50
+
+    await regulation.pause_type("test.note")
+    assert await longest_wait(bench) == 1
+    await regulation.resume_type("test.note")
+    assert await longest_wait(bench) == 50
+
+    await regulation.open_breaker("test.note")
+    assert await longest_wait(bench) == 1
+    await regulation.reset_breaker("test.note")
+
+    await bench.execute("UPDATE valves SET slow_until = now() + interval '1 hour'")
+    assert await longest_wait(bench) == 1
+    await bench.execute("UPDATE valves SET slow_until = now() - interval '1 s'")
+    assert await longest_wait(bench) == 50
+
+
+async def test_a_paused_document_does_not_count_as_waiting(bench: Workbench) -> None:
+    await bench.a_task(document_id="d")
+    await let_all_have_waited(bench, 505)
+
+    await bench.runtime.regulation.pause_document(DocumentId("d"))
+    assert await longest_wait(bench) == 0
+
+    await bench.runtime.regulation.resume_document(DocumentId("d"))
+    assert await longest_wait(bench) == 50
+
+
+async def test_what_stands_behind_a_held_head_or_one_that_is_not_due_does_not_count_as_waiting(
+    bench: Workbench,
+) -> None:
+    await bench.a_task("test.note", document_id="held", payload={"text": "x"})
+    await bench.fail(await bench.a_running_task(document_id="retries"))
+    for document_id in ("held", "retries"):
+        await bench.a_task(document_id=document_id)
+    await bench.a_task("test.note", document_id="yields", payload={"text": "x"}, on_retry="yield")
+    await bench.runtime.regulation.pause_type("test.note")
+    await let_all_have_waited(bench, 505)
+    assert await longest_wait(bench) == 0
+
+    await bench.a_task(document_id="yields")
+    await let_all_have_waited(bench, 505)
+    assert await longest_wait(bench) == 50, "it may pass the one that yields"
+
+
+async def test_a_task_that_waits_for_its_document_counts_as_waiting(bench: Workbench) -> None:
+    await bench.a_running_task(document_id="d")
+    await bench.a_task(document_id="d")
+
+    await let_all_have_waited(bench, 505)
+
+    assert await longest_wait(bench) == 50
+
+
+async def test_what_waits_for_a_limit_does_not_count_as_waiting(bench: Workbench) -> None:
+    running = await bench.a_running_task()
+    await bench.a_task()
+    await let_all_have_waited(bench, 505)
+    set_limits = bench.runtime.regulation.set_limits
+
+    await set_limits("noop", Limits(concurrency=1))
+    assert await longest_wait(bench) == 0
+    await bench.complete(running)
+    assert await longest_wait(bench) == 50
+
+    await set_limits("noop", Limits(rate_per_second=5))
+    assert await longest_wait(bench) == 0, "the rate is being used up"
+    await bench.execute("UPDATE valves SET tokens_at = now() - interval '1 minute'")
+    assert await longest_wait(bench) == 50, "nobody has made use of it for a while"
+
+
+async def test_a_type_that_no_worker_knows_waits_in_earnest(bench: Workbench) -> None:
+    await bench.a_task()
+    await bench.execute("UPDATE tasks SET task_type = 'nobody.knows'")
+
+    await let_all_have_waited(bench, 505)
+
+    assert await longest_wait(bench) == 50
 
 
 async def test_live_workers_are_listed(bench: Workbench) -> None:

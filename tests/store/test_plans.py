@@ -157,7 +157,7 @@ WATCHFUL: Final = [
     hot("valves", "choose_probes", f"ARRAY['noop'], {IDS}, 30, 0.1", *WAITING),
     hot("valves", "admissible", "32", *WAITING),
     hot("statistics", "unfinished_counts", "", "by_urgency"),
-    hot("statistics", "oldest_wait", "", "by_urgency"),
+    hot("statistics", "oldest_wait", "", "by_urgency", "lane", "active", "due"),
 ]
 """These look at everything that waits; only of what is over they must not see anything."""
 
@@ -281,10 +281,13 @@ async def test_a_watchful_statement_does_not_read_the_history(
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "statement",
-    [it for it in (*HOT, *WATCHFUL) if "paused_documents" in load(it.noun)[it.name]],
+    # A scrape may: it reads all that waits besides.
+    [it for it in (*HOT, *WATCHFUL) if "paused_documents" in load(it.noun)[it.name] and it.noun != "statistics"],
     ids=str,
 )
-async def test_nobody_reads_all_that_is_paused(many_pauses: Connection, statement: Hot, mode: str) -> None:
+async def test_nobody_who_claims_or_rings_reads_all_that_is_paused(
+    many_pauses: Connection, statement: Hot, mode: str
+) -> None:
     plan = await plan_of(many_pauses, statement, mode)
 
     assert "paused_documents" not in plan.read_whole
