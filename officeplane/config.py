@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     workers: Annotated[int, Field(ge=1)] = 3
     concurrency: Annotated[int, Field(ge=1)] = 3
     handlers: Annotated[tuple[str, ...], NoDecode] = ()
+    handler_environment: Annotated[tuple[str, ...], NoDecode] = ()
+    sandbox: Literal["auto", "require"] = "auto"
     key_prefix: Annotated[str, Field(min_length=1)] = "officeplane"
     lock_ttl_seconds: Seconds = 600
     lease_seconds: Seconds = 30
@@ -82,7 +84,7 @@ class Settings(BaseSettings):
             raise PydanticCustomError("no_origins", "It must be origins, each named: {example}.", _ORIGINS)
         return value
 
-    @field_validator("handlers", "allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("handlers", "handler_environment", "allowed_hosts", "allowed_origins", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         if isinstance(value, str):

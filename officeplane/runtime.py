@@ -17,6 +17,7 @@ from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
 from officeplane.domain.retry import RetryPolicy
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
+from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services import failpoints
 from officeplane.services.alerting import Alerting
@@ -118,7 +119,7 @@ async def open_runtime(
             open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
         )
         doorbell = await stack.enter_async_context(open_doorbell(settings))
-        sandbox = Sandbox(_children_at_once())
+        sandbox = Sandbox(_children_at_once(), required=FULL if settings.sandbox == "require" else frozenset())
         stack.push_async_callback(sandbox.close)
         reading = Reading(ledger)
         letters = Letters(API, alerts=bool(settings.alert_url))

@@ -222,7 +222,7 @@ class Workbench:
     ) -> None:
         """Let this worker say that it is alive."""
         known = self.runtime.catalogue.runnable if task_types is None else list(task_types)
-        beat = Heartbeat(self.worker.worker_id, "host", 7, concurrency, running, known, blocked)
+        beat = Heartbeat(self.worker.worker_id, "host", 7, concurrency, running, known, ["seccomp"], blocked)
         await self.worker.keeping.beat(beat)
 
     async def execute(self, sql: str, *args: object) -> list[dict[str, Any]]:

@@ -208,4 +208,5 @@ class Pool:
             # Not the slots: those that wait for a hint are taken too.
             len(self._attempts),
             self._runtime.catalogue.runnable,
+            sorted(self._runtime.sandbox.confinement),
         )

@@ -1,6 +1,6 @@
 """What the facts about Postgres, Redis and the API mean; pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from officeplane.cli.answers import Readiness
 from officeplane.cli.findings import Finding, ok, problem, warning
@@ -8,7 +8,9 @@ from officeplane.cli.texts import span
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
 from officeplane.local import LocalInstallation
+from officeplane.sandbox.confinement import FULL, named
 from officeplane.store.doctor import PlaneFacts, PostgresFacts, SchemaFacts
+from officeplane.store.workers import WorkerInfo
 
 POSTGRES_OLDEST = 14
 REDIS_OLDEST = (7, 0)
@@ -106,6 +108,7 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
         slots = sum(worker.concurrency for worker in facts.workers)
         running = sum(worker.running for worker in facts.workers)
         yield ok("workers", f"{len(facts.workers)} alive with {slots} slots, {running} of them busy.")
+        yield _judge_confinement(facts.workers)
     else:
         yield problem("workers", "No worker is alive: tasks wait.", "Start one with `officeplane worker`.")
     for worker in facts.workers:
@@ -125,6 +128,22 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
     yield from _judge_held(facts)
     yield from _judge_chores(facts, chores)
     yield from _judge_letters(facts)
+
+
+def _judge_confinement(workers: Sequence[WorkerInfo]) -> Finding:
+    told = [worker for worker in workers if worker.confinement is not None]
+    missing = {(worker.host, layer) for worker in told for layer in FULL.difference(worker.confinement or ())}
+    if missing:
+        hosts = ", ".join(sorted({host for host, _ in missing}))
+        return warning(
+            "sandbox",
+            f"Files are opened without {named({layer for _, layer in missing})} on {hosts}: "
+            "a defect in a parser could be used to read and reach what the worker can.",
+            "Landlock needs Linux 5.13 or newer and must be on (/sys/kernel/security/lsm); a container must allow its "
+            "calls and seccomp. OFFICEPLANE_SANDBOX=require refuses to run without them.",
+        )
+    held = sorted({layer for worker in told for layer in worker.confinement or ()})
+    return ok("sandbox", f"Files are opened under {', '.join(held) or 'what older workers do not tell'}.")
 
 
 def _judge_durability(facts: PostgresFacts) -> Iterator[Finding]:

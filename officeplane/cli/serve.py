@@ -12,6 +12,7 @@ def serve(
 ) -> None:
     """Serve the API; Ctrl-C or SIGTERM answers what was asked first."""
     from officeplane.cli.collector import relax_collector
+    from officeplane.cli.confinement import check_confinement
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
     from officeplane.cli.hosting import host_server, listen
@@ -23,5 +24,6 @@ def serve(
     configure_logs(settings)
     with listen(settings) as listener:
         check_ledger(settings, may_come_later=True)
+        check_confinement(settings)
         relax_collector()
         raise typer.Exit(host_server(create_app(settings), settings, listener))

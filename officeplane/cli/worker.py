@@ -16,15 +16,19 @@ def worker(
     import uvloop
 
     from officeplane.cli.collector import relax_collector
+    from officeplane.cli.confinement import check_confinement
     from officeplane.cli.environment import read_settings, require_database
     from officeplane.cli.handlers import check_handlers
     from officeplane.cli.ledger import check_ledger, unreachable
     from officeplane.domain.errors import DatabaseUnavailableError
+    from officeplane.telemetry.logs import configure_logs
     from workers.pool import run_worker
 
     modules = tuple(handlers) if handlers else None
     settings = check_handlers(require_database(read_settings(concurrency=concurrency, handlers=modules)))
     check_ledger(settings)
+    configure_logs(settings)
+    check_confinement(settings)
     relax_collector()
     try:
         raise typer.Exit(uvloop.run(run_worker(settings)))

@@ -84,6 +84,8 @@ class Watchdog:
             pass_fds=self._inherits,
             start_new_session=True,
             cwd="/",
+            # It needs none of our secrets, and cannot hide them.
+            env={},
         )
 
 

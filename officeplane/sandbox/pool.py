@@ -18,9 +18,11 @@ from typing import Final
 
 import structlog
 
+from officeplane.sandbox.confinement import FULL, Confinement, Layer, named, offered
 from officeplane.sandbox.frames import Body, Frame, head_of, read
 from officeplane.sandbox.letters import BIRTH, END, NUMBER
 
+NURSERY: Final = "officeplane.sandbox.nursery"
 REQUESTS_PER_CHILD: Final = 2_000
 LINGER_SECONDS: Final = 0.02
 """How long a request waits for its document's child while another child has nothing to do."""
@@ -43,6 +45,13 @@ class ChildDiedError(Exception):
 
 class SandboxError(Exception):
     """The child met something that nobody thought of; its log line has the stack."""
+
+
+class NotConfinedError(SandboxError):
+    """The child is not held as it has to be here, and was not given anything."""
+
+    def __init__(self, missing: Confinement) -> None:
+        super().__init__(f"no file is opened without {named(missing)}, which OFFICEPLANE_SANDBOX=require asks for")
 
 
 class _Child:
@@ -80,9 +89,11 @@ Heard = Callable[[Frame], None]
 
 
 class Sandbox:
-    """At most so many children, born when they are needed."""
+    """At most so many children, born when they are needed, and held by as much as is required at least."""
 
-    def __init__(self, children_max: int) -> None:
+    def __init__(self, children_max: int, *, required: Confinement = frozenset()) -> None:
+        self._required = required
+        self._held: Confinement | None = None
         self._turns = children_max
         self._waiting: list[_Waiting] = []
         self._idle: list[_Child] = []
@@ -90,6 +101,11 @@ class Sandbox:
         self._nursery: _Nursery | None = None
         self._opening = asyncio.Lock()
         self._unclaimed: list[asyncio.Future[_Child]] = []
+
+    @property
+    def confinement(self) -> Confinement:
+        """What holds the children: as the last one told, and before the first, what the kernel offers."""
+        return offered() if self._held is None else self._held
 
     async def ask(
         self, body: Body, attached: Sequence[bytes] = (), *, document: str | None = None, heard: Heard | None = None
@@ -218,7 +234,20 @@ class Sandbox:
             ours.close()
             raise ChildDiedError(signal.SIGKILL) from None
         reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
-        return _Child(nursery, pid, reader, writer)
+        child = _Child(nursery, pid, reader, writer)
+        try:
+            # Its first word, before it has met anything that could make it lie.
+            told = await read(reader)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise ChildDiedError(await self._end(child)) from None
+        held = frozenset(map(Layer, told.body["held"]))
+        if self._required - held:
+            await self._end(child)
+            raise NotConfinedError(self._required - held)
+        if (FULL & self.confinement) - held:
+            _log.warning("sandbox.incomplete", missing=sorted(FULL - held))
+        self._held = held
+        return child
 
     async def _open_nursery(self) -> "_Nursery":
         async with self._opening:
@@ -255,7 +284,7 @@ class _Nursery:
                 sys.executable,
                 "-I",
                 "-m",
-                "officeplane.sandbox.nursery",
+                NURSERY,
                 str(theirs.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),

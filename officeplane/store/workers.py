@@ -23,6 +23,8 @@ class WorkerInfo:
     concurrency: int
     running: int
     task_types: tuple[str, ...]
+    confinement: tuple[str, ...] | None
+    """What holds the processes in which it opens files; None: its version does not tell."""
     started_at: datetime
     last_seen_at: datetime
     blocked: Blockage | None = None
@@ -39,6 +41,7 @@ class Heartbeat:
     concurrency: int
     running: int
     task_types: Sequence[str]
+    confinement: Sequence[str]
     blocked: Blockage | None = None
 
 
@@ -54,6 +57,7 @@ async def beat(executor: Executor, heartbeat: Heartbeat) -> None:
         heartbeat.running,
         heartbeat.task_types,
         *((None,) * 4 if blocked is None else (blocked.seconds, blocked.task_id, blocked.task_type, blocked.at)),
+        heartbeat.confinement,
     )
 
 
@@ -78,6 +82,7 @@ async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
             row["concurrency"],
             row["running"],
             tuple(row["task_types"]),
+            None if row["confinement"] is None else tuple(row["confinement"]),
             row["started_at"],
             row["last_seen_at"],
             _blocked(row),

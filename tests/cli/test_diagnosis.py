@@ -47,6 +47,7 @@ WORKER = WorkerInfo(
     concurrency=3,
     running=1,
     task_types=("noop",),
+    confinement=("landlock", "namespaces", "seccomp"),
     started_at=NOW,
     last_seen_at=NOW,
 )
@@ -130,6 +131,7 @@ def test_redis_is_questioned(facts: RedisFacts, expected: tuple[str, Verdict]) -
         (replace(PLANE, orphaned_types={"acme.summarise": 4}), ("task types", Verdict.PROBLEM)),
         (replace(PLANE, leaders=()), ("chores", Verdict.PROBLEM)),
         (replace(PLANE, leaders=(Leader("sweeper", "w0", leads=False),)), ("chores", Verdict.PROBLEM)),
+        (replace(PLANE, workers=(WORKER, replace(WORKER, confinement=("seccomp",)))), ("sandbox", Verdict.WARNING)),
         (replace(PLANE, overdue_leases=2), ("leases", Verdict.PROBLEM)),
         (replace(PLANE, unresolved_letters=UnresolvedLetters("f1", "noop", 2, 3)), ("dead letters", Verdict.WARNING)),
         (replace(PLANE, undelivered_alerts=1), ("alerts", Verdict.WARNING)),
@@ -189,3 +191,11 @@ def test_what_is_held_back_is_named() -> None:
         for one in judge_plane(replace(PLANE, held_back={f"type t{n}": "paused" for n in range(12)}), set())
         if one.check == "held back"
     )
+
+
+def test_a_sandbox_that_lacks_something_is_told_with_its_host_and_what_it_lacks() -> None:
+    workers = (WORKER, replace(WORKER, host="there", confinement=("seccomp",)), replace(WORKER, confinement=None))
+
+    (finding,) = [one for one in judge_plane(replace(PLANE, workers=workers), CHORES) if one.check == "sandbox"]
+
+    assert finding.detail.startswith("Files are opened without landlock on there:")

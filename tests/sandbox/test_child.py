@@ -197,7 +197,7 @@ def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line
 
 CONFINED = """
     import socket, sys
-    from officeplane.sandbox import child, limits
+    from officeplane.sandbox import child, confinement, limits
 
     def burn(*_):
         while True: pass
@@ -214,7 +214,7 @@ CONFINED = """
         # Of which the start has used up a part that differs: the others could be left without any.
         limits.CPU_SECONDS = 1
     connection = socket.socket(fileno=int(sys.argv[1]))
-    limits.confine()
+    confinement.confine()
     child.serve(connection)
 """
 

@@ -174,17 +174,24 @@ async def test_whoever_is_cancelled_while_the_nursery_begins_leaves_it_to_the_ne
     await eventually(lambda: all(one.fileno() == -1 for one in made), what="nothing left open")
 
 
-async def test_a_child_may_read_no_environment_and_has_no_descriptor_but_its_socket(sandbox: Sandbox) -> None:
+async def test_a_child_has_no_environment_and_no_descriptor_but_its_socket(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "NURSERY", "tests.sandbox.showing")
+
+    shown = (await sandbox.ask({})).body
+
+    assert shown["environ"] == {}
+    assert shown["descriptors"] == ["character", "character", "character", "own sizes"]
+
+
+async def test_nobody_of_the_same_user_may_look_into_a_nursery_or_a_child(sandbox: Sandbox) -> None:
     await opened(sandbox)
-    child = Path(f"/proc/{the_child()}")
 
-    descriptors = {int(link.name): link.readlink() for link in (child / "fd").iterdir()}
+    # What belongs to root, whoever runs it, is closed to all others.
+    owners = {Path(f"/proc/{pid}/environ").stat().st_uid for pid in (*nurseries(), *born())}
 
-    sockets = [number for number, target in descriptors.items() if str(target).startswith("socket:")]
-    others = {str(target) for number, target in descriptors.items() if number not in sockets}
-    assert (child / "environ").read_bytes() == b""
-    assert len(sockets) == 1
-    assert others == {"/dev/null"}
+    assert owners == {0}
 
 
 async def test_a_child_is_bounded_in_memory_files_and_descriptors(sandbox: Sandbox) -> None:
@@ -197,6 +204,8 @@ async def test_a_child_is_bounded_in_memory_files_and_descriptors(sandbox: Sandb
     assert bounds["Max file size"] == "0"
     assert bounds["Max core file size"] == "0"
     assert int(bounds["Max open files"]) == 16
+    assert bounds["Max processes"] == "0"
+    assert bounds["Max locked memory"] == "0"
     assert int(bounds["Max cpu time"]) <= 60
 
 

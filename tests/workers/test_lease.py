@@ -39,7 +39,7 @@ async def a_keeper(
     keeper = LeaseKeeper(
         LeaseTerms(database_url, LEASE_SECONDS, heartbeat_seconds),
         heard.news,
-        lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"]),
+        lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"], []),
         Meter(),
         Rescue(database_url, WorkerId("keeper"), bench.worker.settlements_on),
     )

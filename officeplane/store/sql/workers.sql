@@ -3,12 +3,13 @@
 -- name: beat
 -- Says that a worker is alive. Always one row.
 INSERT INTO workers AS w (id, host, pid, concurrency, running, task_types, last_seen_at,
-                          blocked_since, blocked_task_id, blocked_task_type, blocked_at)
+                          blocked_since, blocked_task_id, blocked_task_type, blocked_at, confinement)
 VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(),
-        clock_timestamp() - make_interval(secs => $7::float8), $8, $9, $10)
+        clock_timestamp() - make_interval(secs => $7::float8), $8, $9, $10, $11)
 ON CONFLICT (id) DO UPDATE SET running = excluded.running, last_seen_at = excluded.last_seen_at,
     blocked_since = excluded.blocked_since, blocked_task_id = excluded.blocked_task_id,
-    blocked_task_type = excluded.blocked_task_type, blocked_at = excluded.blocked_at
+    blocked_task_type = excluded.blocked_task_type, blocked_at = excluded.blocked_at,
+    confinement = excluded.confinement
 RETURNING id
 
 -- name: leave
@@ -20,7 +21,7 @@ SELECT id FROM gone
 -- Workers seen within a time. No row: none.
 SELECT id, host, pid, concurrency, running, task_types, started_at, last_seen_at,
        date_part('epoch', clock_timestamp() - blocked_since) AS blocked_seconds, blocked_task_id, blocked_task_type,
-       blocked_at
+       blocked_at, confinement
   FROM workers
  WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8) ORDER BY started_at, id
 
