@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Final
 
+import structlog
 from uuid_utils import uuid4
 
 from officeplane.config import Settings
@@ -16,7 +17,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
 from officeplane.domain.retry import RetryPolicy
-from officeplane.handlers.catalogue import Catalogue, load_catalogue
+from officeplane.handlers.catalogue import Catalogue, installed_handlers, load_catalogue
 from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services import failpoints
@@ -51,6 +52,7 @@ from officeplane.services.waiting import Waiting
 from officeplane.store.connection import Ledger, open_ledger
 
 LEDGER_CONNECTIONS: Final = 8
+_log = structlog.stdlib.get_logger(__name__)
 API: Final = "api"
 """In whose name the tasks are counted that end without a worker."""
 
@@ -115,6 +117,8 @@ async def open_runtime(
     failpoints.arm(settings.failpoints, settings.failpoints_seed)
     async with AsyncExitStack() as stack:
         catalogue = load_catalogue((*settings.handlers, *handlers))
+        for found in installed_handlers():
+            _log.info("handlers.loaded", module=found.module, package=found.package, place=found.place)
         ledger = await stack.enter_async_context(
             open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
         )

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Final
@@ -67,9 +68,31 @@ class Catalogue:
             raise UnknownTaskTypeError(message, [FieldError("taskType", message)]) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A module with handlers that nobody has named: a package that is installed here brings it."""
+
+    module: str
+    package: str
+    place: str
+
+
+def installed_handlers() -> list[Installed]:
+    """Return what installed packages bring, each imported."""
+    return [
+        Installed(
+            entry.module,
+            "unknown" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}",
+            str(importlib.import_module(entry.module).__file__),
+        )
+        for entry in entry_points(group=ENTRY_POINT_GROUP)
+    ]
+
+
 def load_catalogue(modules: Iterable[ModuleType | str] = ()) -> Catalogue:
     """Return the built-in task types with those of the modules and of installed entry points."""
-    return Catalogue([*_edits(), *_declared([*_builtin_modules(), *_installed_modules(), *modules])])
+    installed = (found.module for found in installed_handlers())
+    return Catalogue([*_edits(), *_declared([*_builtin_modules(), *installed, *modules])])
 
 
 def _edits() -> Iterator[TaskType]:
@@ -88,11 +111,6 @@ def _edits() -> Iterator[TaskType]:
 def _builtin_modules() -> Iterator[str]:
     for module in pkgutil.iter_modules(builtin.__path__, f"{builtin.__name__}."):
         yield module.name
-
-
-def _installed_modules() -> Iterator[str]:
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
-        yield entry.module
 
 
 def _declared(modules: Iterable[ModuleType | str]) -> Iterator[TaskType]:
