@@ -1,7 +1,7 @@
 """A child process: runs plain `def` handlers one after the other, until it is killed.
 
-It has the worker's environment without the two URLs and no descriptor but its
-end of one socket. When the worker goes away, in whatever way, so does it.
+It has of the worker's environment what it is given by name, and no descriptor but
+its end of one socket. When the worker goes away, in whatever way, so does it.
 """
 
 import base64

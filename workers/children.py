@@ -26,12 +26,12 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.context import Reader, Reports
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawns
+from workers.environment import handler_environment
 from workers.frames import Message, packed, read
 from workers.results import EditsWanted
 
 TASKS_PER_CHILD: Final = 1_000
 LAST_WORDS_SECONDS: Final = 0.2
-SECRETS: Final = ("OFFICEPLANE_DATABASE_URL", "OFFICEPLANE_REDIS_URL")
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -71,8 +71,9 @@ class _Child:
 class Children:
     """The idle children of a worker, and new ones as they are needed."""
 
-    def __init__(self, handler_modules: Sequence[str]) -> None:
+    def __init__(self, handler_modules: Sequence[str], variables: Sequence[str] = ()) -> None:
         self._handler_modules = handler_modules
+        self._named = variables
         self._idle: list[_Child] = []
         self._starting: list[asyncio.Task[_Child]] = []
 
@@ -126,7 +127,6 @@ class Children:
 
     async def _spawn(self) -> _Child:
         ours, theirs = socket.socketpair()
-        environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
         with theirs:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -136,7 +136,7 @@ class Children:
                 *self._handler_modules,
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                env=environment,
+                env=handler_environment(os.environ, self._named),
                 start_new_session=True,
             )
         reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 24)

@@ -67,7 +67,7 @@ class Pool:
         self._attempts = Attempts()
         self._deadlines = Deadlines()
         self._reports = LedgerReports(services.keeping)
-        self._children = Children(settings.handlers)
+        self._children = Children(settings.handlers, settings.handler_environment)
         self._runner = Runner(
             runtime.catalogue,
             services.keeping,

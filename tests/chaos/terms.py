@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from tests.chaos.marks import MARKS_VARIABLE
+
 API_PROCESSES: Final = 2
 WORKER_PROCESSES: Final = 3
 
@@ -45,6 +47,7 @@ class Terms:
             "CONCURRENCY": self.concurrency,
             "POISON_CRASHES": self.poison_crashes,
             "HANDLERS": "tests.chaos.handlers",
+            "HANDLER_ENVIRONMENT": MARKS_VARIABLE,
             "LOG_FORMAT": "json",
         }
         return {f"OFFICEPLANE_{name}": str(value) for name, value in told.items()}

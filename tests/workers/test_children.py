@@ -31,7 +31,7 @@ class Host:
     def __init__(self, bench: Workbench) -> None:
         self.bench = bench
         self.reports = LedgerReports(bench.worker.keeping)
-        self.children = Children([HANDLERS])
+        self.children = Children([HANDLERS], ["ACME_TOKEN", "ACME_MANY_*", "OFFICEPLANE_*"])
 
     async def run(self, task_type: str, payload: dict[str, Any] | None = None) -> Outcome:
         """Run a new task to its end."""
@@ -213,17 +213,20 @@ async def test_a_child_that_died_between_tasks_costs_the_next_task_nothing(host:
     assert isinstance(outcome, Succeeded)
 
 
-async def test_a_child_has_the_workers_environment_without_the_two_urls(
+async def test_a_child_sees_of_the_workers_environment_what_is_named_and_none_of_its_secrets(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OFFICEPLANE_DATABASE_URL", "postgresql://secret")
-    monkeypatch.setenv("OFFICEPLANE_REDIS_URL", "redis://secret")
-    monkeypatch.setenv("ACME_TOKEN", "for the handlers")
+    secrets = [f"OFFICEPLANE_{name}_URL" for name in ("DATABASE", "OWNER", "REDIS", "ALERT")]
+    for name in (*secrets, "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "ACME_TOKEN_TOO"):
+        monkeypatch.setenv(name, "secret")
+    for name in ("ACME_TOKEN", "ACME_MANY_THINGS", "OFFICEPLANE_URL", "LC_TIME"):
+        monkeypatch.setenv(name, "for the handlers")
 
     environment = (await surroundings(host))["environment"]
 
-    assert not {"OFFICEPLANE_DATABASE_URL", "OFFICEPLANE_REDIS_URL"} & environment.keys()
-    assert environment["ACME_TOKEN"] == "for the handlers"
+    assert "secret" not in environment.values()
+    named = {name for name, value in environment.items() if value == "for the handlers"}
+    assert named == {"ACME_TOKEN", "ACME_MANY_THINGS", "OFFICEPLANE_URL", "LC_TIME"}
     assert environment["PATH"] == os.environ["PATH"]
 
 
