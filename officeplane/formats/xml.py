@@ -25,6 +25,19 @@ def serialise(root: Element) -> bytes:
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
 
 
+def take_out(element: Element) -> None:
+    """Remove an element from its tree for good, with all that is in it.
+
+    From the innermost on: to remove a large element as it is takes lxml time in squares,
+    because it looks for the namespaces of all that is inside.
+    """
+    for inner in reversed([*element.iter("*")]):
+        inner.clear()
+    parent = element.getparent()
+    if parent is not None:
+        parent.remove(element)
+
+
 _ALLOWED_CONTROLS: Final = frozenset("\t\n\r")
 
 

@@ -1,7 +1,8 @@
 """Blocks of a story: a paragraph, a table, a control or a mark between them, and what is known of it."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from officeplane.formats.word.bookmarks import RANGE_MARKS, node_of, number_of
@@ -85,8 +86,12 @@ class Block:
         self._insets: list[Inset] | None = None
         self._paragraphs: list[Paragraph] | None = None
         self._text: str | None = None
+        leading: set[Element] | None = None
         for mark in element.iter(BOOKMARK_START, BOOKMARK_END, COMMENT_REFERENCE):
-            self._note(mark)
+            if leading is None and mark.tag == BOOKMARK_END:
+                # Looked up once: there may be thousands of marks, one behind the other.
+                leading = {element, *takewhile(_leads, element)}
+            self._note(mark, leading or ())
         if self.paragraph.tag == P and styles is not None:
             self.level = _level(self.paragraph, styles)
         # Nodes begin or end here.
@@ -181,23 +186,20 @@ class Block:
     def _texts(self) -> dict[Element, str]:
         return {one.element: one.text for one in self.paragraphs if one.counts}
 
-    def _note(self, mark: Element) -> None:
+    def _note(self, mark: Element, leading: Collection[Element]) -> None:
         if mark.tag == COMMENT_REFERENCE:
             self.comment_ids.append(mark.get(ID, ""))
             return
         number = number_of(mark)
         self.highest = max(self.highest, number)
         if mark.tag == BOOKMARK_END:
-            self.closings.append(Closing(mark, number, self._is_leading(mark)))
+            self.closings.append(Closing(mark, number, mark in leading))
         elif (node_id := node_of(mark)) is not None:
             self.openings.append((node_id, mark))
 
-    def _is_leading(self, mark: Element) -> bool:
-        if mark is self.element:
-            return True
-        return mark.getparent() is self.element and all(
-            before.tag in _LEADS for before in mark.itersiblings(preceding=True)
-        )
+
+def _leads(inner: Element) -> bool:
+    return inner.tag in _LEADS
 
 
 def _held(control: Element) -> Element:

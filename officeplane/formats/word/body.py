@@ -150,9 +150,7 @@ class Body:
         unmarked = list(self.structure.unmarked(self.structure.owner_of(page)))
         if len(unmarked) > 1:
             # Pages that have their ids by their turn would get another, or become one.
-            for other in reversed(unmarked):
-                if other is not page and not self.is_blank(other):
-                    self._frames.put_around(other)
+            self._frames.put_around([other for other in unmarked if other is not page and not self.is_blank(other)])
             page = self.place(page.id)
         begin, end = self._frames.remove(page)
         remains = remains_of([block.element for block in self.story.blocks[begin:end]])

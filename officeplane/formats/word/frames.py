@@ -33,11 +33,15 @@ class Frames:
         heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
         heading.append(end)
 
-    def put_around(self, page: Place) -> None:
-        """Mark a page that was only known by its turn."""
-        begin, end = around(page.id, self._number())
-        self._story.insert(page.end, [end])
-        self._story.insert(page.begin, [begin])
+    def put_around(self, pages: Sequence[Place]) -> None:
+        """Mark pages that were only known by their turn; there may be thousands, in order."""
+        taken = self._highest_number()
+        for page in reversed(pages):
+            number = free_number(taken, self._story.root)
+            taken = max(taken, number)
+            begin, end = around(page.id, number)
+            self._story.insert(page.end, [end])
+            self._story.insert(page.begin, [begin])
 
     def is_whole(self, page: Place) -> bool:
         """Tell whether the bookmark of a page is around its blocks, as it was made here."""
@@ -96,6 +100,9 @@ class Frames:
         return top
 
     def _number(self, elements: Sequence[Element] = ()) -> int:
+        return free_number(self._highest_number(elements), self._story.root)
+
+    def _highest_number(self, elements: Sequence[Element] = ()) -> int:
         highest = max(map(_HIGHEST, self._story.blocks), default=-1)
         kept = max((number_of(mark) for made in elements for mark in made.iter(BOOKMARK_START)), default=-1)
-        return free_number(max(highest, kept, self._highest), self._story.root)
+        return max(highest, kept, self._highest)

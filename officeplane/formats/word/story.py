@@ -17,7 +17,7 @@ from officeplane.formats.word.block import Block
 from officeplane.formats.word.names import SECT_PR
 from officeplane.formats.word.segments import replace_spans
 from officeplane.formats.word.styles import Styles
-from officeplane.formats.xml import Element
+from officeplane.formats.xml import Element, take_out
 
 _BETWEEN: Final = "\0"
 """Stands between paragraphs in what is searched: no text that can be looked for has it."""
@@ -71,9 +71,9 @@ class Story:
         self._put(at, at, [Block(made, self._styles) for made in elements])
 
     def remove(self, begin: int, end: int) -> None:
-        """Take out the blocks from one place up to another."""
+        """Take out the blocks from one place up to another; their elements are empty then."""
         for block in self.blocks[begin:end]:
-            self.container.remove(block.element)
+            take_out(block.element)
         self._put(begin, end, [])
 
     def touch(self, at: int) -> None:

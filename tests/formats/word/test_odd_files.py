@@ -1,8 +1,14 @@
+from collections.abc import Callable
+from time import process_time
+
 import pytest
 
 from officeplane.domain.document import UnsupportedDocumentError
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
+from officeplane.edits.contract import Edit
+from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.edit_page import EditPage
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.package import Package
 from officeplane.formats.word.document import Word
@@ -96,3 +102,27 @@ def test_numbers_of_bookmarks_at_the_end_of_their_range_leave_room() -> None:
     applied(word, WritePage(content="Page"))
 
     assert '<w:bookmarkStart w:id="0" w:name="_op_page_' in xml(word)
+
+
+@pytest.mark.parametrize(
+    ("make", "edit"),
+    [
+        (documents.large, lambda page: EditPage(page_id=page, content="x")),
+        (documents.large, lambda page: DeletePage(page_id=page)),
+        (documents.interrupted, lambda page: DeletePage(page_id=page)),
+    ],
+    ids=["edit large", "delete large", "delete interrupted"],
+)
+def test_to_replace_or_delete_a_page_costs_as_much_as_to_read_it_however_large_it_is(
+    make: documents.Make, edit: Callable[[str], Edit]
+) -> None:
+    word = opened(make())
+    begun = process_time()
+    page = next(one.id for one in nodes(word.outline()) if one.kind == "page")
+    word.text()
+    read = process_time()
+
+    applied(word, edit(page))
+
+    # Where it took time in squares, it was more than this, or had no end.
+    assert process_time() - read < 4 * (read - begun)
