@@ -101,13 +101,20 @@ RevisionNumber = Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=2
 Revision = Annotated[RevisionNumber | None, Query(description="A revision's number; the head if none is given.")]
 IfMatch = Annotated[
     str | None,
-    Header(alias="If-Match", pattern=r'^"[1-9][0-9]{0,15}"$', description='The revision that was read, such as `"3"`.'),
+    Header(
+        alias="If-Match",
+        pattern=r'^("[1-9][0-9]{0,15}"|\*)$',
+        description='The revision that was read, such as `"3"`; `*` for whatever is there.',
+    ),
 ]
 IfNoneMatch = Annotated[
     str | None,
     Header(
         alias="If-None-Match", description="The `ETag` of what was read before; if it still holds, the answer is 304."
     ),
+]
+Author = Annotated[
+    Text | None, Query(min_length=1, max_length=200, description="Who made what is sent, for the document's history.")
 ]
 IdempotencyKey = Annotated[
     PrintableKey | None,

@@ -1,11 +1,24 @@
-"""Validators: a read names the revision that it shows, and whoever has that already is not sent it again."""
+"""Validators: a read names the revision that it shows; whoever has that is not sent it again, or may replace it."""
 
 from starlette.responses import Response
+
+from officeplane.services.documents import ANY, IfMatch
 
 
 def etag(revision: int) -> dict[str, str]:
     """Return the header that names a revision."""
     return {"ETag": f'"{revision}"'}
+
+
+def revision_in(if_match: str | None) -> IfMatch:
+    """Return what an upload says that it is to follow; its form was checked."""
+    match if_match:
+        case None:
+            return None
+        case "*":
+            return ANY
+        case tag:
+            return int(tag.strip('"'))
 
 
 def is_known(if_none_match: str | None, revision: int) -> bool:

@@ -41,7 +41,10 @@ class View(BaseModel):
 
 
 class ErrorView(View):
-    """Why the last failed attempt failed."""
+    """Why the last failed attempt failed; what differs from case to case is in fields of its own."""
+
+    # Those of a child of an atomic batch are the batch's.
+    model_config = ConfigDict(extra="allow")
 
     kind: str
     message: str

@@ -220,10 +220,25 @@ class DocumentExistsError(OfficePlaneError):
 
 
 class StaleRevisionError(OfficePlaneError):
-    """The document is not at the revision that the caller has seen."""
+    """The document is not at the revision that the caller has seen; `facts` may say who changed it since."""
 
     code = "stale_revision"
 
-    def __init__(self, expected: int, actual: int, message: str | None = None) -> None:
+    def __init__(
+        self, expected: int, actual: int, facts: Mapping[str, object] | None = None, message: str | None = None
+    ) -> None:
         super().__init__(message or f"The document is at revision {actual}, not {expected}: read it again.")
-        self.facts = {"expected": expected, "actual": actual}
+        self.facts = {**(facts or {}), "expected": expected, "actual": actual}
+
+
+class PreconditionRequiredError(OfficePlaneError):
+    """The upload would cover up a document, and does not say that this is meant; `facts` say who made it what it is."""
+
+    code = "precondition_required"
+
+    def __init__(self, document_id: str, revision: int, facts: Mapping[str, object]) -> None:
+        super().__init__(
+            f"There is a document {document_id!r} already, which the file would cover up: say which revision was read, "
+            'as in `If-Match: "1"`, or that it may be covered up whatever it is, with `If-Match: *`.'
+        )
+        self.facts = {"revision": revision, **facts}

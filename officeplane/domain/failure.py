@@ -1,6 +1,7 @@
 """Why an attempt failed: a closed set of kinds, and what each costs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -45,6 +46,8 @@ class Failure:
     """Of an atomic batch, the position of the child that it was about."""
     retry_after: float | None = None
     """Of a rate limit, for how many seconds it asked, if it did."""
+    facts: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What differs from case to case, for programs; the message is the same for equal causes."""
 
     @property
     def is_charged(self) -> bool:

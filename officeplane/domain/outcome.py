@@ -134,7 +134,8 @@ def _after_failure(
         task.claim_id,
         TaskState.RETRYING,
         error_json=json.dumps(
-            {"kind": failure.kind, "message": _told(failure, poisoned=poisoned, standing=standing)}
+            dict(failure.facts)
+            | {"kind": failure.kind, "message": _told(failure, poisoned=poisoned, standing=standing)}
             | ({} if failure.child is None else {"child": failure.child})
         ),
         charged=charged,

@@ -178,6 +178,16 @@ class Revision:
     size: int
     created_at: datetime
 
+    @property
+    def made(self) -> dict[str, object]:
+        """Who made it and how, for those who did not know of it."""
+        return {
+            "revision": self.revision,
+            "author": self.author,
+            "taskType": self.task_type,
+            "taskId": self.task_id,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -7,7 +7,7 @@ edit. What is read is read from revisions, which nobody changes.
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from uuid_utils import uuid7
 
@@ -18,6 +18,7 @@ from officeplane.domain.errors import (
     FieldError,
     IllegalStateError,
     InvalidRequestError,
+    PreconditionRequiredError,
     RevisionNotFoundError,
     StaleRevisionError,
     TaskNotFoundError,
@@ -31,7 +32,7 @@ from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox
 from officeplane.services.cancellation import Cancellation
-from officeplane.services.conflicts import Condition, conflict_with
+from officeplane.services.conflicts import Condition, conflict_with, made_since
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.intake import take_in
 from officeplane.services.spool import Spool, spooled_bytes
@@ -44,6 +45,10 @@ from officeplane.store.tasks import END_OF_TIME
 
 LANE_SECONDS: Final = 30.0
 """How long an upload waits for its turn before its sender is told where to look."""
+
+ANY: Final = "*"
+IfMatch: TypeAlias = int | Literal["*"] | None
+"""Which revision an upload is to follow: the one that was read, whatever there is, or none as there is none yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,11 @@ class Documents:
                 raise DocumentExistsError(chosen)
         return await self.show(chosen)
 
-    async def put(self, document_id: str, spool: Spool, if_match: int | None, author: str | None) -> Put:
-        """Take a file as a new document, or as the next revision of one, when its lane's turn comes."""
+    async def put(self, document_id: str, spool: Spool, if_match: IfMatch, author: str | None) -> Put:
+        """Take a file as a new document, or as the next revision of one, when its lane's turn comes.
+
+        What is there already is covered up only by who has read it, or who says that it may be.
+        """
         kind = await spool.admitted(self._sandbox)
         known = await documents.show(self._ledger, document_id)
         if known is None:
@@ -98,12 +106,20 @@ class Documents:
             known = await self.show(document_id)
         if known.format is not kind:
             raise UnsupportedDocumentError("other_format", f"The document is a {known.format}; this file is a {kind}.")
-        if if_match is not None and if_match != known.revision:
-            raise StaleRevisionError(if_match, known.revision)
+        if if_match != ANY:
+            if spool.sha256 == known.sha256:
+                # Sent twice, the answer to the first having been lost: there is nothing to cover up.
+                return Put(known, was_made=False, task=None)
+            if if_match is None:
+                raise PreconditionRequiredError(
+                    document_id, known.revision, await made_since(self._ledger, document_id, 0, known.revision)
+                )
+            if if_match != known.revision:
+                raise await self._stale(document_id, if_match, known.revision)
         upload_id = str(uuid7())
 
         async def stage(connection: Connection) -> None:
-            upload = await spool.keep(connection, document_id, if_match)
+            upload = await spool.keep(connection, document_id, None if if_match == ANY else if_match)
             await documents.stage_upload(connection, upload_id, document_id, upload)
 
         await self._ledger.in_transaction(stage)
@@ -114,9 +130,12 @@ class Documents:
         now = await self.show(document_id)
         if details.task.state is TaskState.COMPLETED:
             return Put(now, was_made=False, task=None)
-        if if_match is not None and any(failure.kind == FailureKind.EDIT_CONFLICT for failure in details.failures):
-            raise StaleRevisionError(if_match, now.revision)
+        if isinstance(if_match, int) and any(one.kind == FailureKind.EDIT_CONFLICT for one in details.failures):
+            raise await self._stale(document_id, if_match, now.revision)
         raise IllegalStateError(details.task.id, details.task.state, "put in place")
+
+    async def _stale(self, document_id: str, expected: int, actual: int) -> StaleRevisionError:
+        return StaleRevisionError(expected, actual, await made_since(self._ledger, document_id, expected, actual))
 
     async def show(self, document_id: str) -> Document:
         """Return a document."""
@@ -214,7 +233,8 @@ class Documents:
         at = stored.revision.revision
         conflict = await conflict_with(wanted, at, self._ledger, self._sandbox, file, orders)
         if conflict is not None and request.base_revision is not None:
-            raise StaleRevisionError(request.base_revision, at, f"The task would fail: {conflict}.")
+            message = f"The task would fail: {conflict.message}."
+            raise StaleRevisionError(request.base_revision, at, conflict.facts, message)
         answer = await self._asked(
             {
                 "deed": "apply",

@@ -13,13 +13,13 @@ from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.outcome import Edited, Failed, Outcome
+from officeplane.domain.outcome import Edited, Failed, Outcome, Succeeded
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe, piece_key
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
-from officeplane.services.conflicts import Condition, conflict_with
+from officeplane.services.conflicts import Condition, Conflict, conflict_with, made_since
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.heads import KnownHeads
 from officeplane.services.ride import Work
@@ -93,7 +93,7 @@ class Editing:
             wanted = Condition(head.base_revision, head.on_conflict)
             conflict = await conflict_with(wanted, head.revision, self._ledger, self._sandbox, file, orders)
             if conflict is not None:
-                return Failed(Failure(FailureKind.EDIT_CONFLICT, conflict))
+                return _conflicting(conflict)
             answer = await ask(self._ledger, self._sandbox, _deed(head, orders), file)
         except NOT_EDITED as error:
             return _not_edited(error)
@@ -164,9 +164,14 @@ class Editing:
         upload = await documents.upload(self._ledger, upload_id, task.document_id)
         if upload is None:
             return _permanent("the uploaded file is gone")
+        if upload.if_match is not None and upload.sha256 == head.sha256:
+            # Sent twice, the answer to the first having been lost.
+            return Succeeded(json_of({"revision": head.revision}))
         if upload.if_match is not None and upload.if_match != head.revision:
             message = f"it was to follow revision {upload.if_match}, but the document is at revision {head.revision}"
-            return Failed(Failure(FailureKind.EDIT_CONFLICT, message))
+            since = await made_since(self._ledger, task.document_id, upload.if_match, head.revision)
+            facts = {"expected": upload.if_match, "actual": head.revision, **since}
+            return _conflicting(Conflict(message, facts))
         return self._edited(Work.of(task, head.author), head, {}, upload.recipe, {}, upload.sha256, upload.size)
 
     @staticmethod
@@ -275,6 +280,10 @@ def _not_edited(error: Exception) -> Failed:
 
 def _permanent(message: str) -> Failed:
     return Failed(Failure(FailureKind.PERMANENT, message))
+
+
+def _conflicting(conflict: Conflict) -> Failed:
+    return Failed(Failure(FailureKind.EDIT_CONFLICT, conflict.message, facts=conflict.facts))
 
 
 def _invalid(message: str, child: int | None = None) -> Failed:

@@ -1,6 +1,7 @@
 """The spool: a file on its way in, on disk rather than in memory, until the gate has looked at it."""
 
 import asyncio
+import hashlib
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +19,8 @@ from officeplane.store.documents import PIECES_AT_ONCE, Upload
 class Spool:
     """A file that was received whole."""
 
-    def __init__(self, file: IO[bytes], size: int) -> None:
+    def __init__(self, file: IO[bytes], size: int, sha256: str) -> None:
+        self.sha256 = sha256
         self._file = file
         self._size = size
         self._cuts: Sequence[int] = ()
@@ -66,10 +68,12 @@ async def spooled(body: AsyncIterable[bytes]) -> AsyncGenerator[Spool, None]:
     # Unlinked from its birth, so that nothing of it survives a kill.
     with tempfile.TemporaryFile(prefix="officeplane-") as file:
         size = 0
+        seen = hashlib.sha256()
         async for block in body:
             size += len(block)
+            seen.update(block)
             file.write(block)
-        yield Spool(file, size)
+        yield Spool(file, size, seen.hexdigest())
 
 
 @asynccontextmanager

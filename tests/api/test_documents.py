@@ -115,7 +115,7 @@ async def test_whatever_the_title_a_document_is_made_or_refused(api: Api, format
 
 async def test_a_first_upload_is_created_and_the_next_is_a_new_revision(api: Api, document_id: str) -> None:
     first = await put(api, document_id)
-    upload = asyncio.create_task(put(api, document_id, OTHER))
+    upload = asyncio.create_task(put(api, document_id, OTHER, '"1"'))
     await eventually(lambda: _waits(api, document_id), what="the upload's task")
     await run_next(api, document_id)
     second = await upload
@@ -132,7 +132,7 @@ async def test_an_upload_to_a_busy_document_is_accepted_with_the_place_of_its_ta
     await put(api, document_id)
     monkeypatch.setattr(service, "LANE_SECONDS", 0.05)
 
-    response = await put(api, document_id, OTHER)
+    response = await put(api, document_id, OTHER, "*")
 
     assert response.status_code == 202
     task = json_of(response)
@@ -140,6 +140,44 @@ async def test_an_upload_to_a_busy_document_is_accepted_with_the_place_of_its_ta
     assert (task["taskType"], task["state"]) == ("upload", "QUEUED")
     await run_next(api, document_id)
     assert (await api.get(f"/api/documents/{document_id}/content")).content == OTHER
+
+
+async def test_an_upload_over_a_document_says_what_it_covers_up(api: Api, document_id: str) -> None:
+    await put(api, document_id)
+    task_id = await edit(api, document_id)
+
+    response = await put(api, document_id, OTHER)
+    again = await put(api, document_id, (await api.get(f"/api/documents/{document_id}/content")).content)
+
+    assert response.status_code == 428
+    problem = json_of(response)
+    assert (problem["code"], problem["revision"]) == ("precondition_required", 2)
+    assert [(one["revision"], one["taskId"]) for one in problem["revisions"]] == [(1, None), (2, task_id)]
+    assert "If-Match" in problem["detail"]
+    assert (again.status_code, again.headers["ETag"]) == (200, '"2"')
+
+
+async def test_an_upload_has_an_author(api: Api, document_id: str) -> None:
+    path = f"/api/documents/{document_id}"
+    await api.client.put(path, content=FILE, params={"author": "ann"})
+    upload = asyncio.create_task(
+        api.client.put(path, content=OTHER, params={"author": "ben"}, headers={"If-Match": '"1"'})
+    )
+    await eventually(lambda: _waits(api, document_id), what="the upload's task")
+    await run_next(api, document_id)
+    await upload
+    made = json_of(await api.client.post("/api/documents", json={"format": "docx"}, params={"author": "cy"}))
+
+    assert [one["author"] for one in (await api.get(f"{path}/revisions")).json()] == ["ben", "ann"]
+    (first,) = (await api.get(f"/api/documents/{made['id']}/revisions")).json()
+    assert first["author"] == "cy"
+
+
+@pytest.mark.parametrize("author", ["", "a" * 201, "a\x00b"])
+async def test_an_author_that_cannot_be_kept_is_refused(api: Api, document_id: str, author: str) -> None:
+    response = await api.client.put(f"/api/documents/{document_id}", content=FILE, params={"author": author})
+
+    assert code_of(response) == (422, "invalid_parameter")
 
 
 async def test_an_upload_that_follows_another_revision_is_told_both(api: Api, document_id: str) -> None:
@@ -153,7 +191,7 @@ async def test_an_upload_that_follows_another_revision_is_told_both(api: Api, do
     assert (problem["expected"], problem["actual"]) == (7, 1)
 
 
-@pytest.mark.parametrize("given", ["seven", '"-1"', '"0"', "*", '"1", "2"', '"' + "9" * 40 + '"'])
+@pytest.mark.parametrize("given", ["seven", '"-1"', '"0"', "**", '"1", "2"', '"' + "9" * 40 + '"'])
 async def test_an_if_match_that_no_revision_can_have_is_refused(api: Api, document_id: str, given: str) -> None:
     await put(api, document_id)
 

@@ -150,12 +150,12 @@ class _Site:
         """Upload an odd file over its document and edit it; the honest one is put back."""
         document_id = _DOCUMENTS[format]
         async with self._lanes[format]:
-            answer = await self._put(document_id, data)
+            answer = await self._put(document_id, data, over="*")
             if answer.status_code != 200:
                 self._toll.wrong.append(f"{format} {name}: {answer.text[:300]}")
             self._toll.accepted += 1
             await self._edited(format, name, "set_properties", {"title": name[:50]})
-            assert (await self._put(document_id, _HONEST[format]())).status_code == 200
+            assert (await self._put(document_id, _HONEST[format](), over="*")).status_code == 200
 
     async def _edit(self, format: Format) -> None:
         async with self._lanes[format]:
@@ -176,8 +176,9 @@ class _Site:
         if ended["state"] != "COMPLETED":
             self._toll.wrong.append(f"{task_type} of {format} {name}: {ended['state']} {ended['error']}")
 
-    async def _put(self, document_id: str, data: bytes) -> httpx.Response:
-        return await self._http.put(f"/api/documents/{document_id}", content=data)
+    async def _put(self, document_id: str, data: bytes, over: str | None = None) -> httpx.Response:
+        headers = {} if over is None else {"If-Match": over}
+        return await self._http.put(f"/api/documents/{document_id}", content=data, headers=headers)
 
 
 async def _same_again(api: Process, worker: Process, toll: Toll) -> None:

@@ -15,6 +15,7 @@ from officeplane.domain.errors import (
     IllegalStateError,
     InvalidPayloadError,
     InvalidRequestError,
+    PreconditionRequiredError,
     RevisionNotFoundError,
     StaleRevisionError,
 )
@@ -36,7 +37,7 @@ FILE = blank(Format.DOCX, "A file")
 OTHER = blank(Format.DOCX, "Another file")
 
 
-async def put(bench: Workbench, data: bytes = FILE, document_id: str = "plan", if_match: int | None = None) -> Put:
+async def put(bench: Workbench, data: bytes = FILE, document_id: str = "plan", if_match: service.IfMatch = None) -> Put:
     """Upload a file."""
     async with spooled_bytes(data) as spool:
         return await bench.runtime.documents.put(document_id, spool, if_match, "ann")
@@ -44,7 +45,7 @@ async def put(bench: Workbench, data: bytes = FILE, document_id: str = "plan", i
 
 @asynccontextmanager
 async def uploading(
-    bench: Workbench, data: bytes = OTHER, if_match: int | None = None
+    bench: Workbench, data: bytes = OTHER, if_match: service.IfMatch = service.ANY
 ) -> AsyncGenerator[tuple["asyncio.Task[Put]", Task], None]:
     """Upload a file to a document that is there, and give the task that waits for its turn."""
     request = asyncio.create_task(put(bench, data, if_match=if_match))
@@ -101,14 +102,73 @@ async def test_an_upload_is_kept_as_it_came(bench: Workbench, data: bytes) -> No
     assert await content(bench) == data
 
 
-async def test_two_first_uploads_at_once_make_one_document(bench: Workbench) -> None:
-    async with asyncio.TaskGroup() as group:
-        requests = [group.create_task(put(bench, data)) for data in (FILE, OTHER)]
-        upload = await eventually(lambda: _upload_of(bench), what="the second's task")
-        await ran(bench, upload)
+async def test_two_first_uploads_at_once_make_one_document_and_none_is_covered_up(bench: Workbench) -> None:
+    done = await asyncio.gather(*(put(bench, data) for data in (FILE, OTHER)), return_exceptions=True)
 
-    assert sorted(request.result().was_made for request in requests) == [False, True]
+    (made,) = [one for one in done if isinstance(one, Put)]
+    (refused,) = [one for one in done if isinstance(one, PreconditionRequiredError)]
+    assert made.was_made
+    assert refused.facts["revision"] == 1
+    assert await head(bench) == 1
+
+
+async def test_an_upload_never_covers_up_what_its_sender_may_not_know_of(bench: Workbench) -> None:
+    await put(bench)
+    task = await an_edit(bench, created_by="agent")
+    await ran(bench, task)
+
+    with pytest.raises(PreconditionRequiredError) as refused:
+        await put(bench, OTHER)
+
+    assert refused.value.facts == {
+        "revision": 2,
+        "revisions": [
+            {"revision": 1, "author": "ann", "taskType": None, "taskId": None},
+            {"revision": 2, "author": "agent", "taskType": "add_chapter", "taskId": task.id},
+        ],
+    }
+    assert await bench.execute("SELECT FROM uploads") == []
     assert await head(bench) == 2
+
+
+@pytest.mark.parametrize("if_match", [None, 1, 7])
+async def test_what_is_sent_again_after_a_lost_answer_does_no_harm(bench: Workbench, if_match: int | None) -> None:
+    await put(bench)
+
+    again = await put(bench, if_match=if_match)
+
+    assert again.document is not None
+    assert (again.was_made, again.document.revision) == (False, 1)
+    assert await bench.execute("SELECT FROM tasks") == []
+
+
+async def test_what_is_sent_twice_at_once_becomes_one_revision(bench: Workbench) -> None:
+    await put(bench)
+    async with uploading(bench, if_match=1) as (one, first), uploading(bench, if_match=1) as (other, second):
+        await ran(bench, first)
+        await eventually(one.done, what="the first answer")
+        later = second if second.id != first.id else await eventually(lambda: _upload_of(bench), what="its task")
+        details = await ran(bench, later)
+
+        assert [(await request).document for request in (one, other)] == [
+            await bench.runtime.documents.show("plan")
+        ] * 2
+
+    assert (details.task.state, details.task.result) == ("COMPLETED", {"revision": 2})
+    assert await head(bench) == 2
+
+
+async def test_who_means_it_covers_up_whatever_is_there_when_the_turn_comes(bench: Workbench) -> None:
+    await put(bench)
+    holder = await a_claimed_edit(bench)
+    async with uploading(bench, FILE, service.ANY) as (request, task):
+        await ran(bench, holder)
+        await ran(bench, task)
+
+        assert (await request).document is not None
+
+    assert await head(bench) == 3
+    assert await content(bench) == FILE
 
 
 async def test_a_later_upload_waits_for_its_turn_and_becomes_the_next_revision(bench: Workbench) -> None:
@@ -131,7 +191,7 @@ async def test_an_upload_to_a_busy_document_is_answered_with_its_task(
     holder = await a_claimed_edit(bench)
     monkeypatch.setattr(service, "LANE_SECONDS", 0.05)
 
-    done = await put(bench, OTHER)
+    done = await put(bench, OTHER, if_match=service.ANY)
 
     assert done.document is None
     assert done.task is not None
@@ -148,13 +208,13 @@ async def test_an_upload_that_follows_another_revision_is_refused_when_it_arrive
     with pytest.raises(StaleRevisionError) as refused:
         await put(bench, OTHER, if_match=7)
 
-    assert refused.value.facts == {"expected": 7, "actual": 1}
+    assert refused.value.facts == {"expected": 7, "actual": 1, "revisions": []}
     assert await bench.execute("SELECT FROM uploads") == []
 
 
 async def test_an_upload_that_follows_another_revision_is_refused_when_it_runs(bench: Workbench) -> None:
     await put(bench)
-    holder = await a_claimed_edit(bench)
+    holder = await a_claimed_edit(bench, created_by="ben")
     async with uploading(bench, if_match=1) as (request, task):
         await ran(bench, holder)
         details = await ran(bench, task)
@@ -162,7 +222,13 @@ async def test_an_upload_that_follows_another_revision_is_refused_when_it_runs(b
         with pytest.raises(StaleRevisionError) as refused:
             await request
 
-    assert refused.value.facts == {"expected": 1, "actual": 2}
+    since = [{"revision": 2, "author": "ben", "taskType": "add_chapter", "taskId": holder.id}]
+    assert refused.value.facts == {"expected": 1, "actual": 2, "revisions": since}
+    assert details.task.error == {
+        "kind": "edit_conflict",
+        "message": "it was to follow revision 1, but the document is at revision 2",
+        **refused.value.facts,
+    }
     assert [failure.kind for failure in details.failures] == [FailureKind.EDIT_CONFLICT]
     assert await head(bench) == 2
 
@@ -186,9 +252,12 @@ async def test_an_upload_that_is_cancelled_says_so_and_not_that_it_was_stale(ben
     assert await head(bench) == 1
 
 
-async def test_an_upload_to_what_is_not_there_cannot_follow_anything(bench: Workbench) -> None:
+@pytest.mark.parametrize("if_match", [1, service.ANY])
+async def test_an_upload_to_what_is_not_there_cannot_follow_anything(
+    bench: Workbench, if_match: service.IfMatch
+) -> None:
     with pytest.raises(DocumentNotFoundError):
-        await put(bench, if_match=1)
+        await put(bench, if_match=if_match)
 
 
 async def test_a_document_keeps_its_format(bench: Workbench) -> None:
@@ -350,10 +419,12 @@ async def test_a_preview_of_an_edit_that_would_be_in_conflict_says_so(bench: Wor
     await edited(bench, created_by="ann")
     documents = bench.runtime.documents
 
-    with pytest.raises(StaleRevisionError, match="revision 2 by ann: add_chapter") as refused:
+    with pytest.raises(StaleRevisionError, match="based on revision 1") as refused:
         await documents.preview("plan", _edit(base_revision=1))
 
-    assert refused.value.facts == {"expected": 1, "actual": 2}
+    (since,) = (await documents.history("plan", None, 9))[:1]
+    assert refused.value.facts == {"expected": 1, "actual": 2, "revisions": [since.made]}
+    assert (since.author, since.task_type) == ("ann", "add_chapter")
     for options in ({"base_revision": 2}, {"base_revision": 1, "on_conflict": "rebase"}):
         assert "diff" in await documents.preview("plan", _edit(**options))
 

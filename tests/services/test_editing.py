@@ -284,13 +284,26 @@ async def test_an_edit_based_on_an_older_revision_is_rejected_and_told_who_chang
     details = await ran(bench, await an_edit(bench, base_revision=1))
 
     assert details.task.state is TaskState.FAILED
-    (failure,) = details.failures
-    assert failure.kind == FailureKind.EDIT_CONFLICT
-    assert "based on revision 1" in failure.message
-    assert "at revision 2" in failure.message
-    assert "revision 2 by ann: add_chapter" in failure.message
-    assert other.id in failure.message
+    assert details.task.error == {
+        "kind": "edit_conflict",
+        "message": "it was based on revision 1, but the document is at revision 2",
+        "expected": 1,
+        "actual": 2,
+        "revisions": [{"revision": 2, "author": "ann", "taskType": "add_chapter", "taskId": other.id}],
+    }
     assert await head(bench) == 2
+
+
+async def test_conflicts_of_one_cause_are_alike_however_much_was_changed_since(bench: Workbench) -> None:
+    fingerprints: set[str] = set()
+    for _ in range(3):
+        await edited(bench)
+        task = await an_edit(bench, base_revision=1)
+        await ran(bench, task)
+        rows = await bench.execute("SELECT fingerprint FROM task_failures WHERE task_id = $1::uuid", task.id)
+        fingerprints |= {row["fingerprint"] for row in rows}
+
+    assert len(fingerprints) == 1
 
 
 async def test_an_edit_based_on_a_revision_to_come_is_rejected(bench: Workbench) -> None:
@@ -332,11 +345,12 @@ async def test_an_edit_is_not_rebased_over_a_change_of_what_it_aims_at(bench: Wo
         base_revision=2,
         on_conflict="rebase",
     )
-    (failure,) = (await ran(bench, task)).failures
+    error: Any = (await ran(bench, task)).task.error
 
-    assert failure.kind == FailureKind.EDIT_CONFLICT
-    assert f"changed since: {page}" in failure.message
-    assert "revision 3 by ben: edit_page" in failure.message
+    assert (error["kind"], error["changed"]) == (FailureKind.EDIT_CONFLICT, [page])
+    assert [(one["revision"], one["author"], one["taskType"]) for one in error["revisions"]] == [
+        (3, "ben", "edit_page")
+    ]
     assert "Theirs." in await text(bench)
 
 
@@ -347,10 +361,10 @@ async def test_properties_are_rebased_over_others_and_not_over_themselves(bench:
     await edited(bench, "set_properties", document_id="mine", payload={"author": "Ben"}, created_by="ben")
 
     await edited(bench, "set_properties", payload={"title": "Mine"}, **given)
-    (failure,) = (await ran(bench, await an_edit(bench, "set_properties", payload={"author": "Ann"}, **given))).failures
+    task = await an_edit(bench, "set_properties", payload={"author": "Ann"}, **given)
+    error: Any = (await ran(bench, task)).task.error
 
-    assert failure.kind == FailureKind.EDIT_CONFLICT
-    assert "changed since: properties.author" in failure.message
+    assert (error["kind"], error["changed"]) == (FailureKind.EDIT_CONFLICT, ["properties.author"])
 
 
 async def test_a_revert_brings_the_bytes_of_an_earlier_revision_back(bench: Workbench) -> None:

@@ -27,6 +27,7 @@ from officeplane.api.document_views import (
 )
 from officeplane.api.openapi import Responses, headers, refusals
 from officeplane.api.parameters import (
+    Author,
     DocumentIdInPath,
     DocumentsQuery,
     IfMatch,
@@ -37,7 +38,7 @@ from officeplane.api.parameters import (
 )
 from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute, blocks_of
-from officeplane.api.validators import etag, is_known, unchanged
+from officeplane.api.validators import etag, is_known, revision_in, unchanged
 from officeplane.api.views import TaskView
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
@@ -97,9 +98,13 @@ class RevertRequest(BaseModel):
         **refusals("document_exists", body=True),
     },
 )
-async def create(request: Request, body: Annotated[NewDocument, Body(openapi_examples=examples.DOCUMENT)]) -> Response:
+async def create(
+    request: Request,
+    body: Annotated[NewDocument, Body(openapi_examples=examples.DOCUMENT)],
+    author: Author = None,
+) -> Response:
     """Make an empty document of a format; its first revision is 1."""
-    made = await runtime_of(request).documents.create(body.id, body.format, body.title, None)
+    made = await runtime_of(request).documents.create(body.id, body.format, body.title, author)
     return _shown(made, 201, {"Location": f"/api/documents/{made.id}"})
 
 
@@ -149,18 +154,22 @@ async def show(request: Request, document_id: DocumentIdInPath) -> Response:
         201: {"model": DocumentView, "description": "A new document.", "headers": headers("Location", "ETag")},
         202: {"model": TaskView, "description": "Its lane is busy: the task that will put it in place."},
         **refusals(
-            "document_not_found", "illegal_state", "stale_revision", "too_large", "unsupported_document",
-            "request_timeout",
+            "document_not_found", "illegal_state", "stale_revision", "precondition_required", "too_large",
+            "unsupported_document", "request_timeout",
         ),
     },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BYTES, **_FILES}}},
 )  # fmt: skip
-async def put(request: Request, document_id: DocumentIdInPath, if_match: IfMatch = None) -> Response:
-    """Keep the bytes as they come, as a new document or as the next revision of one, in its lane's turn."""
+async def put(
+    request: Request, document_id: DocumentIdInPath, if_match: IfMatch = None, author: Author = None
+) -> Response:
+    """Keep the bytes as they come, as a new document or as the next revision of one, in its lane's turn.
+
+    Over a document that exists it wants `If-Match`, unless the bytes are the head's own, which changes nothing.
+    """
     runtime = runtime_of(request)
-    expected = None if if_match is None else int(if_match.strip('"'))
     async with spooled(blocks_of(request)) as spool:
-        done = await runtime.documents.put(document_id, spool, expected, None)
+        done = await runtime.documents.put(document_id, spool, revision_in(if_match), author)
     if done.document is None:
         assert done.task is not None  # noqa: S101 - one of the two is there
         return one_task(done.task, 202, {"Location": f"/api/tasks/{done.task.task.id}"})
