@@ -104,12 +104,20 @@ def test_numbers_of_bookmarks_at_the_end_of_their_range_leave_room() -> None:
     assert '<w:bookmarkStart w:id="0" w:name="_op_page_' in xml(word)
 
 
+def _other_content(page_id: str) -> Edit:
+    return EditPage(page_id=page_id, content="x")
+
+
+def _deletion(page_id: str) -> Edit:
+    return DeletePage(page_id=page_id)
+
+
 @pytest.mark.parametrize(
     ("make", "edit"),
     [
-        (documents.large, lambda page: EditPage(page_id=page, content="x")),
-        (documents.large, lambda page: DeletePage(page_id=page)),
-        (documents.interrupted, lambda page: DeletePage(page_id=page)),
+        (documents.large, _other_content),
+        (documents.large, _deletion),
+        (documents.interrupted, _deletion),
     ],
     ids=["edit large", "delete large", "delete interrupted"],
 )
