@@ -6,8 +6,9 @@ Under xdist every worker process has its own of each. Nothing here is kept or fl
 import os
 import secrets
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
@@ -39,6 +40,14 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that nobody waits for it at the end."""
     items.sort(key=lambda item: not item.path.match("chaos/test_chaos.py"))
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Give a folder that every user gets to; those of pytest are closed, and closed again by every other run of it."""
+    with TemporaryDirectory(prefix="officeplane-", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @pytest.fixture(scope="session")

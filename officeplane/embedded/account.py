@@ -1,13 +1,16 @@
 """As whom Postgres runs. It refuses to be root, or a user without a name, so these need a way to be somebody else.
 
-First choice is a user namespace in which they look like nobody: no file changes hands and folders closed to
-others stay closed. Where namespaces are forbidden (containers), Postgres runs as the real nobody, if need be from
-a copy of its programs in the data folder. Permissions of folders that are not ours are never touched.
+Root's Postgres runs as the real nobody, where nobody gets to the data folder and to the programs: whoever is let
+into the database as its superuser can then write no file of root's. Folders above that are closed to others stay
+closed; below such, and for a user without a name, it runs in a user namespace in which it looks like nobody, though
+its files are those of whoever started it. Where namespaces are forbidden (containers), what remains is nobody with a
+copy of the programs in the data folder. Permissions of folders that are not ours are never touched.
 """
 
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -37,9 +40,10 @@ class Account:
         owner = os.geteuid() if self.user is None else self.user
         if path.lstat().st_uid == owner:
             return
-        for folder, _, files in os.walk(path):
-            for entry in (folder, *(os.path.join(folder, name) for name in files)):
-                os.lchown(entry, owner, -1)
+        # The folder itself comes last: whoever is interrupted begins again.
+        for folder, folders, files in os.walk(path, topdown=False):
+            for name in (*folders, *files):
+                os.lchown(os.path.join(folder, name), owner, -1)
         os.lchown(path, owner, -1)
 
     def command(self, program: Path, *arguments: str) -> list[str]:
@@ -62,6 +66,11 @@ def account_for(programs: PostgresPrograms, data_dir: Path) -> Account:
     raise EmbeddedError(message)
 
 
+def is_open_to_nobody_alone(folder: os.stat_result) -> bool:
+    """Tell whether a folder is closed to all but its owner and, on the way through, nobody."""
+    return folder.st_mode & 0o077 == 0o010 and folder.st_gid == _NOBODY
+
+
 def _may_be_itself() -> bool:
     try:
         return pwd.getpwuid(os.geteuid()).pw_uid != 0
@@ -70,19 +79,28 @@ def _may_be_itself() -> bool:
 
 
 def _disguises(plain: Account, data_dir: Path) -> Iterator[Account]:
+    nobody = replace(plain, user=_NOBODY)
+    is_root = os.geteuid() == 0
+    if is_root:
+        before = data_dir.stat()
+        _let_in_nobody(data_dir)
+        yield nobody
+        os.chown(data_dir, -1, before.st_gid)
+        data_dir.chmod(stat.S_IMODE(before.st_mode))
     unshare = shutil.which("unshare")
     if unshare:
         mapping = (unshare, "--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY}", "--")
         yield replace(plain, prefix=mapping)
-    if os.geteuid() != 0:
-        return
-    # Only the group of nobody gets through, and only through this folder, which is ours.
-    os.chown(data_dir, -1, _NOBODY)
-    data_dir.chmod(0o710)
-    nobody = replace(plain, user=_NOBODY)
-    yield nobody
-    if plain.programs.package is not None:
+    if is_root and plain.programs.package is not None:
+        _let_in_nobody(data_dir)
         yield replace(nobody, programs=_copied(plain.programs, plain.programs.package, data_dir))
+
+
+def _let_in_nobody(data_dir: Path) -> None:
+    """See that the group of nobody gets through this folder, which is ours, unless everybody does."""
+    if not data_dir.stat().st_mode & stat.S_IXOTH:
+        os.chown(data_dir, -1, _NOBODY)
+        data_dir.chmod(0o710)
 
 
 def _works(account: Account, data_dir: Path) -> bool:

@@ -40,6 +40,8 @@ class PostgresServer(ServerProcess):
         self._settings = _SETTINGS if durable else _SETTINGS | _SETTINGS_FOR_DATA_NOT_KEPT
 
     def spawn(self, log: int) -> subprocess.Popen[bytes]:
+        # Not before: one of an earlier run, that was somebody else, may have had to end first.
+        self._account.give(self.folder)
         settings = [f"--{name}={value}" for name, value in self._settings.items()]
         return subprocess.Popen(
             self._account.command(
@@ -86,7 +88,6 @@ async def prepare_postgres(
     folder = data_dir / "postgres"
     if folder.exists():
         refuse_other_version(folder, major)
-        account.give(folder)
     else:
         await make_cluster(folder, account, major, password, watchdog, durable=durable)
     return PostgresServer(folder, port, watchdog, account, durable=durable)

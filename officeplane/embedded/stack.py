@@ -1,10 +1,14 @@
 """Postgres and Valkey together, on one data folder, for as long as somebody is inside the context."""
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import structlog
+
+from officeplane.embedded.account import is_open_to_nobody_alone
 from officeplane.embedded.binaries import find_valkey
 from officeplane.embedded.cluster import APP_USER, DATABASE, USER
 from officeplane.embedded.errors import EmbeddedError
@@ -13,6 +17,8 @@ from officeplane.embedded.postgres import prepare_postgres
 from officeplane.embedded.server import ServerProcess
 from officeplane.embedded.valkey import prepare_valkey
 from officeplane.embedded.watchdog import Watchdog
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +91,16 @@ def _made(data_dir: Path) -> Path:
     except OSError as error:
         message = f"the data folder {data_dir} cannot be made: {error.strerror}"
         raise EmbeddedError(message) from error
+    _close_to_others(data_dir)
     return data_dir.resolve()
+
+
+def _close_to_others(data_dir: Path) -> None:
+    """See that nobody else gets into a folder that was there before; one that may be used for more is only told of."""
+    found = data_dir.stat()
+    if not found.st_mode & 0o077 or is_open_to_nobody_alone(found):
+        return
+    if found.st_uid == os.geteuid() and ((data_dir / "installation.json").exists() or not any(data_dir.iterdir())):
+        data_dir.chmod(0o700)
+    else:
+        _log.warning("data_dir.open_to_others", folder=str(data_dir), mode=f"{found.st_mode & 0o777:o}")

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError
+from structlog.testing import capture_logs
 
 from officeplane.embedded.errors import EmbeddedError
 from officeplane.embedded.processes import is_alive, living_in
@@ -19,6 +20,8 @@ from officeplane.embedded.server import ServerProcess
 from officeplane.embedded.stack import EmbeddedStack, embedded_stack
 from tests.embedded.conftest import StartParent
 from tests.support import eventually
+
+NOBODY = 65534
 
 
 async def remember(stack: EmbeddedStack, word: str) -> None:
@@ -76,6 +79,61 @@ async def test_a_folder_closed_to_others_is_enough(tmp_path: Path) -> None:
 
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
     assert stat.S_IMODE((closed / "data").stat().st_mode) == 0o700
+
+
+async def test_whoever_is_superuser_of_the_database_writes_no_file_of_root(open_folder: Path) -> None:
+    precious = open_folder / "precious"
+    precious.write_text("kept")
+
+    async with embedded_stack(open_folder / "data", durable=False) as stack:
+        runs_as = Path(f"/proc/{stack.postgres.pid}").stat().st_uid
+        connection = await asyncpg.connect(stack.database_url)
+        if not os.geteuid():
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(f"COPY (SELECT 'lost') TO '{precious}'")
+        await connection.close()
+
+    assert runs_as == (os.geteuid() or NOBODY)
+    assert precious.read_text() == "kept"
+    assert not (open_folder / "data").stat().st_mode & 0o067
+
+
+async def test_data_goes_on_whether_nobody_gets_to_its_folder_or_not(open_folder: Path) -> None:
+    way = open_folder / "way"
+    way.mkdir()
+    owners: list[int] = []
+
+    for mode in (0o700, 0o755, 0o700):
+        way.chmod(mode)
+        async with embedded_stack(way / "data", durable=False) as stack:
+            await remember(stack, "kept")
+            owners.append((way / "data" / "postgres" / "PG_VERSION").stat().st_uid)
+            assert set(await in_postgres(stack.database_url)) == {"kept"}
+
+    assert owners == [os.geteuid(), os.geteuid() or NOBODY, os.geteuid()]
+
+
+async def test_a_data_folder_that_was_open_to_others_is_closed(open_folder: Path) -> None:
+    async with embedded_stack(open_folder / "data", durable=False):
+        pass
+    (open_folder / "data").chmod(0o777)
+
+    async with embedded_stack(open_folder / "data", durable=False):
+        assert not (open_folder / "data").stat().st_mode & 0o067
+
+
+async def test_a_folder_with_other_things_in_it_is_left_as_it_is_and_told_of(open_folder: Path) -> None:
+    shared = open_folder / "shared"
+    shared.mkdir()
+    (shared / "somebody's").touch()
+
+    with capture_logs() as logs:
+        async with embedded_stack(shared, durable=False):
+            pass
+
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755
+    (told,) = [entry for entry in logs if entry["event"] == "data_dir.open_to_others"]
+    assert told["folder"] == str(shared)
 
 
 async def test_secrets_can_be_read_by_their_owner_alone(tmp_path: Path) -> None:

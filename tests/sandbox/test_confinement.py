@@ -28,34 +28,23 @@ def taken_over(folder: Path, living: str) -> dict[str, Any]:
     return told
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a data folder that an owner who becomes another can enter."""
-    for one in (tmp_path, *tmp_path.parents):
-        if one.stat().st_uid == os.geteuid() and one.name.startswith("pytest"):
-            one.chmod(0o755)
-    data = tmp_path / "data"
-    data.mkdir()
-    return data
-
-
 @pytest.mark.parametrize("living", ["here", "contained"])
-def test_whoever_takes_a_child_over_reads_reaches_starts_and_harms_nothing(folder: Path, living: str) -> None:
-    told = taken_over(folder, living)
+def test_whoever_takes_a_child_over_reads_reaches_starts_and_harms_nothing(open_folder: Path, living: str) -> None:
+    told = taken_over(open_folder, living)
 
     held: Confinement = frozenset(map(Layer, told["held"]))
     assert held - {Layer.NAMESPACES} == offered()
     if held >= FULL:
         assert [name for name, outcome in told["attempts"].items() if outcome == DONE] == []
-        assert (folder / "installation.json").read_text() == SECRET
-        assert sorted(entry.name for entry in folder.iterdir()) == ["inner", "installation.json", "socket"]
+        assert (open_folder / "installation.json").read_text() == SECRET
+        assert sorted(entry.name for entry in open_folder.iterdir()) == ["inner", "installation.json", "socket"]
     assert told["status"]["NoNewPrivs"] == "1"
     assert int(told["status"]["CapPrm"], 16) == 0
     assert told["leads"]
 
 
-def test_a_kernel_without_landlock_and_seccomp_is_told_of_and_what_was_tried_is_possible(folder: Path) -> None:
-    told = taken_over(folder, "old")
+def test_a_kernel_without_landlock_and_seccomp_is_told_of_and_what_was_tried_is_possible(open_folder: Path) -> None:
+    told = taken_over(open_folder, "old")
 
     assert not FULL & set(told["held"])
     assert int(told["status"]["CapPrm"], 16) == 0
