@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
+from officeplane.domain.fit import read
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Waiting
 from officeplane.domain.reference import MissingResultError
 from officeplane.domain.task import ClaimedTask
@@ -64,7 +65,7 @@ class Runner:
             if not task_type.is_async:
                 ended = await self._children.run(task, payload_json, self._reports, reader, self._spawning)
             else:
-                payload = task_type.payload.model_validate_json(payload_json)
+                payload = read(task_type.payload, payload_json)
                 ended = await self._run_here(task, task_type, payload, reader)
             return await self._editing.apply(reader, ended.edits) if isinstance(ended, EditsWanted) else ended
         except MissingResultError as error:

@@ -3,35 +3,15 @@
 from typing import Annotated, Final
 
 from fastapi import Body
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from officeplane.api import examples
+from officeplane.api.crowds import refuse_many_tasks
 from officeplane.domain.errors import FieldError, InvalidParameterError
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.request import DagRequest, DagTasksRequest, TaskRequest, Text
 
 BULK_MAX: Final = 1_000
-TASKS_MAX: Final = 10_000
-
-
-def _not_too_many(value: JsonValue) -> JsonValue:
-    # Looked at before each of them is: checking a million empty children would stop everybody else.
-    level = value if isinstance(value, list) else [value]
-    count = 0
-    while level:
-        count += len(level)
-        if count > TASKS_MAX:
-            message = f"It holds more than {TASKS_MAX:,} tasks."
-            raise ValueError(message)
-        families = [body["children"] for body in level if isinstance(body, dict) and "children" in body]
-        level = [child for family in families if isinstance(family, list) for child in family]
-    return value
-
-
-def _not_too_many_in_all(value: JsonValue) -> JsonValue:
-    if isinstance(value, dict):
-        _not_too_many(value.get("tasks"))
-    return value
 
 
 class CancelRequest(BaseModel):
@@ -50,18 +30,16 @@ class Nothing(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-TaskBody = Annotated[TaskRequest, BeforeValidator(_not_too_many), Body(openapi_examples=examples.TASK)]
+TaskBody = Annotated[TaskRequest, BeforeValidator(refuse_many_tasks), Body(openapi_examples=examples.TASK)]
 BulkBody = Annotated[
     list[TaskRequest],
     Field(min_length=1, max_length=BULK_MAX),
-    BeforeValidator(_not_too_many),
+    BeforeValidator(refuse_many_tasks),
     Body(openapi_examples=examples.BULK),
 ]
 PatchBody = Annotated[TaskPatch, Body(openapi_examples=examples.PATCH)]
-DagBody = Annotated[DagRequest, BeforeValidator(_not_too_many_in_all), Body(openapi_examples=examples.DAG)]
-DagTasksBody = Annotated[
-    DagTasksRequest, BeforeValidator(_not_too_many_in_all), Body(openapi_examples=examples.DAG_TASKS)
-]
+DagBody = Annotated[DagRequest, BeforeValidator(refuse_many_tasks), Body(openapi_examples=examples.DAG)]
+DagTasksBody = Annotated[DagTasksRequest, BeforeValidator(refuse_many_tasks), Body(openapi_examples=examples.DAG_TASKS)]
 CancelBody = Annotated[CancelRequest | None, Body(openapi_examples=examples.CANCEL)]
 NoBody = Annotated[Nothing | None, Body(openapi_examples=examples.NOTHING)]
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
@@ -12,6 +13,8 @@ INTEGER_MAX: Final = 2**53
 """Beyond it, readers that have only floating point numbers see another number."""
 
 _DIGITS_MAX: Final = len(str(-INTEGER_MAX))
+_NAME_SHOWN: Final = 100
+_KEPT_NOWHERE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class MalformedJsonError(ValueError):
@@ -42,7 +45,7 @@ def _inspect(value: JsonValue) -> None:
     depth = 0
     while level:
         for text in _texts(level):
-            if "\x00" in text or any("\ud800" <= char <= "\udfff" for char in text):
+            if _KEPT_NOWHERE.search(text):
                 raise MalformedJsonError("A text holds a NUL character or half a surrogate pair.")
         depth += any(isinstance(item, dict | list) for item in level)
         if depth > DEPTH_MAX:
@@ -69,9 +72,11 @@ def _inside(level: list[JsonValue]) -> Iterator[JsonValue]:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise MalformedJsonError(f"The name {twice!r} appears twice in one object.")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise MalformedJsonError(f"The name {name[:_NAME_SHOWN]!r} appears twice in one object.")
+            seen.add(name)
     return found
 
 

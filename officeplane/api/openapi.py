@@ -60,7 +60,14 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),
 }
 _CODES: Final = ("invalid_parameter", "internal_error", "database_unavailable", "server_stopping")
-_BODY_CODES: Final = ("malformed_json", "request_timeout", "too_large", "unsupported_media_type", "invalid_request")
+_BODY_CODES: Final = (
+    "malformed_json",
+    "request_timeout",
+    "too_large",
+    "unsupported_media_type",
+    "invalid_request",
+    "overloaded",
+)
 
 
 def refusals(*codes: str, body: bool = False) -> Responses:

@@ -21,7 +21,7 @@ class Plane:
     """Set when the server drains: what would wait for long answers at once."""
 
     large_bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    """Held while a large body is parsed, so that many of them do not take all memory at once."""
+    """Held while a large body is read and checked, so that many of them do not take all memory at once."""
 
     streams: int = 0
     """How many readers of events there are."""

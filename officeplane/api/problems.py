@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from officeplane.api.answer_headers import ANSWERS_SAY
-from officeplane.api.validation import refusal_of
+from officeplane.api.validation import refusal_of_request
 from officeplane.domain.errors import FieldError, InvalidRequestError, OfficePlaneError
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -74,9 +74,12 @@ _DETAILS: Final = {"database_unavailable": "Postgres does not answer at the mome
 class RefusedError(HTTPException):
     """A refusal that only HTTP knows; FastAPI lets it pass wherever it is raised."""
 
-    def __init__(self, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, code: str, detail: str, headers: Mapping[str, str] | None = None, errors: Sequence[FieldError] = ()
+    ) -> None:
         super().__init__(STATUSES[code], detail, headers)
         self.code = code
+        self.errors = tuple(errors)
 
 
 def problem(
@@ -119,7 +122,7 @@ async def _of_the_domain(_request: Request, error: Exception) -> Response:
 
 async def _of_the_request(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - what it was registered for
-    refusal = refusal_of(error)
+    refusal = refusal_of_request(error)
     return problem(refusal.code, refusal.detail, refusal.errors)
 
 
@@ -130,7 +133,9 @@ async def _of_http(request: Request, error: Exception) -> Response:
         return problem("method_not_allowed", f"This path has only {allowed}.", headers={"Allow": allowed})
     if error.status_code == 404:
         return problem("not_found", _WAYS_ON.get(request.url.path.rstrip("/"), _NOTHING_THERE))
-    code = error.code if isinstance(error, RefusedError) else _CODES_OF_HTTP.get(error.status_code, "internal_error")
+    if isinstance(error, RefusedError):
+        return problem(error.code, error.detail, error.errors, error.headers)
+    code = _CODES_OF_HTTP.get(error.status_code, "internal_error")
     return problem(code, error.detail, headers=error.headers)
 
 

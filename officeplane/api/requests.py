@@ -7,19 +7,23 @@ from typing import Any, Final
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
+from starlette.types import Receive, Scope
 
 from officeplane.api.json_text import MalformedJsonError, parse_json
+from officeplane.api.large_bodies import SMALL_MAX, read_large
 from officeplane.api.plane import plane_of
-from officeplane.api.problems import RefusedError
+from officeplane.api.problems import RETRY_AFTER, RefusedError
 from officeplane.domain.errors import FieldError, InvalidParameterError
 
 BODY_SECONDS: Final = 60.0
 """How long a body may take to arrive."""
 
-PARSED_ON_THE_LOOP_MAX: Final = 256 * 1024
+CHECK_SECONDS: Final = 60.0
+"""How long a large body may wait for its turn and be checked."""
+
 REPEATABLE: Final = frozenset({"state"})
 
 
@@ -29,11 +33,12 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Any]:
         answer = super().get_route_handler()
         known = _names_of_parameters(self.dependant)
+        wanted = None if self.body_field is None else self.body_field.field_info.annotation
 
         async def answer_strictly(request: Request) -> Response:
             if request.scope["query_string"]:
                 _check_names(request.query_params, known)
-            response: Response = await answer(JsonRequest(request.scope, request.receive))
+            response: Response = await answer(JsonRequest(request.scope, request.receive, wanted))
             return response
 
         return answer_strictly
@@ -42,23 +47,38 @@ class StrictRoute(APIRoute):
 class JsonRequest(Request):
     """A request whose body is JSON, if it has one."""
 
+    def __init__(self, scope: Scope, receive: Receive, wanted: object) -> None:
+        super().__init__(scope, receive)
+        self._wanted = wanted
+        self.is_large = False
+
     async def body(self) -> bytes:
         if _has_body(self.headers) and not _is_json(self.headers.get("content-type", "")):
             raise RefusedError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.")
         return await _in_time(super().body())
 
-    async def json(self) -> JsonValue:
+    async def json(self) -> object:
         raw = await super().body()
+        self.is_large = len(raw) > SMALL_MAX
         try:
-            if len(raw) <= PARSED_ON_THE_LOOP_MAX:
-                parsed = parse_json(raw)
-            else:
-                async with plane_of(self).large_bodies:
-                    parsed = await asyncio.to_thread(parse_json, raw)
+            parsed = await self._read_apart(raw) if self.is_large else parse_json(raw)
         except MalformedJsonError as error:
             raise RefusedError("malformed_json", str(error)) from None
         # FastAPI takes null for no body at all; anything else that is no object is refused as such.
         return False if parsed is None else parsed
+
+    async def _read_apart(self, raw: bytes) -> object:
+        try:
+            async with asyncio.timeout(CHECK_SECONDS), plane_of(self).large_bodies:
+                return await asyncio.to_thread(read_large, raw, self._wanted)
+        except TimeoutError:
+            detail = f"Large bodies are checked one by one, and this one's turn did not come in {CHECK_SECONDS:g} s."
+            raise RefusedError("overloaded", detail, RETRY_AFTER) from None
+
+
+def is_large(request: Request) -> bool:
+    """Tell whether a request came with so much that what is done with it is done beside the loop."""
+    return isinstance(request, JsonRequest) and request.is_large
 
 
 async def blocks_of(request: Request) -> AsyncGenerator[bytes, None]:

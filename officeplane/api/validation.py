@@ -1,15 +1,14 @@
 """From what pydantic found wrong to one refusal, in the words and the paths of the JSON that came."""
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from fastapi.exceptions import RequestValidationError
+from pydantic import JsonValue
 
-from officeplane.domain.errors import FieldError
+from officeplane.domain.errors import ERRORS_SHOWN, FieldError
 from officeplane.domain.misfit import Found, dotted, field_errors, meant, message_of
 from officeplane.domain.request import NOT_SUPPORTED_YET
-
-ERRORS_SHOWN: Final = 100
 
 
 class Refusal(NamedTuple):
@@ -20,19 +19,24 @@ class Refusal(NamedTuple):
     errors: tuple[FieldError, ...] = ()
 
 
-def refusal_of(error: RequestValidationError) -> Refusal:
-    """Return the refusal that fits what was found."""
+def refusal_of_request(error: RequestValidationError) -> Refusal:
+    """Return the refusal that fits what FastAPI found in a request."""
     found: list[Found] = list(error.errors())
     parameters = [one for one in found if one["loc"][0] != "body"]
     if parameters:
         return _refusal("invalid_parameter", ((str(one["loc"][1]), message_of(one)) for one in parameters))
     if any(one["loc"] == ("body",) and one["type"] == "missing" for one in found):
         return Refusal("malformed_json", "The body is empty; it must be JSON.")
-    later = [one["loc"][1:] for one in found if _is_of_a_later_version(one)]
+    return refusal_of([{**one, "loc": one["loc"][1:]} for one in found], error.body)
+
+
+def refusal_of(found: Iterable[Found], body: JsonValue) -> Refusal:
+    """Return the refusal that fits what was found in a body."""
+    found = list(found)
+    later = [one["loc"] for one in found if _is_of_a_later_version(one)]
     if later:
         return _refusal("not_supported_yet", ((dotted(path), "This version does not have it yet.") for path in later))
-    in_body: list[Found] = [{**one, "loc": one["loc"][1:]} for one in found]
-    return _refusal("invalid_request", ((dotted(path), message_of(one)) for path, one in meant(error.body, in_body)))
+    return _refusal("invalid_request", ((dotted(path), message_of(one)) for path, one in meant(body, found)))
 
 
 def _refusal(code: str, wrong: Iterable[tuple[str, str]]) -> Refusal:
@@ -44,7 +48,7 @@ def _refusal(code: str, wrong: Iterable[tuple[str, str]]) -> Refusal:
 
 
 def _is_of_a_later_version(found: Found) -> bool:
-    *above, name = found["loc"][1:] or ("",)
+    *above, name = found["loc"] or ("",)
     return (
         found["type"] == "extra_forbidden"
         and name in NOT_SUPPORTED_YET

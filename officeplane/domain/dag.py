@@ -9,6 +9,9 @@ from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import TaskState
 
 TASKS_MAX: Final = 10_000
+EDGES_MAX: Final = 100_000
+"""How many times its tasks, and what is below them, may say that they depend on another."""
+
 PATH_BOOST: Final = 5.0
 """What being on the longest path takes off a task's priority: whatever waits there makes the whole wait."""
 

@@ -17,6 +17,11 @@ _pieces: Final = cast(
 )  # fmt: skip
 
 
+def size_of(value: object) -> int:
+    """Return how many bytes a value has as JSON, as whoever sends it would write it."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+
+
 def json_of(value: object) -> str:
     """Return a value as JSON; raise `TypeError` or `ValueError` when it is none."""
     try:

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from officeplane.domain.lifecycle import TaskState
+
+ERRORS_SHOWN: Final = 100
+"""How many of the fields that were wrong a refusal names."""
 
 
 @dataclass(frozen=True, slots=True)

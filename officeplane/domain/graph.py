@@ -1,6 +1,6 @@
 """Graphs: nodes and what each of them depends on. Everything here is linear, and no chain is too long for it."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -108,9 +108,12 @@ class Predecessors:
                 before |= self._bits.get(one, 0) | self._before.get(one, 0)
             self._before[node] = before
 
-    def is_before(self, one: Hashable, other: Hashable) -> bool:
-        """Tell whether the other depends on the one, directly or not."""
-        return bool(self._bits.get(one, 0) & self._before.get(other, 0))
+    def before(self, others: Iterable[Hashable]) -> Callable[[Hashable], bool]:
+        """Return what tells whether any of the others depends on a node, directly or not, or is that node."""
+        found = 0
+        for other in others:
+            found |= self._bits.get(other, 0) | self._before.get(other, 0)
+        return lambda one: bool(self._bits.get(one, 0) & found)
 
 
 def told(cycle: Sequence[str]) -> str:

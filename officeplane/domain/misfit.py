@@ -17,6 +17,7 @@ Found = Mapping[str, Any]
 Path = tuple[int | str, ...]
 
 _OF_A_NAME: Final = "[key]"
+_PART_SHOWN: Final = 200
 
 
 def path_in(value: JsonValue, found: Found) -> Path:
@@ -61,7 +62,7 @@ def field_errors(wrong: Iterable[tuple[str, str]]) -> list[FieldError]:
 
 def dotted(path: Path) -> str:
     """Return a place as it is written in a refusal."""
-    return ".".join(map(str, path))
+    return ".".join(str(part)[:_PART_SHOWN] for part in path)
 
 
 def message_of(found: Found) -> str:

@@ -33,6 +33,8 @@ _IN_PYTHON: Final = "python"
 DEFAULT_MAX_RETRIES: Final = 3
 DEFAULT_TIMEOUT_SECONDS: Final = 600.0
 DEPENDENCIES_MAX: Final = 1_000
+PAYLOAD_BYTES_MAX: Final = 1024 * 1024
+"""How large a payload may be, as JSON and with all that is put in for its references."""
 
 
 class ScaledPriority(BaseModel):
@@ -96,9 +98,12 @@ def _names(value: object) -> list[str]:
     return list(cast("dict[str, object]", value)) if isinstance(value, dict) else []
 
 
+_KEPT_NOWHERE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
 def _storable(value: str) -> str:
     # JSON may spell both; Postgres and UTF-8 can keep neither.
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+    if _KEPT_NOWHERE.search(value):
         message = "NUL characters and lone surrogates cannot be stored"
         raise ValueError(message)
     return value

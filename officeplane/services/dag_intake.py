@@ -1,8 +1,8 @@
 """DAG intake: from tasks that call each other by keys to rows and edges, or to the reason why they are refused."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from officeplane.domain.dag import PATH_BOOST, TASKS_MAX, DagTask
+from officeplane.domain.dag import EDGES_MAX, PATH_BOOST, TASKS_MAX, DagTask
 from officeplane.domain.errors import CycleError, FieldError, InvalidReferenceError, InvalidRequestError
 from officeplane.domain.graph import Predecessors, find_cycle, longest_path, told
 from officeplane.domain.ids import DagId, TaskId, parse_task_id
@@ -19,6 +19,10 @@ def take_in_dag(
     requests: Sequence[TaskRequest], existing: Sequence[DagTask], dag_id: DagId, catalogue: Catalogue
 ) -> list[Intake]:
     """Return the rows of tasks that are added to those a DAG has, with what each of them waits for."""
+    needed = sum(len(_needed(request)) for request in requests) + sum(len(task.depends_on) for task in existing)
+    if needed > EDGES_MAX:
+        message = f"In a DAG tasks depend on each other at most {EDGES_MAX:,} times in all."
+        raise InvalidRequestError(message, [FieldError("tasks", message)])
     graph = _Graph(requests, existing)
     rows = [
         _taken_in(index, request, graph.place(request, dag_id), catalogue) for index, request in enumerate(requests)
@@ -56,15 +60,14 @@ class _Graph:
 
     def place(self, request: TaskRequest, dag_id: DagId) -> DagPlace:
         """Return what a task of the DAG has to know of it."""
-        return DagPlace(dag_id, PATH_BOOST if request.key in self._on_path else 0.0, self._knows)
+        return DagPlace(dag_id, PATH_BOOST if request.key in self._on_path else 0.0, self._before)
 
-    def _knows(self, name: str, waits_for: Collection[str]) -> bool:
-        """Tell whether a task comes before any of some others, or is one of them; few payloads ask."""
+    def _before(self, waits_for: Collection[str]) -> Callable[[str], bool]:
+        """Return what tells whether a task comes before any of some others, or is one of them; few payloads ask."""
         if self._predecessors is None:
             self._predecessors = Predecessors(self._needs)
-        (named,) = self._named([name])
-        waited_for = self._named(waits_for)
-        return named in waited_for or any(self._predecessors.is_before(named, other) for other in waited_for)
+        is_before = self._predecessors.before(self._named(waits_for))
+        return lambda name: is_before(self._names.get(TaskId(name), name))
 
     def _named(self, names: Collection[str]) -> list[str]:
         """Return the names by which the graph knows tasks that may be called by their ids, too."""

@@ -1,5 +1,6 @@
 """DAGs: tasks that are submitted together and wait for each other, followed and cancelled as one."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -62,9 +63,9 @@ class Dags:
     async def submit(self, request: DagRequest, key: str | None = None) -> tuple[DagId, bool]:
         """Store a DAG with all its tasks and ring for those that may run; return its id, and whether it was there."""
         dag_id = DagId(str(uuid7()))
-        intakes = take_in_dag(request.tasks, (), dag_id, self._submission.catalogue)
+        intakes = await asyncio.to_thread(take_in_dag, request.tasks, (), dag_id, self._submission.catalogue)
         await self._submission.check_documents(intakes, "tasks.{}")
-        used = UsedKey(b"" if key is None else _hash(request), intakes[0].root_id)
+        used = UsedKey(b"" if key is None else await asyncio.to_thread(_hash, request), intakes[0].root_id)
 
         async def store(connection: Connection) -> tuple[DagId, list[Submitted]]:
             if key is not None:
@@ -85,7 +86,7 @@ class Dags:
         """Add tasks to a DAG that is running, and ring for those that may run."""
         dag = await self._dag(dag_id)
         existing = await dags.tasks(self._ledger, dag_id)
-        intakes = take_in_dag(request.tasks, existing, dag_id, self._submission.catalogue)
+        intakes = await asyncio.to_thread(take_in_dag, request.tasks, existing, dag_id, self._submission.catalogue)
         await self._submission.check_documents(intakes, "tasks.{}")
 
         async def store(connection: Connection) -> list[Submitted]:

@@ -4,6 +4,7 @@ What changes a document that exists goes through its lane, as a task like any
 edit. What is read is read from revisions, which nobody changes.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -205,9 +206,8 @@ class Documents:
 
     async def preview(self, document_id: str, request: TaskRequest) -> dict[str, Any]:
         """Return what an edit, or a batch of them, would do to the head; nothing is stored."""
-        intake = take_in(
-            request.model_copy(update={"document_id": request.document_id or document_id}), self._submission.catalogue
-        )
+        request = request.model_copy(update={"document_id": request.document_id or document_id})
+        intake = await asyncio.to_thread(take_in, request, self._submission.catalogue)
         if any(row.document_id != document_id for row in intake.rows):
             message = f"A preview is of one document: everything in it has to be about {document_id!r}."
             raise InvalidRequestError(message, [FieldError("documentId", message)])

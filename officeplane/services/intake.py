@@ -70,10 +70,10 @@ class Intake(NamedTuple):
     @property
     def depends_on(self) -> Mapping[TaskId, tuple[TaskId, ...]]:
         """What those of its tasks depend on that depend on anything."""
-        found: dict[TaskId, tuple[TaskId, ...]] = {}
+        found: dict[TaskId, list[TaskId]] = {}
         for task_id, depends_on, _ in self.dependencies:
-            found[task_id] = (*found.get(task_id, ()), depends_on)
-        return found
+            found.setdefault(task_id, []).append(depends_on)
+        return {task_id: tuple(needed) for task_id, needed in found.items()}
 
 
 def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:

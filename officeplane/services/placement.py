@@ -1,30 +1,36 @@
 """Placement: whether a request may be what it asks to be where it stands: alone, in a batch or in a DAG."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
-
-from pydantic import ValidationError
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from officeplane.domain.batch import BATCH_TYPE, DEPTH_MAX
-from officeplane.domain.encoding import json_of
-from officeplane.domain.errors import FieldError, InvalidPayloadError, InvalidReferenceError, InvalidRequestError
+from officeplane.domain.encoding import json_of, size_of
+from officeplane.domain.errors import (
+    ERRORS_SHOWN,
+    FieldError,
+    InvalidPayloadError,
+    InvalidReferenceError,
+    InvalidRequestError,
+)
+from officeplane.domain.fit import TooMuchIsWrongError, misfits
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.priority import DEFAULT_PRIORITY
-from officeplane.domain.reference import REF_TEXT, Reference, find_references, lies_within
-from officeplane.domain.request import TaskRequest
+from officeplane.domain.reference import REF_TEXT, REFERENCES_MAX, Path, Reference, find_references, lies_within
+from officeplane.domain.request import PAYLOAD_BYTES_MAX, TaskRequest
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
 
 
 class DagPlace(NamedTuple):
-    """The DAG that a request belongs to; `knows` tells whether one of its tasks comes before any of some others."""
+    """The DAG that a request belongs to; `before` tells which of its tasks come before some of them, or are these."""
 
     dag_id: DagId
     path_boost: float
-    knows: Callable[[str, Collection[str]], bool]
+    before: Callable[[Collection[str]], Callable[[str], bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,58 +153,84 @@ _OF_THE_WHOLE: Final = {
 
 def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> str:
     """Return the payload as JSON, checked as far as it can be before what it refers to is known."""
-    references: tuple[Reference, ...] = ()
     try:
         payload_json = json_of(request.payload)
-        # Few payloads hold a reference, and the text tells.
-        if REF_TEXT in payload_json:
-            references = tuple(find_references(request.payload))
-            for reference in references:
-                _check_reference(reference, place, request.depends_on or ())
-        # In Python an edit's fields have Python's names; in a payload they have the API's.
-        by_name = False if task_type.edits_document else None
-        # What `model_validate_json` does, without its own questions first.
-        validator = task_type.payload.__pydantic_validator__
-        validator.validate_json(payload_json, strict=True, extra="forbid", by_name=by_name)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-        wrong = field_errors(
-            (dotted(("payload", *path)), message_of(one))
-            for path, one in meant(request.payload, found)
-            # What a reference stands for is not known yet; it is checked when the task runs.
-            if not lies_within(path, references)
-        )
-        if wrong:
-            first = f"{wrong[0].field}: {wrong[0].message.removesuffix('.')}."
-            message = f"The payload does not fit task type {task_type.name!r}: {first}"
-            raise InvalidPayloadError(message, wrong) from None
-        return json_of(request.payload)
     except (TypeError, ValueError, RecursionError) as error:
         message = f"The payload is not JSON: {error}."
         raise InvalidPayloadError(message, [FieldError("payload", message)]) from None
+    # Of few payloads the text is so long, and then it may be so only because of how it is spelt here.
+    if len(payload_json) > PAYLOAD_BYTES_MAX and size_of(request.payload) > PAYLOAD_BYTES_MAX:
+        message = f"The payload is larger than {PAYLOAD_BYTES_MAX} bytes."
+        raise InvalidPayloadError(message, [FieldError("payload", message)])
+    # Few payloads hold a reference, and the text tells.
+    places = _checked_references(request, place) if REF_TEXT in payload_json else frozenset[Path]()
+    wrong = _wrong_with(request.payload, payload_json, task_type, places)
+    if wrong:
+        first = f"{wrong[0].field}: {wrong[0].message.removesuffix('.')}."
+        message = f"The payload does not fit task type {task_type.name!r}: {first}"
+        raise InvalidPayloadError(message, wrong[:ERRORS_SHOWN])
     return payload_json
 
 
-def _check_reference(reference: Reference, place: Place, depends_on: Sequence[str]) -> None:
-    field = ".".join(("payload", *map(str, reference.path)))
-    waits_for = (*place.waits_for, *depends_on)
-    if place.replaces and reference.fields and reference.key not in (known := place.earlier_keys or frozenset()):
-        others = ", ".join(map(repr, sorted(known)))
-        message = "The payload refers to nothing, and so may no other."
-        if known:
-            message = f"The payload refers to {others}, and so another may refer to that and nothing else."
-    elif place.earlier_keys is None and not waits_for:
-        message = "Only a child of a batch, or a task that depends on others, may refer to a result."
-    elif not reference.fields:
-        message = "A reference is written key.field."
-    elif (
-        (place.earlier_keys is not None and reference.key in place.earlier_keys)
-        or reference.key in waits_for
-        or (place.dag is not None and place.dag.knows(reference.key, waits_for))
-    ):
-        return
-    elif waits_for:
-        message = f"It does not wait for anything that is called {reference.key!r}."
-    else:
-        message = f"No earlier child of this batch has the key {reference.key!r}."
-    raise InvalidReferenceError(message, [FieldError(field, message)])
+def _wrong_with(
+    payload: Mapping[str, Any], payload_json: str, task_type: TaskType, references: Collection[Path]
+) -> list[FieldError]:
+    # In Python an edit's fields have Python's names; in a payload they have the API's.
+    by_name = False if task_type.edits_document else None
+    try:
+        found = misfits(task_type.payload, payload_json, by_name=by_name)
+    except TooMuchIsWrongError as error:
+        return [FieldError("payload", f"{str(error).capitalize()}.")]
+    if not found:
+        return []
+    return field_errors(
+        (dotted(("payload", *path)), message_of(one))
+        for path, one in meant(dict(payload), found)
+        # What a reference stands for is not known yet; it is checked when the task runs, as is
+        # what follows it in a payload of which each collection is looked at up to its first misfit.
+        if not lies_within(path, references)
+    )
+
+
+def _checked_references(request: TaskRequest, place: Place) -> frozenset[Path]:
+    """Return where a payload holds references; raise when one of them may not be there."""
+    references = list(islice(find_references(request.payload), REFERENCES_MAX + 1))
+    if len(references) > REFERENCES_MAX:
+        message = f"A payload holds at most {REFERENCES_MAX:,} references."
+        raise InvalidReferenceError(message, [FieldError("payload", message)])
+    known = _known(request, place)
+    for reference in references:
+        wrong = _misplaced_reference(reference, place, known, waits=bool(place.waits_for or request.depends_on))
+        if wrong is not None:
+            raise InvalidReferenceError(wrong, [FieldError(dotted(("payload", *reference.path)), wrong)])
+    return frozenset(reference.path for reference in references)
+
+
+def _known(request: TaskRequest, place: Place) -> Callable[[str], bool]:
+    """Return what tells whether a reference may name a task: an earlier sibling, or one that is waited for."""
+    waits_for = frozenset((*place.waits_for, *(request.depends_on or ())))
+    named = waits_for | (place.earlier_keys or frozenset())
+    if place.dag is None or not waits_for:
+        return named.__contains__
+    is_before = place.dag.before(waits_for)
+    return lambda key: key in named or is_before(key)
+
+
+def _misplaced_reference(
+    reference: Reference, place: Place, known: Callable[[str], bool], *, waits: bool
+) -> str | None:
+    earlier = place.earlier_keys
+    if place.replaces and reference.fields and reference.key not in (earlier or ()):
+        if not earlier:
+            return "The payload refers to nothing, and so may no other."
+        others = ", ".join(map(repr, sorted(earlier)))
+        return f"The payload refers to {others}, and so another may refer to that and nothing else."
+    if earlier is None and not waits:
+        return "Only a child of a batch, or a task that depends on others, may refer to a result."
+    if not reference.fields:
+        return "A reference is written key.field."
+    if known(reference.key):
+        return None
+    if waits:
+        return f"It does not wait for anything that is called {reference.key!r}."
+    return f"No earlier child of this batch has the key {reference.key!r}."

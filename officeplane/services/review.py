@@ -1,5 +1,6 @@
 """Review: what people decide about dead letters, one by one or all that are alike."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
@@ -139,7 +140,8 @@ class Review:
         found = await tasks.fetch(self._ledger, [task_id])
         if task_id not in found:
             raise DeadLetterNotFoundError(task_id)
-        return other_payload(found[task_id], payload, self._catalogue)
+        # It may be large, and is checked beside the loop.
+        return await asyncio.to_thread(other_payload, found[task_id], payload, self._catalogue)
 
 
 async def _lost_for_good(connection: Connection, root_id: TaskId, task_id: TaskId) -> list[TaskId]:

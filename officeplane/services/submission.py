@@ -6,10 +6,10 @@ have yet. A crash in between is the sweeper's work.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import structlog
 
@@ -44,6 +44,9 @@ DEPENDENCY_WAIT: Final = "200ms"
 _log = structlog.stdlib.get_logger(__name__)
 
 
+_Take: TypeAlias = Callable[[Iterable[Intake]], Awaitable[list[Intake]]]
+
+
 class Submitted(NamedTuple):
     """What one request became: its task, those below it, and whether all were there before."""
 
@@ -69,25 +72,35 @@ class Submission:
         # What others depend on may be locked for a while, which concerns nobody else.
         self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
 
-    async def submit(self, request: TaskRequest) -> Submitted:
-        """Store one task, together with whatever else is being submitted, and ring for it."""
-        intake = take_in(request, self.catalogue)
+    async def submit(self, request: TaskRequest, *, is_large: bool = False) -> Submitted:
+        """Store one task, together with whatever else is being submitted, and ring for it.
+
+        What is large is taken in beside the loop.
+        """
+        if is_large:
+            intake = await asyncio.to_thread(take_in, request, self.catalogue)
+        else:
+            intake = take_in(request, self.catalogue)
         if intake.edited:
             await self.check_documents([intake])
         return await (self.dependents if intake.dependencies else self.group).add(intake)
 
-    async def submit_many(self, requests: Iterable[TaskRequest]) -> list[Submitted]:
+    async def submit_many(self, requests: Iterable[TaskRequest], *, is_large: bool = False) -> list[Submitted]:
         """Store all of these tasks or none, in the order given, and ring for them.
 
         What is more than a part is checked and written at the same time: a
-        refusal further behind takes back what was written before it.
+        refusal further behind takes back what was written before it. What is
+        large is taken in beside the loop.
         """
+        take = _take_beside if is_large else _take
         many = requests if isinstance(requests, Sized) else list(requests)
         try:
             if len(many) > PART:
                 with suppress(_TogetherError):
-                    return await self.rung(await self._ledger.in_transaction(lambda one: self._overlapped(one, many)))
-            intakes = list(self._taken_in(many))
+                    return await self.rung(
+                        await self._ledger.in_transaction(lambda one: self._overlapped(one, many, take))
+                    )
+            intakes = await take(self._taken_in(many))
             await self.check_documents(intakes, "{}")
             return await self._store(intakes)
         except UNSTORABLE as error:
@@ -180,7 +193,7 @@ class Submission:
             stored = await _fresh(self._ledger, intakes)
         return await self.rung(stored)
 
-    async def _overlapped(self, connection: Executor, requests: Iterable[TaskRequest]) -> list[Submitted]:
+    async def _overlapped(self, connection: Executor, requests: Iterable[TaskRequest], take: _Take) -> list[Submitted]:
         """Insert part after part; while Postgres has one, make the answers of the last and take in the next.
 
         Nothing is kept for longer than its turn: what a caller's garbage collector
@@ -188,7 +201,7 @@ class Submission:
         """
         stored: list[Submitted] = []
         coming = self._taken_in(requests)
-        part = list(islice(coming, PART))
+        part = await take(islice(coming, PART))
         earlier: tuple[Sequence[Intake], Sequence[Inserted]] = (), ()
         while part:
             if any(_is_looked_up(intake) for intake in part):
@@ -199,7 +212,7 @@ class Submission:
                 await asyncio.sleep(0)
                 await asyncio.sleep(0)
                 stored += submitted(*earlier)
-                following = list(islice(coming, PART))
+                following = await take(islice(coming, PART))
             finally:
                 # Whatever happens here, no statement is under way when the transaction ends.
                 inserted = await writing
@@ -213,6 +226,14 @@ class Submission:
             except InvalidRequestError as error:
                 raise error.within(str(index)) from None
             yield intake
+
+
+async def _take(coming: Iterable[Intake]) -> list[Intake]:
+    return list(coming)
+
+
+async def _take_beside(coming: Iterable[Intake]) -> list[Intake]:
+    return await asyncio.to_thread(list, coming)
 
 
 class _TogetherError(Exception):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from officeplane.api.event_stream import frame
-from officeplane.domain.dag import TASKS_MAX
+from officeplane.domain.dag import EDGES_MAX, TASKS_MAX
 from officeplane.domain.event import Event, EventPosition
 from officeplane.domain.ids import DagId
 from tests.api.plane import UNKNOWN_ID, Api, Json, code_of, json_of, problem_of
@@ -133,6 +133,19 @@ async def test_too_many_tasks_are_refused_with_those_that_are_there(api: Api) ->
 
     alone = await api.post("/api/dags", raw=json.dumps({"tasks": tasks}).encode())
     together = await api.post(f"/api/dags/{dag['id']}/tasks", {"tasks": tasks[: TASKS_MAX - 3]})
+
+    assert code_of(alone) == code_of(together) == (422, "invalid_request")
+
+
+async def test_too_many_edges_are_refused_with_those_that_are_there(api: Api) -> None:
+    befores = [{"key": f"b{n}", "taskType": "noop"} for n in range(1_000)]
+    names = [task["key"] for task in befores]
+    full = [{"key": f"t{n}", "taskType": "noop", "dependsOn": names} for n in range(EDGES_MAX // 1_000)]
+    one = {"key": "one", "taskType": "noop", "dependsOn": ["b0"]}
+
+    alone = await api.post("/api/dags", {"tasks": [*befores, *full, one]})
+    dag = json_of(await api.post("/api/dags", {"tasks": [*befores, *full]}))
+    together = await api.post(f"/api/dags/{dag['id']}/tasks", {"tasks": [one]})
 
     assert code_of(alone) == code_of(together) == (422, "invalid_request")
 

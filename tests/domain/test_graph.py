@@ -74,8 +74,20 @@ def test_predecessors_are_all_that_lie_before(needs: dict[int, list[int]]) -> No
     predecessors = Predecessors(needs)
 
     for node in range(9):
-        found = {one for one in range(9) if predecessors.is_before(one, node)}
-        assert found == (before(needs, node) if node in needs else set())
+        comes_before = predecessors.before([node])
+        found = {one for one in range(9) if comes_before(one)}
+        assert found == (before(needs, node) | {node} if node in needs else set())
+
+
+@given(ACYCLIC, st.sets(NODES))
+def test_predecessors_of_several_are_those_of_each(needs: dict[int, list[int]], several: set[int]) -> None:
+    predecessors = Predecessors(needs)
+
+    comes_before = predecessors.before(several)
+
+    assert [comes_before(one) for one in range(9)] == [
+        any(predecessors.before([each])(one) for each in several) for one in range(9)
+    ]
 
 
 @given(ANY, st.sets(NODES))
@@ -90,7 +102,7 @@ def test_a_chain_of_ten_thousand_is_no_trouble() -> None:
     assert find_cycle(DEEP) is None
     assert in_order(DEEP) == longest_path(DEEP) == list(range(10_000))
     assert (roots(DEEP), leaves(DEEP)) == ([0], [9_999])
-    assert Predecessors(DEEP).is_before(0, 9_999)
+    assert Predecessors(DEEP).before([9_999])(0)
     assert len(find_cycle({**DEEP, 0: [9_999]}) or []) == 10_000
 
 

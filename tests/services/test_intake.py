@@ -269,6 +269,34 @@ def test_a_reference_that_leads_to_no_earlier_sibling_is_refused(children: list[
     assert fields_of(refused) == [field]
 
 
+def test_a_payload_holds_a_thousand_references_and_no_more() -> None:
+    def of(count: int) -> list[dict[str, Any]]:
+        return [{**a_note(), "key": "a"}, a_note(more=[{"$ref": "a.text"}] * count)]
+
+    assert len(rows_of(children=of(1_000))) == 3
+    refused = refusal_of(children=of(1_001))
+    assert isinstance(refused, InvalidReferenceError)
+    assert fields_of(refused) == ["children.1.payload"]
+
+
+def test_what_is_wrong_beside_many_references_is_told_and_the_references_are_not() -> None:
+    rows = [[{"$ref": "a.text"}, None, "x"]] * 120
+    table = {"task_type": "insert_table", "document_id": "d", "payload": {"rows": rows}}
+
+    refused = refusal_of(children=[{**a_note(), "key": "a"}, table])
+
+    assert fields_of(refused) == [f"children.1.payload.rows.{row}.1" for row in range(100)]
+
+
+def test_a_payload_has_a_mebibyte_as_whoever_sends_it_writes_it() -> None:
+    most = 1024 * 1024 - len('{"text":"hello","more":""}')
+
+    assert rows_of(**a_note(more="ä" * (most // 2)))
+    refused = refusal_of(**a_note(more="a" * (most + 1)))
+    assert isinstance(refused, InvalidPayloadError)
+    assert fields_of(refused) == ["payload"]
+
+
 def test_a_reference_outside_a_batch_is_refused() -> None:
     assert isinstance(refusal_of(**a_note(more={"$ref": "a.b"})), InvalidReferenceError)
 

@@ -1,5 +1,7 @@
 """`/api/dags`: tasks that wait for each other, in, out, and cancelled as one."""
 
+import asyncio
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -15,6 +17,7 @@ from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.ids import DagId
+from officeplane.services.dags import DagDetails
 
 router = APIRouter(prefix="/api/dags", tags=["dags"], route_class=StrictRoute)
 
@@ -44,10 +47,10 @@ async def submit(request: Request, body: DagBody, idempotency_key: IdempotencyKe
     runtime = runtime_of(request)
     dag_id, replayed = await runtime.dags.submit(body, idempotency_key)
     location = {"Location": f"/api/dags/{dag_id}"}
-    view = dag_view(await runtime.dags.details(dag_id))
+    details = await runtime.dags.details(dag_id)
     if replayed:
-        return json_answer(view, 200, {**location, "Idempotency-Replayed": "true"})
-    return json_answer(view, 201, location)
+        return await _shown(details, 200, {**location, "Idempotency-Replayed": "true"})
+    return await _shown(details, 201, location)
 
 
 @router.get(
@@ -75,7 +78,7 @@ async def list_dags(request: Request, query: Annotated[DagQuery, Query()]) -> Re
 )
 async def show(request: Request, dag_id: DagIdInPath) -> Response:
     """Return a DAG with its tasks, where it begins and ends, and the longest way through it."""
-    return json_answer(dag_view(await runtime_of(request).dags.details(DagId(dag_id))))
+    return await _shown(await runtime_of(request).dags.details(DagId(dag_id)))
 
 
 @router.post(
@@ -94,7 +97,7 @@ async def cancel(request: Request, dag_id: DagIdInPath, body: CancelBody = None)
     runtime = runtime_of(request)
     await runtime.dags.cancel(DagId(dag_id), None if body is None else body.reason)
     details = await runtime.dags.details(DagId(dag_id))
-    return json_answer(dag_view(details), 202 if details.dag.status is DagStatus.RUNNING else 200)
+    return await _shown(details, 202 if details.dag.status is DagStatus.RUNNING else 200)
 
 
 @router.post(
@@ -112,4 +115,9 @@ async def add(request: Request, dag_id: DagIdInPath, body: DagTasksBody) -> Resp
     """Add tasks, which may depend on those that are there; a DAG that has ended is refused."""
     runtime = runtime_of(request)
     await runtime.dags.add(DagId(dag_id), body)
-    return json_answer(dag_view(await runtime.dags.details(DagId(dag_id))), 201)
+    return await _shown(await runtime.dags.details(DagId(dag_id)), 201)
+
+
+async def _shown(details: DagDetails, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    # A DAG may have a hundred thousand edges, and the longest way through them is looked for.
+    return json_answer(await asyncio.to_thread(dag_view, details), status, headers)

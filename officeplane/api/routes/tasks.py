@@ -12,7 +12,7 @@ from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
 from officeplane.api.patience import wait_for
 from officeplane.api.plane import caller_of, plane_of, runtime_of
-from officeplane.api.requests import StrictRoute
+from officeplane.api.requests import StrictRoute, is_large
 from officeplane.api.views import ExplanationView, TaskView, explanation_view
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
@@ -47,7 +47,7 @@ _SUBMITTING = (
 async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store a task, or a batch with all its children, and return it; what is refused is not stored."""
     runtime = runtime_of(request)
-    submitted = await runtime.submission.submit(with_key(body, idempotency_key))
+    submitted = await runtime.submission.submit(with_key(body, idempotency_key), is_large=is_large(request))
     location = {"Location": f"/api/tasks/{submitted.task.id}"}
     details = await _details(runtime, submitted)
     if submitted.replayed:
@@ -67,7 +67,7 @@ async def submit_many(request: Request, body: BulkBody, idempotency_key: Idempot
     """Store up to 1,000 tasks and batches, 10,000 tasks in all; one that is refused refuses them all."""
     without_key(idempotency_key)
     runtime = runtime_of(request)
-    submitted = await runtime.submission.submit_many(body)
+    submitted = await runtime.submission.submit_many(body, is_large=is_large(request))
     return many_tasks([await _details(runtime, one) for one in submitted], 201)
 
 
