@@ -43,6 +43,7 @@ from officeplane.services.regulation import Regulation
 from officeplane.services.reopening import Reopening
 from officeplane.services.retention import Retention
 from officeplane.services.review import Review
+from officeplane.services.selection import Selection
 from officeplane.services.settlement import Settlements
 from officeplane.services.spawning import Spawning
 from officeplane.services.statistics import Statistics
@@ -71,6 +72,7 @@ class Runtime:
     waiting: Waiting
     cancellation: Cancellation
     reopening: Reopening
+    selection: Selection
     dags: Dags
     review: Review
     patching: Patching
@@ -142,6 +144,7 @@ async def open_runtime(
             waiting=waiting,
             cancellation=cancellation,
             reopening=reopening,
+            selection=Selection(ledger, cancellation, reopening),
             dags=Dags(ledger, doorbell, submission, letters),
             review=Review(ledger, doorbell, reopening, catalogue, letters),
             patching=Patching(ledger, doorbell),

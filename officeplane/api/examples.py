@@ -75,6 +75,12 @@ DAG: Final[_Examples] = {
 DAG_TASKS: Final[_Examples] = {
     "one more": {"value": {"tasks": [{"key": "review", "taskType": "noop", "dependsOn": ["last"]}]}}
 }
+CANCEL_MANY: Final[_Examples] = {
+    "what waits of a type": {
+        "value": {"state": ["QUEUED", "RETRYING"], "taskType": "sleep", "reason": "The price list was wrong."}
+    }
+}
+RETRY_MANY: Final[_Examples] = {"what failed of a document": {"value": {"state": ["FAILED"], "documentId": "plan"}}}
 CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
 DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}

@@ -133,17 +133,16 @@ class _Query(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
 
-class ListQuery(_Query):
-    """Which tasks a list shows, and where it goes on."""
+class TaskSelection(_Query):
+    """Which tasks are meant: those that fit every filter given."""
 
-    state: list[TaskState] | None = Field(None, description="May be given more than once.")
-    document_id: DocumentIdInQuery | None = None
-    task_type: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
-    priority: PriorityName | None = None
-    parent_id: TaskIdInQuery | None = None
-    tag: Tag | None = None
-    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
-    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
+    state: list[TaskState] | None = Field(None, description="In one of these states.")
+    document_id: DocumentIdInQuery | None = Field(None, description="Of this document.")
+    task_type: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(None, description="Of this type.")
+    priority: PriorityName | None = Field(None, description="Of this tier.")
+    parent_id: TaskIdInQuery | None = Field(None, description="Children of this batch.")
+    tag: Tag | None = Field(None, description="With this tag.")
+    cursor: str | None = None
 
     @property
     def filter(self) -> TaskFilter:
@@ -158,9 +157,17 @@ class ListQuery(_Query):
         )
 
     @property
-    def before(self) -> int | None:
-        """The sequence number that the page lies below."""
+    def place(self) -> int | None:
+        """The sequence number at which it goes on."""
         return None if self.cursor is None else seq_of(self.cursor)
+
+
+class ListQuery(TaskSelection):
+    """Which tasks a list shows, and where it goes on."""
+
+    state: list[TaskState] | None = Field(None, description="May be given more than once.")
+    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
 
 class DagQuery(_Query):

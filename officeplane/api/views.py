@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.lifecycle import TaskState
@@ -188,6 +188,13 @@ class ReasonView(View):
 
     code: str
     detail: str
+
+
+class ChangedView(View):
+    """What a request for many tasks has changed."""
+
+    changed: int = Field(description="How many tasks changed, those below batches included.")
+    next: str | None = Field(description="The `cursor` for the rest; null: nothing is left.")
 
 
 class ExplanationView(View):

@@ -26,6 +26,13 @@ class TaskError(Reading):
     message: str = ""
 
 
+class Changed(Reading):
+    """What a request for many tasks has changed, and where it goes on."""
+
+    changed: int
+    next: str | None = None
+
+
 class Failure(Reading):
     """One failed attempt."""
 

@@ -96,6 +96,18 @@ def cancelling(tree: Tree, target: TaskId) -> Cancelling:
     return Cancelling(ended=frozenset(unfinished - held), asked=frozenset(held))
 
 
+def cancelling_all(tree: Tree, targets: Iterable[TaskId]) -> Cancelling:
+    """Return what cancelling all of these does; one that goes with another is looked at once."""
+    ended: set[TaskId] = set()
+    asked: set[TaskId] = set()
+    for target in targets:
+        if target not in ended and target not in asked:
+            plan = cancelling(tree, tree.whole(target))
+            ended |= plan.ended
+            asked |= plan.asked
+    return Cancelling(ended=frozenset(ended - asked), asked=frozenset(asked))
+
+
 def reopening(tree: Tree, target: TaskId, unmet: Mapping[TaskId, int] = MappingProxyType({})) -> list[Reopened]:
     """Return the states in which a retried task, and what ended because of it, go on.
 

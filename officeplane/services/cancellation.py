@@ -1,13 +1,13 @@
 """Cancellation: at once while a task waits, by asking while it runs; what is below goes with it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
-from officeplane.domain.tree import Cancelling, cancelling
+from officeplane.domain.tree import Cancelling, Tree, cancelling_all
 from officeplane.services.batches import RolledUp, roll_up
 from officeplane.services.dependents import follow, lock_around
 from officeplane.services.failpoints import reach
@@ -28,25 +28,47 @@ class Cancellation:
 
     async def cancel(self, task_id: TaskId, reason: str | None) -> None:
         """Cancel a task with everything below it; what runs is asked to stop and ends soon."""
-        reason = None if reason is None else storable(reason)
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)
 
-        async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], RolledUp]:
-            dag_ids = await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
-            tree = await trees.lock_tree(connection, root_id)
+        def wanted(tree: Tree) -> list[TaskId]:
             node = tree.nodes.get(task_id)
             if node is None:
                 raise TaskNotFoundError(task_id)
             if node.state in FINAL:
                 raise IllegalStateError(task_id, node.state, "cancelled")
-            plan = cancelling(tree, tree.whole(task_id))
+            return [task_id]
+
+        await self._cancel([task_id], [root_id], wanted, reason)
+
+    async def cancel_many(self, task_ids: Sequence[TaskId], reason: str | None) -> int:
+        """Cancel those of these tasks that are not final, a batch before its children; return how many went in all."""
+
+        def wanted(tree: Tree) -> list[TaskId]:
+            return [one for one in task_ids if one in tree.nodes and tree.nodes[one].state not in FINAL]
+
+        roots = await trees.roots_of(self._ledger, task_ids)
+        plan = await self._cancel(task_ids, roots, wanted, reason)
+        return len(plan.ended) + len(plan.asked)
+
+    async def _cancel(
+        self,
+        task_ids: Sequence[TaskId],
+        roots: Collection[TaskId],
+        wanted: Callable[[Tree], Sequence[TaskId]],
+        reason: str | None,
+    ) -> Cancelling:
+        reason = None if reason is None else storable(reason)
+
+        async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], RolledUp]:
+            dag_ids = await lock_around(connection, completing=(), ending=task_ids, roots=roots)
+            tree = await trees.lock_trees(connection, roots)
+            plan = cancelling_all(tree, wanted(tree))
             ended, lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
             rolled = RolledUp()
-            whole = tree.nodes[tree.whole(task_id)]
-            if whole.id in plan.ended and whole.parent_id is not None:
-                rolled = await roll_up(connection, [whole.parent_id], children_ran=False, counted_by=self._counted_by)
+            if around := _batches_around(tree, plan):
+                rolled = await roll_up(connection, around, children_ran=False, counted_by=self._counted_by)
             ended += rolled.ended
             foreseen = [task.task_id for task in ended]
             rolled += await follow(connection, ended, dag_ids, foreseen, self._letters)
@@ -55,6 +77,14 @@ class Cancellation:
 
         plan, lanes, rolled = await self._ledger.in_transaction(decide)
         await tell_cancelled(self._ledger, self._doorbell, plan.ended, plan.asked, lanes, rolled)
+        return plan
+
+
+def _batches_around(tree: Tree, plan: Cancelling) -> list[TaskId]:
+    """Return the batches that go on, or end, because of children that end now while they themselves do not."""
+    parents = {tree.nodes[one].parent_id for one in plan.ended}
+    gone = plan.ended | plan.asked
+    return sorted(one for one in parents if one is not None and one not in gone)
 
 
 async def tell_cancelled(

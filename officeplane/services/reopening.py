@@ -24,8 +24,11 @@ class Reopening:
         self._letters = letters
         self._doorbell = doorbell
 
-    async def retry(self, task_id: TaskId, by: str = SOMEBODY) -> None:
-        """Queue a final task again, with its retries restored, and resolve the dead letters of what is reopened."""
+    async def retry(self, task_id: TaskId, by: str = SOMEBODY) -> int:
+        """Queue a final task again, with its retries restored, and resolve the dead letters of what is reopened.
+
+        Return how many were reopened: of a batch, what is unfinished of it.
+        """
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)
@@ -33,7 +36,9 @@ class Reopening:
         async def decide(connection: Connection) -> list[Moved]:
             return await self.reopen(connection, root_id, task_id, Ruling(Decision.RETRY, by))
 
-        await self.tell(await self._ledger.in_transaction(decide))
+        moved = await self._ledger.in_transaction(decide)
+        await self.tell(moved)
+        return len(moved)
 
     async def reopen(self, connection: Connection, root_id: TaskId, task_id: TaskId, ruling: Ruling) -> list[Moved]:
         """Do what `retry` does in a transaction of the caller's, who tells of it afterwards."""

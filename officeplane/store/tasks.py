@@ -55,6 +55,14 @@ class UsedKey:
     task_id: TaskId
 
 
+class Selected(NamedTuple):
+    """A task that a filter selects, the root of its tree, and where it stands in the order of all."""
+
+    id: TaskId
+    root_id: TaskId
+    seq: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFilter:
     """Which tasks a list shows."""
@@ -168,10 +176,18 @@ async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId,
 
 async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: int) -> list[Task]:
     """Return the newest tasks that fit, below a sequence number."""
+    return [_task(row) for row in await executor.fetch(_SQL["page"], before, *_selected(wanted), limit)]
+
+
+async def select(executor: Executor, wanted: TaskFilter, *, after: int, limit: int) -> list[Selected]:
+    """Return the oldest tasks that fit, above a sequence number; a batch comes before its children."""
+    rows = await executor.fetch(_SQL["select"], after, *_selected(wanted), limit)
+    return [Selected(TaskId(str(row["id"])), TaskId(str(row["root_id"])), row["seq"]) for row in rows]
+
+
+def _selected(wanted: TaskFilter) -> tuple[object, ...]:
     low, high = wanted.priorities or (None, None)
-    rows = await executor.fetch(
-        _SQL["page"],
-        before,
+    return (
         None if wanted.states is None else [str(state) for state in wanted.states],
         wanted.document_id,
         wanted.task_type,
@@ -179,9 +195,7 @@ async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: in
         high,
         wanted.parent_id,
         wanted.tag,
-        limit,
     )
-    return [_task(row) for row in rows]
 
 
 async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails]:

@@ -84,7 +84,12 @@ async def roots_of(executor: Executor, task_ids: Collection[TaskId]) -> set[Task
 
 async def lock_tree(executor: Executor, root_id: TaskId) -> Tree:
     """Lock a whole tree and return how it stands."""
-    rows = await executor.fetch(_SQL["lock_nodes"], root_id)
+    return await lock_trees(executor, [root_id])
+
+
+async def lock_trees(executor: Executor, root_ids: Collection[TaskId]) -> Tree:
+    """Lock whole trees and return how they stand, as if they were one."""
+    rows = await executor.fetch(_SQL["lock_nodes"], list(root_ids))
     return Tree(map(node, rows))
 
 

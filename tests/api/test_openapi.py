@@ -10,7 +10,7 @@ from officeplane.api.problems import STATUSES
 from tests.api.plane import Api, Json, code_of, fields_of, json_of
 
 OPERATIONS = {
-    "patchTask",
+    "patchTask", "cancelTasks", "retryTasks",
     "submitTask", "submitTasks", "listTasks", "getTask", "cancelTask", "retryTask", "explainTask", "listTaskTypes",
     "followEvents", "isLive", "isReady", "getStats", "getMetrics", "createDocument", "listDocuments", "getDocument",
     "putDocument", "deleteDocument", "getContent", "getOutline", "getText", "listRevisions", "compareRevisions",
@@ -45,7 +45,7 @@ async def test_every_body_has_an_example(document: Json) -> None:
 
     of_json = [body["content"]["application/json"] for body in bodies if "application/json" in body["content"]]
 
-    assert len(of_json) == 21
+    assert len(of_json) == 23
     assert len(bodies) == len(of_json) + 1, "a file is its own example"
     assert all(body["examples"] for body in of_json)
 

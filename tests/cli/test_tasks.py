@@ -239,6 +239,27 @@ async def test_a_waiting_task_is_cancelled_once(tasks: Tasks) -> None:
     assert (await tasks.read(task_id))["cancelReason"] == "not needed"
 
 
+async def test_all_that_fit_are_cancelled_and_queued_again(tasks: Tasks) -> None:
+    mine = [await tasks.submit("noop", runAt=LATER, tags=["cli-many"]) for _ in range(3)]
+    other = await tasks.submit("noop", runAt=LATER)
+
+    cancelled = await tasks("cancel", "--tag", "cli-many", "--state", "pending", "--reason", "all of it")
+    states = [str((await tasks.read(task_id))["state"]) for task_id in (*mine, other)]
+    queued = await tasks("retry", "--tag", "cli-many", "--json")
+
+    assert (cancelled.code, cancelled.out) == (0, "3 cancelled\n")
+    assert states == ["CANCELLED", "CANCELLED", "CANCELLED", "PENDING"]
+    assert queued.object == {"changed": 3}
+
+
+@pytest.mark.parametrize("arguments", [("cancel",), ("retry",), ("cancel", str(uuid.uuid4()), "--tag", "it")])
+async def test_either_one_task_is_named_or_filters_are(tasks: Tasks, arguments: tuple[str, ...]) -> None:
+    ended = await tasks(*arguments)
+
+    assert ended.code == 2
+    assert "TASK_ID" in ended.err
+
+
 async def test_a_running_task_is_asked_to_stop(tasks: Tasks) -> None:
     task_id = await tasks.submit("cli.linger")
     await eventually(lambda: _is_running(tasks, task_id))

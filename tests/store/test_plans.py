@@ -123,7 +123,7 @@ HOT: Final = [
     hot("settlements", "standing", f"{IDS}, {IDS}", "pkey"),
     hot("settlements", "lapsed", "5", "active"),
     hot("trees", "lock_roots", IDS, "pkey"),
-    hot("trees", "lock_nodes", AN_ID, "pkey", "of_parent"),
+    hot("trees", "lock_nodes", IDS, "pkey", "of_parent"),
     hot("trees", "siblings", IDS, "pkey", "of_parent"),
     hot("trees", "start", f"{IDS}, 0.1", "pkey"),
     hot("trees", "first_children", IDS, "of_parent"),

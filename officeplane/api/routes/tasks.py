@@ -6,18 +6,29 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from officeplane.api.answers import json_answer, many_tasks, one_task
-from officeplane.api.bodies import BulkBody, CancelBody, NoBody, PatchBody, TaskBody, with_key, without_key
+from officeplane.api.bodies import (
+    BulkBody,
+    CancelBody,
+    CancelManyBody,
+    NoBody,
+    PatchBody,
+    RetryManyBody,
+    TaskBody,
+    with_key,
+    without_key,
+)
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
 from officeplane.api.patience import wait_for
 from officeplane.api.plane import caller_of, plane_of, runtime_of
 from officeplane.api.requests import StrictRoute, is_large
-from officeplane.api.views import ExplanationView, TaskView, explanation_view
+from officeplane.api.views import ChangedView, ExplanationView, TaskView, explanation_view
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ChildSummary, TaskDetails
 from officeplane.runtime import Runtime
+from officeplane.services.selection import Changed
 from officeplane.services.submission import Submitted
 
 router = APIRouter(prefix="/api/tasks", tags=["tasks"], route_class=StrictRoute)
@@ -71,6 +82,32 @@ async def submit_many(request: Request, body: BulkBody, idempotency_key: Idempot
     return many_tasks([await _details(runtime, one) for one in submitted], 201)
 
 
+@router.post(
+    "/cancel",
+    operation_id="cancelTasks",
+    summary="Cancel all tasks that fit a filter",
+    response_model=ChangedView,
+    responses=refusals("invalid_cursor", body=True),
+)
+async def cancel_many(request: Request, body: CancelManyBody) -> Response:
+    """Cancel what waits and ask what runs to stop, oldest first, for 5 s at most; `next` is where to go on."""
+    done = await runtime_of(request).selection.cancel(body.filter, body.reason, body.place)
+    return json_answer(_changed_view(done))
+
+
+@router.post(
+    "/retry",
+    operation_id="retryTasks",
+    summary="Queue all tasks again that fit a filter",
+    response_model=ChangedView,
+    responses=refusals("invalid_cursor", body=True),
+)
+async def retry_many(request: Request, body: RetryManyBody) -> Response:
+    """Retry what is FAILED, TIMEOUT or CANCELLED, oldest first, for 5 s at most; `next` is where to go on."""
+    done = await runtime_of(request).selection.retry(body.filter, caller_of(request), body.place)
+    return json_answer(_changed_view(done))
+
+
 @router.get(
     "",
     operation_id="listTasks",
@@ -80,7 +117,7 @@ async def submit_many(request: Request, body: BulkBody, idempotency_key: Idempot
 )
 async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
     """Return the newest tasks that fit every filter given; the next page is in the `Link` header."""
-    page = await runtime_of(request).reading.page(query.filter, query.before, query.limit)
+    page = await runtime_of(request).reading.page(query.filter, query.place, query.limit)
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].task.seq))
@@ -159,6 +196,10 @@ async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -
 async def explain(request: Request, task_id: TaskIdInPath) -> Response:
     """Return whether the task could run now, and each thing it waits for."""
     return json_answer(explanation_view(await runtime_of(request).explanation.explain(TaskId(task_id))))
+
+
+def _changed_view(done: Changed) -> ChangedView:
+    return ChangedView(changed=done.tasks, next=None if done.after is None else cursor_after(done.after))
 
 
 async def _details(runtime: Runtime, submitted: Submitted) -> TaskDetails:

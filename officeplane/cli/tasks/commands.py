@@ -1,7 +1,8 @@
 """The `officeplane tasks` commands: their arguments, and nothing heavy before one is chosen."""
 
 import asyncio
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, TypeGuard
 
 import typer
 
@@ -11,15 +12,24 @@ from officeplane.cli.options import DEFAULT_URL, AsJson, TaskId, Url
 app = typer.Typer(help="Submit tasks and see what becomes of them.", no_args_is_help=True)
 
 
+OfStates = Annotated[list[str] | None, typer.Option("--state", help="Only these states; may repeat.", metavar="STATE")]
+OfDocument = Annotated[str | None, typer.Option("--document", help="Only tasks of this document.")]
+OfType = Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")]
+OfPriority = Annotated[str | None, typer.Option("--priority", help="Only this priority, by name.")]
+WithTag = Annotated[str | None, typer.Option("--tag", help="Only tasks with this tag.")]
+OfParent = Annotated[str | None, typer.Option("--parent", help="Only children of this task.", metavar="TASK_ID")]
+SomeTaskId = Annotated[str | None, typer.Argument(metavar="[TASK_ID]", help="The id of a task, or none with filters.")]
+
+
 @app.command("list")
 def list_(
     *,
-    state: Annotated[list[str] | None, typer.Option(help="Only these states; may repeat.", metavar="STATE")] = None,
-    document: Annotated[str | None, typer.Option(help="Only tasks of this document.")] = None,
-    task_type: Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")] = None,
-    priority: Annotated[str | None, typer.Option(help="Only this priority, by name.")] = None,
-    tag: Annotated[str | None, typer.Option(help="Only tasks with this tag.")] = None,
-    parent: Annotated[str | None, typer.Option(help="Only children of this task.", metavar="TASK_ID")] = None,
+    state: OfStates = None,
+    document: OfDocument = None,
+    task_type: OfType = None,
+    priority: OfPriority = None,
+    tag: WithTag = None,
+    parent: OfParent = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
@@ -27,15 +37,8 @@ def list_(
     """List tasks, the newest first."""
     from officeplane.cli.tasks.listing import list_tasks
 
-    filters = {
-        "state": [name.upper() for name in state or ()],
-        "documentId": document,
-        "taskType": task_type,
-        "priority": priority and priority.upper(),
-        "tag": tag,
-        "parentId": parent,
-    }
-    asyncio.run(list_tasks(url, {name: value for name, value in filters.items() if value}, limit, as_json=as_json))
+    filters = _filters(state, document, task_type, priority, tag, parent)
+    asyncio.run(list_tasks(url, filters, limit, as_json=as_json))
 
 
 @app.command()
@@ -56,24 +59,50 @@ def explain(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL)
 
 @app.command()
 def cancel(
-    task_id: TaskId,
+    task_id: SomeTaskId = None,
     *,
+    state: OfStates = None,
+    document: OfDocument = None,
+    task_type: OfType = None,
+    priority: OfPriority = None,
+    tag: WithTag = None,
+    parent: OfParent = None,
     reason: Annotated[str | None, typer.Option(help="Why, for whoever asks later.")] = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Cancel a task and its children; one that runs is asked to stop."""
-    from officeplane.cli.tasks.deeds import cancel_task
+    """Cancel a task with its children, or all tasks that fit a filter; what runs is asked to stop."""
+    from officeplane.cli.tasks.deeds import cancel_task, change_many
 
-    asyncio.run(cancel_task(url, task_id, reason, as_json=as_json))
+    filters = _filters(state, document, task_type, priority, tag, parent)
+    if _is_one(task_id, filters):
+        asyncio.run(cancel_task(url, task_id, reason, as_json=as_json))
+    else:
+        body = filters if reason is None else {**filters, "reason": reason}
+        asyncio.run(change_many(url, "cancel", body, "cancelled", as_json=as_json))
 
 
 @app.command()
-def retry(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
-    """Queue a task again that is FAILED, TIMEOUT or CANCELLED."""
-    from officeplane.cli.tasks.deeds import retry_task
+def retry(
+    task_id: SomeTaskId = None,
+    *,
+    state: OfStates = None,
+    document: OfDocument = None,
+    task_type: OfType = None,
+    priority: OfPriority = None,
+    tag: WithTag = None,
+    parent: OfParent = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Queue a task again that is FAILED, TIMEOUT or CANCELLED, or all such tasks that fit a filter."""
+    from officeplane.cli.tasks.deeds import change_many, retry_task
 
-    asyncio.run(retry_task(url, task_id, as_json=as_json))
+    filters = _filters(state, document, task_type, priority, tag, parent)
+    if _is_one(task_id, filters):
+        asyncio.run(retry_task(url, task_id, as_json=as_json))
+    else:
+        asyncio.run(change_many(url, "retry", filters, "queued again", as_json=as_json))
 
 
 @app.command()
@@ -179,3 +208,30 @@ def watch(
     except KeyboardInterrupt:
         # Whoever stops looking at everything has seen what they wanted; named tasks were not seen to end.
         raise typer.Exit(ExitCode.DONE if everything else ExitCode.REFUSED) from None
+
+
+def _filters(
+    state: list[str] | None,
+    document: str | None,
+    task_type: str | None,
+    priority: str | None,
+    tag: str | None,
+    parent: str | None,
+) -> dict[str, str | list[str]]:
+    """Return what was given, as the API calls it."""
+    filters: dict[str, str | list[str] | None] = {
+        "state": [*map(str.upper, state or ())],
+        "documentId": document,
+        "taskType": task_type,
+        "priority": priority and priority.upper(),
+        "tag": tag,
+        "parentId": parent,
+    }
+    return {name: value for name, value in filters.items() if value}
+
+
+def _is_one(task_id: str | None, filters: Mapping[str, object]) -> TypeGuard[str]:
+    """Tell whether one task is meant; refuse when nobody could tell."""
+    if (task_id is None) == (not filters):
+        raise UsageError("Give either a TASK_ID or filters such as --state and --type.")
+    return task_id is not None

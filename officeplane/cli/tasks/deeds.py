@@ -1,10 +1,13 @@
 """`officeplane tasks cancel`, `retry` and `update`: a deed done to one task."""
 
+import json
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 
-from officeplane.cli.answers import Task
+from officeplane.cli.answers import Changed, Task
 from officeplane.cli.client import Answer, Client, task_path
-from officeplane.cli.console import show, write_json
+from officeplane.cli.console import remarks, show, write_json
 from officeplane.cli.texts import compact
 
 
@@ -32,6 +35,24 @@ async def update_task(url: str, task_id: str, fields: dict[str, JsonValue], *, a
     task = _told(answer, as_json=as_json)
     if task is not None:
         show(f"{task.id} is {task.state}")
+
+
+async def change_many(url: str, deed: str, filters: Mapping[str, str | list[str]], done: str, *, as_json: bool) -> None:
+    """Do it to all tasks that fit, request by request, and print how many those were."""
+    count, cursor = 0, None
+    async with Client(url) as client:
+        while True:
+            body = filters if cursor is None else {**filters, "cursor": cursor}
+            answer = await client.post(f"/api/tasks/{deed}", json.dumps(body).encode())
+            part = Changed.model_validate_json(answer.content)
+            count, cursor = count + part.changed, part.next
+            if cursor is None:
+                break
+            remarks().print(f"{count} {done}, going on …")
+    if as_json:
+        write_json(compact({"changed": count}))
+    else:
+        show(f"{count} {done}")
 
 
 async def _post(url: str, path: str, body: dict[str, str], *, as_json: bool) -> Task | None:

@@ -114,17 +114,22 @@ SELECT {columns} FROM tasks WHERE id = ANY($1::uuid[])
 -- The states of tasks by id. No row: no such task.
 SELECT id, state FROM tasks WHERE id = ANY($1::uuid[])
 
--- name: page
--- One page of tasks, newest first. No row: nothing fits, or the page is past the end.
-SELECT {columns} FROM tasks
- WHERE seq < $1::bigint
-   AND ($2::text[] IS NULL OR state = ANY($2::text[]))
+-- part: selected
+       ($2::text[] IS NULL OR state = ANY($2::text[]))
    AND ($3::text IS NULL OR document_id = $3::text)
    AND ($4::text IS NULL OR task_type = $4::text)
    AND ($5::smallint IS NULL OR priority BETWEEN $5::smallint AND $6::smallint)
    AND ($7::uuid IS NULL OR parent_id = $7::uuid)
    AND ($8::text IS NULL OR (tags @> ARRAY[$8::text] AND tags <> '{}'))
- ORDER BY seq DESC LIMIT $9::integer
+
+-- name: page
+-- One page of tasks, newest first. No row: nothing fits, or the page is past the end.
+SELECT {columns} FROM tasks WHERE seq < $1::bigint AND {selected} ORDER BY seq DESC LIMIT $9::integer
+
+-- name: select
+-- Tasks that fit, oldest first, so that a batch comes before its children. No row: nothing is left.
+SELECT id, coalesce(ancestors[1], id) AS root_id, seq FROM tasks
+ WHERE seq > $1::bigint AND {selected} ORDER BY seq LIMIT $9::integer
 
 -- name: children
 -- The children of parents, in order. No row: they are no parents.

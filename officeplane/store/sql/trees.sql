@@ -17,13 +17,14 @@ SELECT id FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 SELECT id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
 
 -- name: lock_nodes
--- Locks a root with everything below it and tells how it stands. It does not wait for
+-- Locks roots with everything below them and tells how it stands. It does not wait for
 -- a child that is being claimed or promoted: this transaction has its number by now,
--- and its events would be told before those it waited for. No row: pruned.
+-- and its events would be told before those it waited for. OFFSET 0 keeps the planner from
+-- joining many roots with the whole table. No row: pruned.
 WITH RECURSIVE tree AS (
-    SELECT id FROM tasks WHERE id = $1::uuid
+    SELECT id FROM tasks WHERE id = ANY($1::uuid[])
     UNION ALL
-    SELECT t.id FROM tree, tasks t WHERE t.parent_id = tree.id
+    SELECT t.id FROM tree, LATERAL (SELECT id FROM tasks WHERE parent_id = tree.id OFFSET 0) t
 )
 SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers, unmet,
        cancel_requested_at IS NOT NULL AS cancel_requested, document_id
