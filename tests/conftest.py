@@ -32,6 +32,8 @@ def pytest_configure() -> None:
             del os.environ[name]
     # Nor what a developer runs in this folder.
     os.environ["OFFICEPLANE_DATA_DIR"] = os.devnull
+    # And nothing of the tests is noted in the developer's home.
+    os.environ["XDG_STATE_HOME"] = os.devnull
     # What a script starts in the background is born deaf to it, and so would be every command that is tested.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -218,6 +218,7 @@ class Document(Reading):
     format: str = ""
     title: str | None = None
     revision: int
+    sha256: str = ""
     size: int = 0
     updated_at: datetime | None = None
     queued: int = 0

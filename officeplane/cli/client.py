@@ -29,6 +29,8 @@ class Answer:
     status: int
     replayed: bool
     next_page: httpx.QueryParams | None
+    revision: int | None
+    """Which revision of a document it shows, if it says so."""
 
     @property
     def text(self) -> str:
@@ -79,10 +81,12 @@ class Client:
         headers = {"Content-Type": "application/json"}
         return await self._ask(self._client.build_request("PATCH", path, content=body, headers=headers))
 
-    async def put(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    async def put(self, path: str, body: bytes, headers: Mapping[str, str], query: Query) -> Answer:
         """Return the answer to a file; the API may wait for its document's turn."""
         timeout = _timeout(TURN_SECONDS)
-        return await self._ask(self._client.build_request("PUT", path, content=body, headers=headers, timeout=timeout))
+        return await self._ask(
+            self._client.build_request("PUT", path, content=body, headers=headers, params=query, timeout=timeout)
+        )
 
     @asynccontextmanager
     async def stream(
@@ -112,6 +116,7 @@ class Client:
             status=response.status_code,
             replayed=response.headers.get("Idempotency-Replayed") == "true",
             next_page=None if following is None else httpx.URL(following).params,
+            revision=_revision(response.headers.get("ETag", "")),
         )
 
     def _unreachable(self, error: httpx.HTTPError) -> UnreachableError:
@@ -146,6 +151,13 @@ def _timeout(wait: float) -> httpx.Timeout:
     return httpx.Timeout(ANSWER_SECONDS + wait, connect=CONNECT_SECONDS)
 
 
+def _revision(etag: str) -> int | None:
+    number = etag.strip('"')
+    return int(number) if number.isdecimal() else None
+
+
 def _refused(response: httpx.Response) -> RefusedError:
     kind = TryLaterError if response.status_code in TRY_LATER else RefusedError
-    return kind(*problem_lines(response.status_code, response.reason_phrase, response.content))
+    refusal = kind(*problem_lines(response.status_code, response.reason_phrase, response.content))
+    refusal.status = response.status_code
+    return refusal

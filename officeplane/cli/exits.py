@@ -28,6 +28,9 @@ class StopError(Exception):
 class RefusedError(StopError):
     """What was asked for was refused, or was done and failed."""
 
+    status: int | None = None
+    """What the API answered, if it was the API that refused."""
+
 
 class TryLaterError(RefusedError):
     """What was asked for cannot be had at this moment."""

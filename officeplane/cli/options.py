@@ -23,4 +23,5 @@ Url = Annotated[
     typer.Option("--url", envvar="OFFICEPLANE_URL", callback=_found, help="Where the API answers.", metavar="URL"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the API's JSON and nothing else.")]
+By = Annotated[str | None, typer.Option("--by", help="Who does it; your user name if none is given.", metavar="WHO")]
 TaskId = Annotated[str, typer.Argument(metavar="TASK_ID", help="The id of a task.")]

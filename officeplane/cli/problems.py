@@ -1,6 +1,9 @@
 """A refusal of the API, in the words it came with, as lines for a terminal."""
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from officeplane.cli.texts import one_line
 
 
 class FieldError(BaseModel):
@@ -10,6 +13,24 @@ class FieldError(BaseModel):
     message: str
 
 
+class Made(BaseModel):
+    """Who made a revision, and how."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    revision: int
+    author: str | None = None
+    task_type: str | None = None
+    task_id: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The same for people."""
+        how = self.task_type or "upload"
+        which = "" if self.task_id is None else f", task {self.task_id}"
+        return one_line(f"revision {self.revision} by {self.author or 'nobody named'}: {how}{which}", 200)
+
+
 class Problem(BaseModel):
     """A problem document (RFC 9457) as far as people want to read it."""
 
@@ -17,6 +38,7 @@ class Problem(BaseModel):
     detail: str = ""
     code: str = ""
     errors: tuple[FieldError, ...] = ()
+    revisions: tuple[Made, ...] = ()
 
 
 def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
@@ -32,4 +54,5 @@ def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
         # One thing is wrong, and the whole of it: the place belongs to the sentence.
         detail, fields = fields[0], []
     said = f"{problem.title}: {detail}" if detail else problem.title
-    return [f"{said} ({code})", *(f"  {field}" for field in fields)]
+    made = [one.line for one in problem.revisions]
+    return [f"{said} ({code})", *(f"  {line}" for line in (*fields, *made))]

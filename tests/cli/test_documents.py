@@ -1,5 +1,8 @@
 """`officeplane documents` against a running installation."""
 
+import getpass
+import json
+import shutil
 from pathlib import Path
 
 import httpx
@@ -17,17 +20,19 @@ OTHER = blank(Format.DOCX, "Another file")
 class Documents:
     """`officeplane documents` in this plane."""
 
-    def __init__(self, officeplane: Officeplane, plane: Plane) -> None:
+    def __init__(self, officeplane: Officeplane, plane: Plane, state: Path) -> None:
         self._officeplane = officeplane
         self._plane = plane
+        self.state = state
 
     async def __call__(self, *arguments: str) -> Ended:
-        return await self._officeplane("documents", *arguments, env=self._plane.env)
+        env = {**self._plane.env, "XDG_STATE_HOME": str(self.state)}
+        return await self._officeplane("documents", *arguments, env=env)
 
 
 @pytest.fixture
-def documents(officeplane: Officeplane, plane: Plane) -> Documents:
-    return Documents(officeplane, plane)
+def documents(officeplane: Officeplane, plane: Plane, tmp_path: Path) -> Documents:
+    return Documents(officeplane, plane, tmp_path / "state")
 
 
 @pytest.fixture
@@ -42,6 +47,11 @@ async def plan(documents: Documents, document_id: str, tmp_path: Path) -> str:
     ended = await documents("put", str(a_file(tmp_path)), document_id)
     assert ended.code == 0, ended.err
     return document_id
+
+
+def forget(documents: Documents) -> None:
+    """Forget everything that was noted of files, as on another machine."""
+    shutil.rmtree(documents.state)
 
 
 def a_file(folder: Path, data: bytes = FILE, name: str = "a file.docx") -> Path:
@@ -82,6 +92,141 @@ async def test_a_file_that_follows_another_revision_is_refused(documents: Docume
 
     assert ended.code == 1
     assert "revision 1, not 7" in ended.err
+
+
+async def test_a_file_that_was_got_and_changed_never_covers_up_what_came_in_between(
+    documents: Documents, plan: str, tasks: Tasks, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.docx"
+    await documents("get", plan, "-o", str(mine))
+    await add_chapter(tasks, plan)
+    mine.write_bytes(OTHER)
+
+    refused = await documents("put", str(mine), plan)
+    forced = await documents("put", str(mine), plan, "--force")
+
+    assert refused.code == 1
+    assert "stale_revision" in refused.err
+    assert f"revision 2 by {getpass.getuser()}: add_chapter" in refused.err
+    assert "--force" in refused.err
+    assert (forced.code, forced.out.strip()) == (0, f"{plan} is at revision 3")
+
+
+async def test_a_file_that_was_got_and_changed_is_the_next_revision(
+    documents: Documents, plan: str, tasks: Tasks, tmp_path: Path
+) -> None:
+    await add_chapter(tasks, plan)
+    mine = tmp_path / "mine.docx"
+    await documents("get", plan, "-o", str(mine))
+    mine.write_bytes(OTHER)
+
+    ended = await documents("put", str(mine), plan)
+    mine.write_bytes(FILE)
+    again = await documents("put", str(mine), plan)
+
+    assert (ended.code, ended.out.strip()) == (0, f"{plan} is at revision 3"), ended.err
+    assert (again.code, again.out.strip()) == (0, f"{plan} is at revision 4"), again.err
+
+
+async def test_an_earlier_revision_that_was_got_is_not_put_over_the_head(
+    documents: Documents, plan: str, tasks: Tasks, tmp_path: Path
+) -> None:
+    await add_chapter(tasks, plan)
+    old = tmp_path / "old.docx"
+    await documents("get", plan, "-o", str(old), "--revision", "1")
+
+    assert (await documents("put", str(old), plan)).code == 1
+
+
+async def test_a_file_of_which_nothing_is_known_does_not_cover_up_a_document(
+    documents: Documents, plan: str, tmp_path: Path
+) -> None:
+    forget(documents)
+    mine = a_file(tmp_path, OTHER, "mine.docx")
+
+    refused = await documents("put", str(mine), plan)
+    same = await documents("put", str(a_file(tmp_path)), plan)
+
+    assert refused.code == 1
+    assert "precondition_required" in refused.err
+    assert f"revision 1 by {getpass.getuser()}: upload" in refused.err
+    assert f"documents get {plan}" in refused.err
+    assert (same.code, same.out.strip()) == (0, f"{plan} is at revision 1")
+
+
+async def test_what_is_noted_of_another_installation_is_not_believed(
+    documents: Documents, plan: str, tmp_path: Path
+) -> None:
+    mine = tmp_path / "a file.docx"
+    for note in (documents.state / "officeplane" / "documents").iterdir():
+        known = json.loads(note.read_text())
+        # There, revision 1 of the document of this name was another file.
+        note.write_text(json.dumps({**known, "sha256": "0" * 64}))
+    mine.write_bytes(OTHER)
+
+    assert "precondition_required" in (await documents("put", str(mine), plan)).err
+
+
+async def test_what_is_forced_is_put_also_where_nothing_is(
+    documents: Documents, document_id: str, tmp_path: Path
+) -> None:
+    ended = await documents("put", str(a_file(tmp_path)), document_id, "--force")
+
+    assert (ended.code, ended.out.strip()) == (0, f"{document_id} is at revision 1")
+
+
+async def test_a_file_is_put_where_nothing_can_be_noted(documents: Documents, document_id: str, tmp_path: Path) -> None:
+    documents.state.write_text("no folder")
+
+    ended = await documents("put", str(a_file(tmp_path)), document_id)
+
+    assert ended.code == 0
+    assert "--if-match 1" in ended.err
+
+
+async def test_a_local_file_is_not_overwritten_unasked(documents: Documents, plan: str, tmp_path: Path) -> None:
+    target = tmp_path / "plan.docx"
+    target.write_text("mine")
+
+    refused = await documents("get", plan, "-o", str(target))
+    kept = target.read_text()
+    forced = await documents("get", plan, "-o", str(target), "--force")
+    again = await documents("get", plan, "-o", str(target))
+
+    assert (refused.code, kept) == (1, "mine")
+    assert "--force" in refused.err
+    assert target.read_bytes() == FILE
+    # It is as it was got: nothing of anybody's is in it.
+    assert (forced.code, again.code) == (0, 0)
+
+
+async def test_an_id_is_made_of_a_name_that_can_be_none(documents: Documents, tmp_path: Path) -> None:
+    unique = str(uuid4())[:8]
+    file = a_file(tmp_path, name=f"Prüfung & Maß {unique} (final).docx")
+
+    ended = await documents("put", str(file))
+
+    assert (ended.code, ended.out.strip()) == (0, f"Prufung-Mass-{unique}-final is at revision 1")
+    assert "cannot be an id" in ended.err
+
+
+async def test_a_name_of_which_no_id_can_be_made_wants_one(documents: Documents, tmp_path: Path) -> None:
+    ended = await documents("put", str(a_file(tmp_path, name="合同.docx")))
+
+    assert ended.code == 2
+    assert "documents put FILE" in ended.err
+
+
+async def test_a_history_names_who_put_a_file_and_who_took_it_back(
+    documents: Documents, plan: str, tmp_path: Path
+) -> None:
+    await documents("put", str(a_file(tmp_path, OTHER)), plan, "--by", "ann")
+    await documents("revert", plan, "1", "--by", "ben")
+    await documents("revert", plan, "2")
+
+    read = await documents("history", plan, "--json")
+
+    assert [one["author"] for one in read.objects] == [getpass.getuser(), "ben", "ann", getpass.getuser()]
 
 
 async def test_what_is_no_document_is_refused(documents: Documents, document_id: str, tmp_path: Path) -> None:

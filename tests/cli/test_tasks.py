@@ -1,5 +1,6 @@
 """`officeplane tasks` against a running installation."""
 
+import getpass
 import json
 import uuid
 from pathlib import Path
@@ -65,6 +66,14 @@ async def test_waiting_ends_with_1_when_the_time_is_up(tasks: Tasks) -> None:
 
     assert ended.code == 1
     assert "Not finished after 0.2 s" in ended.err
+
+
+async def test_a_task_is_in_the_name_of_whoever_submits_it(tasks: Tasks) -> None:
+    own = await tasks("submit", "noop", "--json")
+    named = await tasks("submit", "noop", "--by", "ann", "--json")
+
+    assert [ended.object["createdBy"] for ended in (own, named)] == [getpass.getuser(), "ann"]
+    assert (await tasks("submit", "--body", '{"taskType": "noop"}', "--by", "ann")).code == 2
 
 
 async def test_the_same_key_submits_once(tasks: Tasks) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from officeplane.cli.exits import UsageError
-from officeplane.cli.options import DEFAULT_URL, AsJson, TaskId, Url
+from officeplane.cli.options import DEFAULT_URL, AsJson, By, TaskId, Url
 
 app = typer.Typer(help="See what gave up, and decide what becomes of it.", no_args_is_help=True)
 
@@ -55,7 +55,7 @@ def resolve(
         str | None, typer.Option(help="For modify_and_retry: JSON, @FILE, or - for stdin.", metavar="JSON")
     ] = None,
     note: Annotated[str | None, typer.Option(help="Why, for whoever asks later; alone, it decides nothing.")] = None,
-    by: Annotated[str | None, typer.Option(help="Who decides; your user name if none is given.", metavar="WHO")] = None,
+    by: By = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
 ) -> None:
@@ -64,8 +64,9 @@ def resolve(
         raise UsageError("Give either a TASK_ID or a --fingerprint.")
     if resolution is None and note is None:
         raise UsageError("Say what to do --as, or at least a --note.")
-    from officeplane.cli.dead_letters.resolving import resolve_alike, resolve_one, user_name
+    from officeplane.cli.dead_letters.resolving import resolve_alike, resolve_one
     from officeplane.cli.tasks.bodies import parse_payload, without_nothing
+    from officeplane.cli.user import user_name
 
     body = without_nothing(
         {

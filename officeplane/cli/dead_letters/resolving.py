@@ -1,6 +1,5 @@
 """`officeplane dead-letters resolve`: a decision about one letter, or about all of one cause."""
 
-import getpass
 import json
 
 from pydantic import JsonValue
@@ -43,11 +42,3 @@ async def resolve_alike(url: str, body: dict[str, JsonValue], *, as_json: bool) 
         for skipped in whole.skipped:
             remarks().print(f"{skipped.task_id}: {skipped.detail}")
     return ExitCode.REFUSED if whole.skipped else ExitCode.DONE
-
-
-def user_name() -> str | None:
-    """Return who runs this, as far as the machine knows."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return None

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from officeplane.cli.options import DEFAULT_URL, AsJson, Url
+from officeplane.cli.exits import UsageError
+from officeplane.cli.options import DEFAULT_URL, AsJson, By, Url
 
 app = typer.Typer(help="Put documents in, get them out, see their history.", no_args_is_help=True)
 
@@ -19,19 +20,26 @@ Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
 def put(
     file: File,
     document_id: Annotated[
-        str | None, typer.Argument(metavar="[DOCUMENT_ID]", help="Its id; the file's name if none is given.")
+        str | None, typer.Argument(metavar="[DOCUMENT_ID]", help="Its id; made of the file's name if none is given.")
     ] = None,
     *,
     if_match: Annotated[
-        int | None, typer.Option(min=1, help="Only if this is its revision.", metavar="REVISION")
+        int | None,
+        typer.Option(
+            min=1, help="Only if this is its revision; that which you got, if none is given.", metavar="REVISION"
+        ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Cover up whatever is there.")] = False,
+    by: By = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Upload a file, as a new document or as the next revision of one."""
+    """Upload a file, as a new document or as the next revision of the one that you have read."""
+    if force and if_match is not None:
+        raise UsageError("Give either --if-match or --force.")
     from officeplane.cli.documents.files import put_file
 
-    asyncio.run(put_file(url, file, document_id or file.stem, if_match, as_json=as_json))
+    asyncio.run(put_file(url, file, document_id, "*" if force else if_match, by, as_json=as_json))
 
 
 @app.command()
@@ -42,12 +50,13 @@ def get(
         Path | None, typer.Option("--output", "-o", help="Where to write it; - is stdout. Its id if none is given.")
     ] = None,
     revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there already.")] = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Download a file."""
+    """Download a file, and remember which revision it is."""
     from officeplane.cli.documents.files import get_file
 
-    asyncio.run(get_file(url, document_id, output, revision))
+    asyncio.run(get_file(url, document_id, output, revision, force=force))
 
 
 @app.command("list")
@@ -87,10 +96,11 @@ def revert(
     revision: Annotated[int, typer.Argument(min=1, metavar="REVISION", help="The revision to return to.")],
     *,
     wait: Annotated[float, typer.Option(min=0, max=60, help="Wait this long for its end.", metavar="SECONDS")] = 30,
+    by: By = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Make an earlier revision the newest; exit 0 only when that is done."""
     from officeplane.cli.documents.files import revert_document
 
-    raise typer.Exit(asyncio.run(revert_document(url, document_id, revision, wait, as_json=as_json)))
+    raise typer.Exit(asyncio.run(revert_document(url, document_id, revision, wait, by, as_json=as_json)))

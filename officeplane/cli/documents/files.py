@@ -1,56 +1,139 @@
 """`officeplane documents put`, `get` and `revert`: what moves files."""
 
 import asyncio
+import hashlib
 import sys
 from pathlib import Path
 
 from officeplane.cli.answers import Document, Task
-from officeplane.cli.client import Client, document_path, task_path
+from officeplane.cli.client import Answer, Client, document_path, task_path
 from officeplane.cli.console import remarks, show, write_json
-from officeplane.cli.exits import ExitCode, UsageError
+from officeplane.cli.documents.names import id_from
+from officeplane.cli.documents.notes import Note, note, noted
+from officeplane.cli.exits import ExitCode, RefusedError, UsageError
+from officeplane.cli.tasks.bodies import without_nothing
 from officeplane.cli.texts import compact
+from officeplane.cli.user import user_name
 from officeplane.domain.document import file_name
 
+NOT_FOUND = 404
+COVERS_UP = frozenset({412, 428})
 
-async def put_file(url: str, file: Path, document_id: str, if_match: int | None, *, as_json: bool) -> None:
+
+async def put_file(
+    url: str, file: Path, document_id: str | None, if_match: int | str | None, by: str | None, *, as_json: bool
+) -> None:
     """Upload a file and say which revision it became."""
     try:
         data = await asyncio.to_thread(file.read_bytes)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    headers = {} if if_match is None else {"If-Match": f'"{if_match}"'}
+    chosen = document_id or id_from(file.stem)
+    if document_id is None and chosen != file.stem:
+        remarks().print(f"{file.stem!r} cannot be an id; the document's is {chosen}.")
     async with Client(url) as client:
-        answer = await client.put(document_path(document_id), data, headers)
+        known = noted(file)
+        if if_match is None and known is not None and await _is_of(known, client, chosen):
+            if_match = known.revision
+        answer = await _sent(client, chosen, data, if_match, by or user_name())
+        if answer.status != 202:
+            document = Document.model_validate_json(answer.content)
+            _keep(file, client.url, document.id, document.revision, data)
     if as_json:
         write_json(answer.text)
     elif answer.status == 202:
         task = Task.model_validate_json(answer.content)
-        show(f"{document_id} is busy; task {task.id} will put the file in place")
+        show(f"{chosen} is busy; task {task.id} will put the file in place")
     else:
         document = Document.model_validate_json(answer.content)
         show(f"{document.id} is at revision {document.revision}")
 
 
-async def get_file(url: str, document_id: str, output: Path | None, revision: int | None) -> None:
-    """Download a file and say where it is."""
+async def _sent(
+    client: Client, document_id: str, data: bytes, if_match: int | str | None, author: str | None
+) -> Answer:
+    path = document_path(document_id)
+    query = {} if author is None else {"author": author}
+    headers = {} if if_match is None else {"If-Match": "*" if if_match == "*" else f'"{if_match}"'}
+    try:
+        return await client.put(path, data, headers, query)
+    except RefusedError as refusal:
+        if refusal.status == NOT_FOUND and if_match == "*":
+            # Whatever was to be covered up is not there.
+            return await client.put(path, data, {}, query)
+        if refusal.status not in COVERS_UP:
+            raise
+        raise RefusedError(
+            *refusal.lines,
+            f"Get what is there (`officeplane documents get {document_id} -o OTHER_FILE`), bring your changes into "
+            "it and put that; or cover it up with --force.",
+        ) from None
+
+
+async def _is_of(known: Note, client: Client, document_id: str) -> bool:
+    """Tell whether a note is about this document, and not about one of this name in another installation."""
+    if (known.url, known.document_id) != (client.url, document_id):
+        return False
+    try:
+        there = Document.model_validate_json((await client.get(document_path(document_id))).content)
+    except RefusedError:
+        # The upload will be told what is the matter.
+        return True
+    return there.revision != known.revision or there.sha256 == known.sha256
+
+
+def _keep(file: Path, url: str, document_id: str, revision: int, data: bytes) -> None:
+    if not note(file, url, document_id, revision, data):
+        remarks().print(f"Which revision {file} is could not be noted: to put it, say --if-match {revision}.")
+
+
+async def get_file(url: str, document_id: str, output: Path | None, revision: int | None, *, force: bool) -> None:
+    """Download a file, say where it is, and note which revision."""
     query = {} if revision is None else {"revision": revision}
     async with Client(url) as client:
         document = Document.model_validate_json((await client.get(document_path(document_id))).content)
+        target = output or Path(file_name(document_id, document.format).replace(":", "_"))
+        is_new = target == Path("-") or await asyncio.to_thread(_refuse_to_overwrite, target, force=force)
         answer = await client.get(document_path(document_id, "/content"), query)
-    if output == Path("-"):
+    if target == Path("-"):
         sys.stdout.buffer.write(answer.content)
         return
-    target = output or Path(file_name(document_id, document.format).replace(":", "_"))
     try:
-        await asyncio.to_thread(target.write_bytes, answer.content)
+        await asyncio.to_thread(_write, target, answer.content, is_new=is_new)
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror}") from None
-    remarks().print(f"{target}: {len(answer.content):,} bytes, revision {revision or document.revision}")
+    got = answer.revision or revision or document.revision
+    _keep(target, client.url, document_id, got, answer.content)
+    remarks().print(f"{target}: {len(answer.content):,} bytes, revision {got}")
 
 
-async def revert_document(url: str, document_id: str, revision: int, wait: float, *, as_json: bool) -> int:
+def _refuse_to_overwrite(target: Path, *, force: bool) -> bool:
+    """Refuse if a file may hold what is nowhere else, and tell whether there is none."""
+    try:
+        data = target.read_bytes()
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}") from None
+    known = noted(target)
+    if not force and (known is None or known.sha256 != hashlib.sha256(data).hexdigest()):
+        raise RefusedError(
+            f"{target} is there already and may hold what is nowhere else: give another --output, or --force."
+        )
+    return False
+
+
+def _write(target: Path, data: bytes, *, is_new: bool) -> None:
+    # Who has made the file since it was looked for is not overwritten either.
+    with target.open("xb" if is_new else "wb") as file:
+        file.write(data)
+
+
+async def revert_document(
+    url: str, document_id: str, revision: int, wait: float, by: str | None, *, as_json: bool
+) -> int:
     """Return to an earlier revision and say how that ended."""
-    body = compact({"toRevision": revision}).encode()
+    body = compact(without_nothing({"toRevision": revision, "createdBy": by or user_name()})).encode()
     async with Client(url) as client:
         task = Task.model_validate_json((await client.post(document_path(document_id, "/revert"), body)).content)
         answer = await client.get(task_path(task.id), {"wait": str(wait)}, wait)

@@ -7,7 +7,7 @@ from typing import Annotated, TypeGuard
 import typer
 
 from officeplane.cli.exits import ExitCode, UsageError
-from officeplane.cli.options import DEFAULT_URL, AsJson, TaskId, Url
+from officeplane.cli.options import DEFAULT_URL, AsJson, By, TaskId, Url
 
 app = typer.Typer(help="Submit tasks and see what becomes of them.", no_args_is_help=True)
 
@@ -157,6 +157,7 @@ def submit(
         str | None,
         typer.Option(help="A whole request instead, one or a list: JSON, @FILE or -.", metavar="JSON"),
     ] = None,
+    by: By = None,
     key: Annotated[str | None, typer.Option(help="Idempotency key: the same key submits once.")] = None,
     wait: Annotated[float | None, typer.Option(min=0, help="Wait this long for its end.", metavar="SECONDS")] = None,
     as_json: AsJson = False,
@@ -166,6 +167,7 @@ def submit(
     from officeplane.cli.tasks.bodies import parse_payload, parse_priority, read_argument, without_nothing
     from officeplane.cli.tasks.submitting import submit as hand_in
     from officeplane.cli.texts import compact
+    from officeplane.cli.user import user_name
 
     fields = without_nothing(
         {
@@ -180,11 +182,12 @@ def submit(
             "deadline": deadline,
             "dedupe": "content" if dedupe else None,
             "tags": [*(tag or ())],
+            "createdBy": by,
         }
     )
     if (body is None) == (task_type is None) or (body is not None and fields):
         raise UsageError("Give either a TYPE with its options, or a whole request with --body.")
-    request = read_argument(body) if body is not None else compact(fields).encode()
+    request = read_argument(body) if body is not None else compact({"createdBy": user_name(), **fields}).encode()
     raise typer.Exit(asyncio.run(hand_in(url, request, key, wait, as_json=as_json)))
 
 
