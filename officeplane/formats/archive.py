@@ -164,7 +164,9 @@ def _fields(extra: bytes) -> dict[int, bytes]:
     while at + _FIELD.size <= len(extra):
         kind, length = _FIELD.unpack_from(extra, at)
         at += _FIELD.size
-        if kind in found or at + length > len(extra) or kind == _NAME_FIELD:
+        if kind == _NAME_FIELD:
+            raise _unsafe("an extra field gives one of its parts another name")
+        if kind in found or at + length > len(extra):
             raise _unsafe("it has extra fields that contradict each other")
         found[kind] = extra[at : at + length]
         at += length

@@ -184,6 +184,7 @@ _READERS: Final[Mapping[str, Callable[[Element, list[Inset]], bool]]] = {
     w("subDoc"): _plain("inserted document"),
     w("sym"): _plain("symbol"),
     MATH: _plain("formula"),
+    w("ruby"): _plain("phonetic guide"),
     **{
         w(name): _change
         for name in (

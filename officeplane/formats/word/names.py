@@ -66,6 +66,13 @@ def child(parent: Element, name: str, /, **attributes: str) -> Element:
     return made
 
 
+def with_section(section: Element) -> Element:
+    """Return a new paragraph that ends a section; what is said of the section moves into it."""
+    made = element("p")
+    child(made, "pPr").append(section)
+    return made
+
+
 def element_name(found: Element) -> str:
     """Return the name of an element without its namespace; what is no element has none."""
     return etree.QName(found).localname if isinstance(found.tag, str) else ""

@@ -19,9 +19,9 @@ from officeplane.formats.word.names import (
     P_PR,
     R_PR,
     SECT_PR,
-    child,
     element,
     w,
+    with_section,
 )  # fmt: skip
 from officeplane.formats.xml import Element
 
@@ -39,12 +39,7 @@ class Remains:
 
     def paragraphs_with_breaks(self) -> list[Element]:
         """Return an empty paragraph for each section's end."""
-        made: list[Element] = []
-        for section in self.breaks:
-            paragraph = element("p")
-            child(paragraph, "pPr").append(section)
-            made.append(paragraph)
-        return made
+        return [with_section(section) for section in self.breaks]
 
     def settle_in(self, paragraph: Element, *, at_end: bool) -> None:
         """Put marks and references into a paragraph that stays."""

@@ -8,9 +8,10 @@ from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, main_part
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.bookmarks import number_of
-from officeplane.formats.word.names import BOOKMARK_START, w
+from officeplane.formats.word.names import BOOKMARK_START, SECT_PR, w, with_section
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.styles import Styles
+from officeplane.formats.xml import Element
 
 _KINDS = ("footnotes", "endnotes", "header", "footer")
 
@@ -48,7 +49,7 @@ class Stories:
         """The text."""
         root = self._package.tree(self.part)
         if self._body is None or self._body.story.root is not root:
-            container = root.find(w("body"))
+            container = _container(root)
             if container is None:
                 raise UnsupportedDocumentError(
                     "unknown_dialect", "the text is not in the usual form of Word: save it as 'Word Document (.docx)'"
@@ -81,3 +82,16 @@ class Stories:
                     seen.add(part)
                     name = part.rpartition("/")[2].rpartition(".")[0]
                     yield Aside(name, kind, Story(self._package, part, self._package.tree(part), None))
+
+
+def _container(root: Element) -> Element | None:
+    """Return what holds the text. Some converters write several bodies: the first takes in the others."""
+    bodies = root.findall(w("body"))
+    for other in bodies[1:]:
+        first = bodies[0]
+        if len(first) and first[-1].tag == SECT_PR:
+            # At the end of a body it is about the last section, before others it ends one.
+            first.append(with_section(first[-1]))
+        first.extend(list(other))
+        root.remove(other)
+    return bodies[0] if bodies else None

@@ -25,7 +25,7 @@ LOSSES = [
     (documents.tracked_changes, "", ["tracked change"]),
     (documents.text_boxes, "", ["text box"]),
     (documents.charts_and_breaks, "Figures", ["chart 'Sales'", "diagram 'Who reports to whom'", "page break (2 times)",
-                                              "column break"]),
+                                              "column break", "phonetic guide"]),
 ]  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def test_the_text_has_a_mark_where_something_stands_that_is_no_text() -> None:
     assert opened(documents.pictures()).text().split("\n") == ["Seen", "before  after [picture]", "[picture]\tbeside"]
     assert opened(documents.charts_and_breaks()).text().split("\n") == [
         "Drawn", "Figures  [chart]", "[diagram]", "[page break]", "[page break] on a page of its own", "not on one",
-        "left", "right", " [column break]",
+        "left", "right", " [column break]", "東京",
     ]  # fmt: skip
     assert opened(documents.fields_and_links()).text().startswith("Alpha\u20261 [table of contents]\nBeta\u20262\n")
     assert "Text goes on [footnote]\nLast [endnote]\n" in opened(documents.footnotes()).text()

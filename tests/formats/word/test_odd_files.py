@@ -2,6 +2,7 @@ from collections.abc import Callable
 from time import process_time
 
 import pytest
+from docx.enum.section import WD_ORIENT
 
 from officeplane.domain.document import UnsupportedDocumentError
 from officeplane.edits.add_comment import AddComment
@@ -9,11 +10,12 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
+from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.package import Package
 from officeplane.formats.word.document import Word
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import applied, nodes, opened, shape, written, xml
+from tests.formats.word.texts import applied, assert_sound, nodes, opened, reopened, shape, written, xml
 
 _TYPES = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
@@ -93,6 +95,20 @@ def test_a_page_that_was_copied_is_a_node_of_its_own_for_good() -> None:
     assert first == "page-0123456789ab"
     assert [node.id for node in opened(written(word)).outline()] == [first, second]
     assert shape(word) == [("page", "first"), ("page", "")]
+
+
+def test_of_several_bodies_all_are_the_text() -> None:
+    word = opened(documents.several_bodies())
+
+    result = applied(word, ReplaceText(find="START", replace="Begin"))
+
+    assert result["replaced"] == 3
+    assert word.text().split("\n") == ["Body 1", "Begin one", "[section break]", "Begin two", "Body 3", "Begin three"]
+    assert [one.text for one in reopened(word).paragraphs if one.text] == [
+        "Body 1", "Begin one", "Begin two", "Body 3", "Begin three",
+    ]  # fmt: skip
+    assert [one.orientation for one in reopened(word).sections] == [WD_ORIENT.LANDSCAPE, WD_ORIENT.PORTRAIT]
+    assert_sound(word)
 
 
 def test_numbers_of_bookmarks_at_the_end_of_their_range_leave_room() -> None:
