@@ -288,7 +288,8 @@ def _task(row: Row) -> Task:
         worker_id=row["worker_id"],
         cancel_requested_at=row["cancel_requested_at"],
         cancel_reason=row["cancel_reason"],
-        progress=_json(row["progress"]),
+        # The last that was told stays in the row; of what is done it says less than the state.
+        progress=None if row["state"] == TaskState.COMPLETED else _json(row["progress"]),
         result=_json(row["result"]),
         error=_json(row["error"]),
         parent_id=None if row["parent_id"] is None else TaskId(str(row["parent_id"])),

@@ -54,6 +54,15 @@ async def test_the_cancel_flag_is_that_of_the_attempt_in_hand(bench: Workbench) 
     assert await bench.worker.keeping.cancelled([claim_of(asked), claim_of(left), stale]) == [asked.id]
 
 
+async def test_what_is_done_shows_no_progress_any_more(bench: Workbench) -> None:
+    running = await bench.a_running_task()
+    await bench.worker.keeping.report_progress([(running.id, running.claim_id, '{"fraction": 0.5}')])
+
+    await bench.complete(running)
+
+    assert (await bench.details(running.id)).task.progress is None
+
+
 async def test_progress_is_shown_and_that_of_a_lost_attempt_is_not(bench: Workbench) -> None:
     lost, running = await a_lost_task(bench), await bench.a_running_task()
 
