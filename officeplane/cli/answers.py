@@ -106,6 +106,7 @@ class Reason(Reading):
 
     code: str
     detail: str = ""
+    silent_seconds: float | None = None
 
 
 class Explanation(Reading):

@@ -12,9 +12,9 @@ from officeplane.cli.texts import age, compact, printable, rfc3339, span
 from officeplane.cli.views import counts, progress, state_text
 
 
-def task_details(task: Task, now: datetime) -> Table:
-    """Lay out what is known of a task."""
-    return fact_table(_facts(task, now))
+def task_details(task: Task, now: datetime, heard: str = "") -> Table:
+    """Lay out what is known of a task, and when its worker was `heard` last if it runs."""
+    return fact_table(_facts(task, now, heard))
 
 
 def fact_table(facts: Iterable[tuple[str, str | Text]]) -> Table:
@@ -50,7 +50,7 @@ def _branch(child: Child) -> Text:
     return Text.assemble(f"{child.id}  {child.task_type}  ", state_text(child.state), key, no_wrap=True)
 
 
-def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
+def _facts(task: Task, now: datetime, heard: str) -> Iterator[tuple[str, str | Text]]:
     yield "id", task.id
     yield "type", task.task_type
     yield "state", state_text(task.state)
@@ -69,7 +69,7 @@ def _facts(task: Task, now: datetime) -> Iterator[tuple[str, str | Text]]:
     yield "spawned by", task.spawned_by or ""
     yield "key", printable(task.key or "")
     yield "tags", printable(", ".join(task.tags))
-    yield "worker", task.worker_id or ""
+    yield "worker", f"{task.worker_id}{heard}" if task.worker_id else ""
     yield "created by", printable(task.created_by or "")
     yield "created", moment(task.created_at, now)
     yield "runs at", moment(task.run_at, now) if task.run_at != task.created_at else ""
@@ -90,6 +90,10 @@ def _priority(task: Task) -> str:
 
 
 def _attempts(task: Task) -> str:
+    """Say which attempt it is, how many have failed, and how many more may."""
     if task.attempts_charged is None or task.max_retries is None or not task.attempt:
         return str(task.attempt or "")
-    return f"{task.attempt} ({task.attempts_charged} of {task.max_retries + 1} charged)"
+    failed = f"{task.attempts_charged or 'none'} failed"
+    if task.is_final:
+        return f"{task.attempt} ({failed})" if task.attempts_charged else str(task.attempt)
+    return f"{task.attempt} ({failed} so far; it gives up after {task.max_retries + 1})"

@@ -107,7 +107,10 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
     if facts.workers:
         slots = sum(worker.concurrency for worker in facts.workers)
         running = sum(worker.running for worker in facts.workers)
-        yield ok("workers", f"{len(facts.workers)} alive with {slots} slots, {running} of them busy.")
+        heard = _last_heard([worker.silent_seconds for worker in facts.workers])
+        yield ok(
+            "workers", f"{len(facts.workers)} alive with {slots} slots, {running} of them busy; last heard {heard}."
+        )
         yield _judge_confinement(facts.workers)
     else:
         yield problem("workers", "No worker is alive: tasks wait.", "Start one with `officeplane worker`.")
@@ -216,6 +219,14 @@ def _judge_chores(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
             f"{facts.overdue_leases} attempts of workers long gone are still not ended.",
             "A live worker ends them; see `workers` and `chores`.",
         )
+
+
+def _last_heard(silent_seconds: Sequence[float]) -> str:
+    """Say how long ago; a worker that was killed a moment ago is among them until its time is over."""
+    latest, first = (
+        span(int(seconds)) if seconds >= 1 else "1 s" for seconds in (min(silent_seconds), max(silent_seconds))
+    )
+    return f"{latest} ago" if latest == first else f"{latest} to {first} ago"
 
 
 def _judge_held(facts: PlaneFacts) -> Iterator[Finding]:

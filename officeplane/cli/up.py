@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -139,8 +140,10 @@ class _Up:
             await self._until_ready()
             typer.echo(_WELCOME.format(url=self._url, data_dir=self._data_dir.resolve()))
             async with asyncio.TaskGroup() as group:
+                api, worker = self._programs
+                group.create_task(keep_program(api))
+                group.create_task(keep_program(worker, lambda pid: _take_off_the_list(stack.app_url, pid)))
                 for program in self._programs:
-                    group.create_task(keep_program(program))
                     group.create_task(program.log.keep_showing(sys.stderr))
                 for server in (stack.postgres, stack.valkey):
                     group.create_task(keep_server(server, stack.watchdog))
@@ -202,6 +205,22 @@ class _Up:
     def _url(self) -> str:
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._settings.host, self._settings.host)  # noqa: S104
         return f"http://{host}:{self._settings.port}"
+
+
+async def _take_off_the_list(database_url: str, pid: int) -> None:
+    """Let nobody count on a worker that was seen to end, nor wait for its leases."""
+    import structlog
+
+    from officeplane.domain.errors import DatabaseUnavailableError
+    from officeplane.store import workers
+    from officeplane.store.connection import open_ledger
+
+    try:
+        async with open_ledger(database_url, connections=1) as ledger:
+            await workers.died(ledger, socket.gethostname(), pid)
+    except DatabaseUnavailableError as error:
+        # Its leases run out by themselves.
+        structlog.get_logger().info("worker.not_taken_off", pid=pid, error=str(error))
 
 
 async def _is_ready(client: "httpx.AsyncClient", url: str) -> bool:

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 import structlog
@@ -38,6 +38,10 @@ class Program:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
 
     @property
     def exit_code(self) -> int | None:
@@ -93,8 +97,11 @@ class Program:
             self._process = None
 
 
-async def keep_program(program: Program) -> None:
-    """Start the program again whenever it ends, later each time if it ends at once."""
+async def keep_program(program: Program, bury: Callable[[int], Awaitable[None]] | None = None) -> None:
+    """Start the program again whenever it ends, later each time if it ends at once.
+
+    `bury` is told the process that has ended before the next one begins.
+    """
     pause = _FIRST_PAUSE_SECONDS
     while True:
         started = time.monotonic()
@@ -102,6 +109,8 @@ async def keep_program(program: Program) -> None:
         if time.monotonic() - started > _HEALTHY_AFTER_SECONDS:
             pause = _FIRST_PAUSE_SECONDS
         _log.warning("program.ended", program=program.name, exit_code=program.exit_code, starts_again_in=pause)
+        if bury is not None and program.pid is not None:
+            await bury(program.pid)
         await asyncio.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
         program.start()

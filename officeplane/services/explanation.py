@@ -16,6 +16,7 @@ from officeplane.store import edges, tasks, valves, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.edges import Edge
 from officeplane.store.tasks import LanePosition
+from officeplane.store.workers import WorkerInfo
 
 DEPENDENCIES_SHOWN: Final = 100
 
@@ -71,10 +72,11 @@ class Explaining:
         return True, (Reason("next", "A free worker slot will take it."),)
 
     async def _going_on(self, task: Task) -> AsyncIterator[Reason]:
-        yield _under_way(task)
-        for worker in await workers.alive(self._ledger, self._lease_seconds):
-            if worker.id == task.worker_id and worker.blocked is not None:
-                yield _worker_blocked(worker.id, worker.blocked)
+        alive = {worker.id: worker for worker in await workers.alive(self._ledger, self._lease_seconds)}
+        worker = alive.get(task.worker_id) if task.worker_id is not None else None
+        yield _under_way(task, worker)
+        if worker is not None and worker.blocked is not None:
+            yield _worker_blocked(worker.id, worker.blocked)
 
     async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
         place = await tasks.lane_position(self._ledger, task)
@@ -172,12 +174,20 @@ def _limit_reached(valve: Valve) -> Reason:
     return Reason("limit_reached", f"As many tasks of type {valve.task_type!r} as it may have are started.", facts)
 
 
-def _under_way(task: Task) -> Reason:
+def _under_way(task: Task, worker: WorkerInfo | None = None) -> Reason:
     if _runs_by_its_children(task):
         return Reason("children", "It ends with its last child.")
+    silent = None if worker is None else round(worker.silent_seconds, 1)
+    facts: dict[str, object] = {"workerId": task.worker_id, "silentSeconds": silent}
+    heard = (
+        "not heard of any more: when its lease is over, the task is tried again"
+        if silent is None
+        else f"last heard {silent:g} s ago"
+    )
     if task.cancel_requested_at is not None:
-        return Reason("cancelling", "It was asked to stop and is about to end.", {"workerId": task.worker_id})
-    return Reason("running", f"Worker {task.worker_id} is running it.", {"workerId": task.worker_id})
+        detail = f"It was asked to stop and is about to end; worker {task.worker_id} has it, {heard}."
+        return Reason("cancelling", detail, facts)
+    return Reason("running", f"Worker {task.worker_id} is running it, {heard}.", facts)
 
 
 def _worker_blocked(worker_id: WorkerId, blocked: Blockage) -> Reason:

@@ -29,6 +29,8 @@ class WorkerInfo:
     last_seen_at: datetime
     blocked: Blockage | None = None
     """What kept its event loop from turning when it was last seen."""
+    silent_seconds: float = 0.0
+    """How long ago that was, by the ledger's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,11 @@ async def leave(executor: Executor, worker_id: WorkerId) -> None:
     await executor.fetch(_SQL["leave"], worker_id)
 
 
+async def died(executor: Executor, host: str, pid: int) -> bool:
+    """Take a worker off the list whose process was seen to end, and let its leases run out; False: it was not on it."""
+    return bool(await executor.fetch(_SQL["died"], host, pid))
+
+
 async def known_types(executor: Executor, within_seconds: float) -> list[str]:
     """Return the task types that workers know which were seen within a time."""
     return [row["task_type"] for row in await executor.fetch(_SQL["known_types"], within_seconds)]
@@ -86,6 +93,7 @@ async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
             row["started_at"],
             row["last_seen_at"],
             _blocked(row),
+            row["silent_seconds"],
         )
         for row in rows
     ]

@@ -70,6 +70,14 @@ def amiss(findings: list[Finding]) -> list[tuple[str, Verdict]]:
     return [(finding.check, finding.verdict) for finding in found]
 
 
+def test_workers_are_said_to_be_alive_as_of_when_they_were_heard_last() -> None:
+    three, none = replace(WORKER, silent_seconds=3.4), replace(WORKER, silent_seconds=0.0)
+
+    for heard, workers in (("3 s ago", (three,)), ("1 s to 3 s ago", (none, three))):
+        (said,) = [one.detail for one in judge_plane(replace(PLANE, workers=workers), CHORES) if one.check == "workers"]
+        assert said.endswith(f"last heard {heard}.")
+
+
 def test_a_worker_whose_event_loop_is_blocked_is_a_problem_that_names_the_line() -> None:
     blocked = Blockage(12.0, "acme.py:7", TaskId("01890000-0000-7000-8000-000000000000"), "acme.slow")
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import httpx
@@ -83,9 +84,9 @@ def in_folder(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     )
 
 
-async def submit(port: int) -> str:
+async def submit(port: int, task_type: str = "noop", **payload: object) -> str:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
-        answer = await client.post("/api/tasks", json={"taskType": "noop", "payload": {}})
+        answer = await client.post("/api/tasks", json={"taskType": task_type, "payload": payload})
         return str(answer.raise_for_status().json()["id"])
 
 
@@ -202,6 +203,33 @@ async def test_a_worker_that_dies_is_replaced(start_up: StartUp, tmp_path: Path)
     await eventually(lambda: not is_alive(worker))
     assert await state_of(port, await submit(port)) == "COMPLETED"
     assert len(children_of(process.pid)) == 5
+
+
+async def test_what_a_worker_that_dies_had_in_hand_does_not_wait_for_its_lease(
+    start_up: StartUp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OFFICEPLANE_LEASE_SECONDS", "3600")
+    port = free_port()
+    process = start_up(tmp_path / "data", port)
+    until_welcome(process)
+    (worker,) = children_of(process.pid, " worker")
+    task_id = await submit(port, "sleep", seconds=3600)
+
+    async def task() -> dict[str, Any]:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            found: dict[str, Any] = (await client.get(f"/api/tasks/{task_id}")).json()
+            return found
+
+    async def runs() -> bool:
+        return bool((await task())["state"] == "RUNNING")
+
+    async def has_crashed() -> bool:
+        return [failure["kind"] for failure in (await task())["failures"]] == ["crash"]
+
+    await eventually(runs, within=60)
+    os.kill(worker, signal.SIGKILL)
+
+    await eventually(has_crashed, within=60)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: Path) -> None:

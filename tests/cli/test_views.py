@@ -147,6 +147,30 @@ def test_a_task_that_has_become_more_urgent_says_so(effective: float, told: str)
     assert "2030-01-31T12:00:00" in shown
 
 
+@pytest.mark.parametrize(
+    ("state", "attempt", "failed", "said"),
+    [
+        ("QUEUED", 0, 0, ""),
+        ("RUNNING", 1, 0, "1 (none failed so far; it gives up after 4)"),
+        ("RETRYING", 3, 2, "3 (2 failed so far; it gives up after 4)"),
+        ("COMPLETED", 1, 0, "1"),
+        ("COMPLETED", 3, 2, "3 (2 failed)"),
+        ("FAILED", 4, 4, "4 (4 failed)"),
+    ],
+)
+def test_attempts_are_told_in_plain_words(state: str, attempt: int, failed: int, said: str) -> None:
+    shown = drawn(task_details(a_task(state=state, attempt=attempt, attempts_charged=failed, max_retries=3), NOW))
+
+    told = [line.split(maxsplit=1)[1].strip() for line in shown.splitlines() if line.startswith("attempt")]
+    assert told == ([said] if said else [])
+
+
+def test_a_task_that_runs_says_when_its_worker_was_heard_last() -> None:
+    task = a_task(state="RUNNING", worker_id="worker:here:7")
+
+    assert "worker:here:7  (last heard 3 s ago)" in drawn(task_details(task, NOW, "  (last heard 3 s ago)"))
+
+
 def test_details_leave_out_what_is_not_known() -> None:
     shown = drawn(task_details(a_task(document_id="report"), NOW))
 

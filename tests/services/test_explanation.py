@@ -56,7 +56,32 @@ async def test_a_final_task_has_ended(bench: Workbench, state: str) -> None:
 async def test_a_running_task_runs(bench: Workbench) -> None:
     reason = await the_reason(bench, await bench.a_running_task())
 
-    assert (reason.code, reason.facts) == ("running", {"workerId": bench.worker.worker_id})
+    assert (reason.code, reason.facts["workerId"]) == ("running", bench.worker.worker_id)
+
+
+async def test_a_running_task_says_when_its_worker_was_heard_last(bench: Workbench) -> None:
+    running = await bench.a_running_task()
+    await bench.beat()
+    await bench.execute("UPDATE workers SET last_seen_at = now() - interval '3 seconds'")
+
+    said = await bench.runtime.explanation.explain(running.id)
+    await bench.runtime.cancellation.cancel(running.id, None)
+    said_then = await bench.runtime.explanation.explain(running.id)
+
+    for reason in (*said.reasons, *said_then.reasons):
+        silent = reason.facts["silentSeconds"]
+        assert isinstance(silent, float)
+        assert 3 <= silent < 30
+        assert f"last heard {silent:g} s ago" in reason.detail
+
+
+async def test_a_running_task_says_that_its_worker_is_not_heard_of_any_more(bench: Workbench) -> None:
+    running = await bench.a_running_task()
+
+    (reason,) = (await bench.runtime.explanation.explain(running.id)).reasons
+
+    assert reason.facts["silentSeconds"] is None
+    assert "not heard of any more" in reason.detail
 
 
 async def test_a_task_that_was_asked_to_stop_is_about_to_end(bench: Workbench) -> None:
@@ -65,7 +90,7 @@ async def test_a_task_that_was_asked_to_stop_is_about_to_end(bench: Workbench) -
 
     reason = await the_reason(bench, running)
 
-    assert (reason.code, reason.facts) == ("cancelling", {"workerId": bench.worker.worker_id})
+    assert (reason.code, reason.facts["workerId"]) == ("cancelling", bench.worker.worker_id)
 
 
 async def test_a_task_in_a_worker_whose_loop_is_blocked_says_by_whom(bench: Workbench) -> None:
@@ -121,7 +146,7 @@ async def test_an_atomic_batch_runs_itself_and_waits_like_any_task(bench: Workbe
     assert (paused.code, paused.facts) == ("paused", {"taskType": "batch_edit"})
     assert (await the_reason(bench, child)).code == "batch_turn"
     reason = await the_reason(bench, running)
-    assert (reason.code, reason.facts) == ("running", {"workerId": bench.worker.worker_id})
+    assert (reason.code, reason.facts["workerId"]) == ("running", bench.worker.worker_id)
 
 
 async def test_a_scheduled_task_waits_for_its_time(bench: Workbench) -> None:

@@ -10,6 +10,8 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settlement import Attempt, Fenced
+from officeplane.store import workers
+from officeplane.store.workers import Heartbeat
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -58,6 +60,32 @@ async def test_a_lapsed_attempt_ends_as_a_crash_and_is_retried_at_once(bench: Wo
     assert [(row.kind, row.worker_id) for row in details.failures] == [("crash", bench.worker.worker_id)]
     assert await bench.rung() == [running.id]
     assert (await bench.claim(details.task))[0].attempt == 2
+
+
+async def test_what_a_worker_had_in_hand_that_was_seen_to_end_is_reaped_at_once(bench: Workbench) -> None:
+    dead, other = bench.another_worker(), bench.another_worker()
+    await dead.worker.keeping.beat(Heartbeat(dead.worker.worker_id, "host", 1, 3, 1, ["noop"]))
+    await other.worker.keeping.beat(Heartbeat(other.worker.worker_id, "host", 2, 3, 1, ["noop"]))
+    lost, kept = await dead.a_running_task(), await other.a_running_task()
+    ledger = bench.runtime.ledger
+    assert await workers.lead(ledger, dead.worker.worker_id, ["sweeper"], 3_600) == {"sweeper"}
+
+    assert await workers.died(ledger, "host", 1)
+
+    assert await bench.worker.redelivery.reap() == 1
+    assert await bench.states(lost, kept) == ["RETRYING", "RUNNING"]
+    assert [worker.id for worker in await workers.alive(ledger, 3_600)] == [other.worker.worker_id]
+    assert await workers.lead(ledger, other.worker.worker_id, ["sweeper"], 3_600) == {"sweeper"}
+    assert isinstance(await dead.complete(lost), Fenced)
+
+
+async def test_a_worker_that_is_not_on_the_list_cannot_be_taken_off_it(bench: Workbench) -> None:
+    running = await bench.a_running_task()
+
+    assert not await workers.died(bench.runtime.ledger, "host", 1)
+
+    assert await bench.worker.redelivery.reap() == 0
+    assert await bench.states(running) == ["RUNNING"]
 
 
 async def test_a_crash_before_the_handler_was_seen_is_not_charged(bench: Workbench) -> None:

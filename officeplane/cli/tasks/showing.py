@@ -4,9 +4,10 @@ from officeplane.cli.answers import Child, Explanation, Task
 from officeplane.cli.client import Client, task_path
 from officeplane.cli.console import out, show, write_json
 from officeplane.cli.details import children_tree, task_details
-from officeplane.cli.texts import utc_now
+from officeplane.cli.texts import span, utc_now
 from officeplane.cli.views import explanation_lines, failure_table
 from officeplane.domain.batch import BATCH_TYPE
+from officeplane.domain.lifecycle import ACTIVE
 
 
 async def show_task(url: str, task_id: str, *, as_json: bool) -> None:
@@ -18,7 +19,8 @@ async def show_task(url: str, task_id: str, *, as_json: bool) -> None:
             return
         task = Task.model_validate_json(answer.content)
         families = await _families(client, task)
-    show(task_details(task, utc_now()))
+        heard = await _heard(client, task)
+    show(task_details(task, utc_now(), heard))
     if task.children:
         show("")
         show(children_tree(task, families))
@@ -36,6 +38,18 @@ async def explain_task(url: str, task_id: str, *, as_json: bool) -> None:
         return
     for line in explanation_lines(Explanation.model_validate_json(answer.content)):
         show(line)
+
+
+async def _heard(client: Client, task: Task) -> str:
+    """Say when the worker was heard last that has a task in hand; nothing of one that is in nobody's."""
+    if task.state not in ACTIVE:
+        return ""
+    answer = await client.get(task_path(task.id, "/explain"))
+    reasons = Explanation.model_validate_json(answer.content).reasons
+    silent = [reason.silent_seconds for reason in reasons if reason.code in {"running", "cancelling"}]
+    if not silent:
+        return ""
+    return "  (not heard of any more)" if silent[0] is None else f"  (last heard {span(silent[0])} ago)"
 
 
 async def _families(client: Client, root: Task) -> dict[str, tuple[Child, ...]]:

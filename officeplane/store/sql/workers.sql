@@ -17,9 +17,23 @@ RETURNING id
 WITH gone AS (DELETE FROM workers WHERE id = $1 RETURNING id), free AS (DELETE FROM chore_leaders WHERE worker_id = $1)
 SELECT id FROM gone
 
+-- name: died
+-- Takes a worker off the list whose process was seen to end, and off its chores, and lets its
+-- leases run out now: that is what the reaper waits for. No row: it was not on the list.
+WITH gone AS (
+    DELETE FROM workers WHERE host = $1 AND pid = $2 RETURNING id
+), free AS (
+    DELETE FROM chore_leaders WHERE worker_id IN (SELECT id FROM gone)
+), lapsed AS (
+    UPDATE tasks SET lease_until = clock_timestamp()
+     WHERE runnable AND state IN {active} AND worker_id IN (SELECT id FROM gone) AND lease_until > clock_timestamp()
+)
+SELECT id FROM gone
+
 -- name: alive
 -- Workers seen within a time. No row: none.
 SELECT id, host, pid, concurrency, running, task_types, started_at, last_seen_at,
+       date_part('epoch', clock_timestamp() - last_seen_at) AS silent_seconds,
        date_part('epoch', clock_timestamp() - blocked_since) AS blocked_seconds, blocked_task_id, blocked_task_type,
        blocked_at, confinement
   FROM workers
