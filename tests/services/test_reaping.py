@@ -64,8 +64,8 @@ async def test_a_lapsed_attempt_ends_as_a_crash_and_is_retried_at_once(bench: Wo
 
 async def test_what_a_worker_had_in_hand_that_was_seen_to_end_is_reaped_at_once(bench: Workbench) -> None:
     dead, other = bench.another_worker(), bench.another_worker()
-    await dead.worker.keeping.beat(Heartbeat(dead.worker.worker_id, "host", 1, 3, 1, ["noop"]))
-    await other.worker.keeping.beat(Heartbeat(other.worker.worker_id, "host", 2, 3, 1, ["noop"]))
+    await dead.worker.keeping.beat(Heartbeat(dead.worker.worker_id, "host", 1, 3, 1, ["noop"], ()))
+    await other.worker.keeping.beat(Heartbeat(other.worker.worker_id, "host", 2, 3, 1, ["noop"], ()))
     lost, kept = await dead.a_running_task(), await other.a_running_task()
     ledger = bench.runtime.ledger
     assert await workers.lead(ledger, dead.worker.worker_id, ["sweeper"], 3_600) == {"sweeper"}
