@@ -12,6 +12,7 @@ import structlog
 from uuid_utils import uuid4
 
 from officeplane.config import Settings
+from officeplane.cores import cores
 from officeplane.dispatch.doorbell import Doorbell, open_doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
@@ -20,6 +21,7 @@ from officeplane.domain.retry import RetryPolicy
 from officeplane.handlers.catalogue import Catalogue, installed_handlers, load_catalogue
 from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
+from officeplane.sandbox.turns import Queue
 from officeplane.services import failpoints
 from officeplane.services.alerting import Alerting
 from officeplane.services.cancellation import Cancellation
@@ -54,6 +56,8 @@ from officeplane.store.connection import Ledger, open_ledger
 
 LEDGER_CONNECTIONS: Final = 8
 _log = structlog.stdlib.get_logger(__name__)
+READERS: Final = Queue(length_max=64, seconds_max=30.0)
+"""Who may wait for a sandboxed child on behalf of callers over HTTP."""
 API: Final = "api"
 """In whose name the tasks are counted that end without a worker."""
 
@@ -125,7 +129,12 @@ async def open_runtime(
             open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
         )
         doorbell = await stack.enter_async_context(open_doorbell(settings))
-        sandbox = Sandbox(_children_at_once(), required=FULL if settings.sandbox == "require" else frozenset())
+        sandbox = Sandbox(
+            _children_at_once(),
+            # A worker's requests are bounded by its slots, and have their attempts' time.
+            None if for_worker else READERS,
+            required=FULL if settings.sandbox == "require" else frozenset(),
+        )
         stack.push_async_callback(sandbox.close)
         reading = Reading(ledger)
         letters = Letters(API, alerts=bool(settings.alert_url))
@@ -219,7 +228,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
 
 def _children_at_once() -> int:
     """Return how many sandboxed children a process may have: what they do is computing."""
-    return max(2, os.cpu_count() or 1)
+    return max(2, cores())
 
 
 def _process_id() -> str:

@@ -35,6 +35,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "document_exists": 409,
     "stale_revision": 412,
     "too_large": 413,
+    "too_large_to_show": 413,
     "precondition_required": 428,
     "unsupported_media_type": 415,
     "unsupported_document": 415,

@@ -1,6 +1,5 @@
 """Facts: the machine, the servers and the libraries that figures belong to."""
 
-import os
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -8,6 +7,7 @@ from typing import Final
 
 from officeplane.bench import processor, redis_counters
 from officeplane.bench.ground import Ground
+from officeplane.cores import cores
 
 _SETTINGS: Final = (
     "fsync",
@@ -56,7 +56,7 @@ async def gather(ground: Ground) -> Facts:
     server = await redis_counters.info(ground.doorbell.connection, "server")
     persistence = await redis_counters.info(ground.doorbell.connection, "persistence")
     return Facts(
-        cores=os.cpu_count() or 1,
+        cores=cores(),
         processor=processor.model(),
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),

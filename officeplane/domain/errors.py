@@ -245,3 +245,18 @@ class PreconditionRequiredError(OfficePlaneError):
             'as in `If-Match: "1"`, or that it may be covered up whatever it is, with `If-Match: *`.'
         )
         self.facts = {"revision": revision, **facts}
+
+
+class TooLargeToShowError(OfficePlaneError):
+    """What is in the document is more than is put into one answer."""
+
+    code = "too_large_to_show"
+
+    def __init__(self, message: str = "it says more than is shown") -> None:
+        super().__init__(message)
+
+
+class OverloadedError(OfficePlaneError):
+    """There is more to do than can be done in time; it may be asked again."""
+
+    code = "overloaded"

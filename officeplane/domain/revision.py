@@ -59,6 +59,11 @@ class Recipe:
         return list(accumulate(sizes))
 
     @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+        return sum(s.size if isinstance(s, PieceRef) else len(s) for s in self.stretches)
+
+    @property
     def sha256(self) -> str:
         """The hash of the recipe itself, in hexadecimal: equal files may be cut in other ways."""
         return hashlib.sha256(self.encode()).hexdigest()
@@ -80,16 +85,23 @@ class Recipe:
 
     @classmethod
     def decode(cls, stored: bytes) -> "Recipe":
-        """Return the recipe that `encode` wrote."""
+        """Return the recipe that `encode` wrote; `ValueError` when it did not."""
         stretches: list[Stretch] = []
-        at = 0
-        while at < len(stored):
-            kind, size = _HEAD.unpack_from(stored, at)
+        at, end, is_known = 0, len(stored), True
+        while at < end:
+            try:
+                kind, size = _HEAD.unpack_from(stored, at)
+            except struct.error:
+                break
             at += _HEAD.size
             length = 32 if kind == _PIECE else size
             body = stored[at : at + length]
             stretches.append(PieceRef(PieceKey(body), size) if kind == _PIECE else body)
             at += length
+            is_known = is_known and kind <= _PIECE
+        if at != end or not is_known:
+            message = "it is cut short, or was never a recipe"
+            raise ValueError(message)
         return cls(tuple(stretches))
 
 
@@ -105,7 +117,6 @@ class RecipeWriter:
         self.pieces: dict[PieceKey, bytes] = {}
         self._stretches: list[Stretch] = []
         self._short: list[bytes] = []
-        self._sha256 = hashlib.sha256()
         self._size = 0
 
     @property
@@ -113,14 +124,8 @@ class RecipeWriter:
         """How many bytes were added so far."""
         return self._size
 
-    @property
-    def sha256(self) -> str:
-        """The hash of the bytes added so far, in hexadecimal."""
-        return self._sha256.hexdigest()
-
     def add(self, data: bytes) -> None:
         """Add a stretch of the file."""
-        self._sha256.update(data)
         self._size += len(data)
         if len(data) < PIECE_BYTES_MIN:
             self._short.append(data)

@@ -56,11 +56,10 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A whole file: how it is put together, the pieces it is made of, and what identifies it."""
+    """A whole file: how it is put together, and the pieces it is made of."""
 
     recipe: Recipe
     pieces: dict[PieceKey, bytes]
-    sha256: str
     size: int
 
     def content(self) -> bytes:
@@ -158,7 +157,7 @@ class Package:
         central = b"".join(directory)
         writer.add(central)
         writer.add(_END.pack(b"PK\5\6", 0, 0, len(directory), len(directory), len(central), begin, 0))
-        return Written(writer.finish(), writer.pieces, writer.sha256, writer.size)
+        return Written(writer.finish(), writer.pieces, writer.size)
 
     def _store(self, name: str, data: bytes) -> None:
         self._changed.discard(name)

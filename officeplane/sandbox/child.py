@@ -1,8 +1,9 @@
 """A sandboxed child: opens documents, edits them and tells what is in them, one request at a time.
 
 It has no environment, no descriptor but its socket, and bounds on all it uses.
-Documents stay parsed between requests, so that the next edit of a lane finds
-its document open. One that an edit failed in is rolled back to what it was.
+It is asked about one document, which stays parsed between requests, so that the
+next edit of the lane finds it open. One that an edit failed in is rolled back to
+what it was.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from officeplane.domain.document import Format, InvalidEditError, Node, UnsupportedDocumentError
+from officeplane.domain.errors import TooLargeToShowError
 from officeplane.domain.failure import describe
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.reference import REF_TEXT, MissingResultError, resolved
@@ -27,6 +29,7 @@ from officeplane.formats.diff import difference
 from officeplane.formats.gate import admit, check_parts
 from officeplane.formats.opening import Document, fingerprint
 from officeplane.formats.package import part_cuts
+from officeplane.formats.shown import Measure
 from officeplane.sandbox import limits
 from officeplane.sandbox.frames import Body, receive, send
 from officeplane.sandbox.shelf import Opened, Shelf
@@ -44,9 +47,9 @@ class Answer(NamedTuple):
 class _NotHereError(Exception):
     """The document must be sent first."""
 
-    def __init__(self, sha256: str) -> None:
-        super().__init__(sha256)
-        self.sha256 = sha256
+    def __init__(self, recipe: str) -> None:
+        super().__init__(recipe)
+        self.recipe = recipe
 
 
 def serve(connection: socket.socket) -> None:
@@ -78,7 +81,6 @@ def _going_on(body: Body, answer: Answer, edits: JsonValue) -> Body:
     return {
         "deed": body["deed"],
         "difference": False,
-        "sha256": answer.body["sha256"],
         "recipe": hashlib.sha256(recipe).hexdigest(),
         "edits": edits,
     }
@@ -90,9 +92,11 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
             _open(shelf, body["opens"], attached[0])
         return _DEEDS[body["deed"]](shelf, body, attached)
     except _NotHereError as missing:
-        return Answer({"missing": missing.sha256})
+        return Answer({"missing": missing.recipe})
     except (InvalidEditError, MissingResultError) as error:
         return Answer({"invalid": _told(error)})
+    except TooLargeToShowError:
+        return Answer({"too_large": True})
     except UnsupportedDocumentError as error:
         return Answer({"unsupported": [error.reason, str(error)]})
     except (MemoryError, RecursionError):
@@ -107,13 +111,13 @@ def _told(error: InvalidEditError | MissingResultError) -> str:
 
 def _open(shelf: Shelf, sent: Body, data: bytes) -> None:
     kept = {PieceKey(bytes.fromhex(key)) for key in sent["kept"]}
-    shelf.open(sent["sha256"], Format(sent["format"]), data, sent["cuts"], kept, sent["recipe"])
+    shelf.open(sent["recipe"], Format(sent["format"]), data, sent["cuts"], kept)
 
 
-def _find(shelf: Shelf, sha256: str) -> Opened:
-    found = shelf.find(sha256)
+def _find(shelf: Shelf, recipe: str) -> Opened:
+    found = shelf.find(recipe)
     if found is None:
-        raise _NotHereError(sha256)
+        raise _NotHereError(recipe)
     return found
 
 
@@ -126,21 +130,24 @@ def _blank(_shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
 
 
 def _outline(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
-    return Answer({"nodes": [node.as_json() for node in _find(shelf, body["sha256"]).document.outline()]})
+    nodes = _find(shelf, body["recipe"]).document.outline()
+    Measure().nodes(nodes)
+    return Answer({"nodes": [node.as_json() for node in nodes]})
 
 
 def _text(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
-    return Answer({"text": _find(shelf, body["sha256"]).document.text()})
+    said = Measure().passed(_find(shelf, body["recipe"]).document.text())
+    return Answer({}, [said.encode("utf-8", "surrogatepass")])
 
 
 def _difference(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
-    before, after = (_find(shelf, sha256).document for sha256 in body["between"])
+    before, after = (_Shown(_find(shelf, recipe).document) for recipe in body["between"])
     return Answer({"difference": difference(before, after)})
 
 
 def _fingerprints(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     """Tell which nodes edits aim at, as of one revision, and what they look like in it and in another."""
-    base, head = (_find(shelf, sha256) for sha256 in body["between"])
+    base, head = (_find(shelf, recipe) for recipe in body["between"])
     if any(REF_TEXT in order["payload"] for order in body["edits"]):
         shelf.drop(body["between"][1])
         targets = _targets_in_turn(body["edits"], base, head)
@@ -174,15 +181,12 @@ def _targets(edit: Edit, *opened: Opened) -> set[str]:
 
 def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     """Apply edits in order, all or none, and keep the document as what it has become."""
-    sha256: str = body["sha256"]
-    opened = _find(shelf, sha256)
-    if opened.recipe != body["recipe"]:
-        # The same bytes, cut in another way: what is stored of them is not what is thought here.
-        raise _NotHereError(sha256)
+    recipe: str = body["recipe"]
+    opened = _find(shelf, recipe)
     document = opened.document
-    before = _Seen(document) if body["difference"] else None
+    before = _Shown(document) if body["difference"] else None
     # Whatever happens, nobody must find it under its old name half-edited.
-    shelf.drop(sha256)
+    shelf.drop(recipe)
     results: list[JsonValue] = []
     by_key: dict[str, JsonValue] = {}
     try:
@@ -193,34 +197,35 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
                 by_key[order["key"] or ""] = result
             except (InvalidEditError, MissingResultError) as error:
                 document.package.rollback()
-                shelf.put(sha256, opened)
+                shelf.put(recipe, opened)
                 return Answer({"invalid": _told(error), "index": index})
         if before is not None:
-            told = difference(before, document)
+            told = difference(before, _Shown(document))
             document.package.rollback()
-            shelf.put(sha256, opened)
+            shelf.put(recipe, opened)
             return Answer({"results": results, "difference": told})
         written = document.package.write()
         # What an edit wrote is not trusted more than what somebody uploads.
         check_parts(document.package, document.package.renewed)
     except Exception:
-        shelf.drop(sha256)
+        shelf.drop(recipe)
         raise
     new = {key: piece for key, piece in written.pieces.items() if key not in opened.kept}
     opened.kept = set(written.pieces)
     opened.size = written.size
-    opened.recipe = written.recipe.sha256
-    shelf.put(written.sha256, opened)
-    answer = {"results": results, "sha256": written.sha256, "size": written.size}
-    return Answer(answer, [written.recipe.encode(), *new.values()])
+    encoded = written.recipe.encode()
+    shelf.put(hashlib.sha256(encoded).hexdigest(), opened)
+    # What the file hashes to is computed by whoever keeps it.
+    return Answer({"results": results}, [encoded, *new.values()])
 
 
-class _Seen:
-    """What a document said before it was edited."""
+class _Shown:
+    """What a document says, also after it was edited."""
 
     def __init__(self, document: Document) -> None:
         self._outline = document.outline()
-        self._text = document.text()
+        Measure().nodes(self._outline)
+        self._text = Measure().passed(document.text())
 
     def outline(self) -> list[Node]:
         return self._outline

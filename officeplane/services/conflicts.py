@@ -45,8 +45,8 @@ async def conflict_with(
     if wanted.on_conflict == "rebase":
         stored = await documents.revision(executor, file.document_id, base)
         if stored is not None:
-            before = OpenedFile(file.document_id, stored.format, stored.revision.sha256, stored.recipe)
-            body: Body = {"deed": "fingerprints", "between": [before.sha256, file.sha256], "edits": orders}
+            before = OpenedFile(file.document_id, stored.format, stored.recipe)
+            body: Body = {"deed": "fingerprints", "between": [before.name, file.name], "edits": orders}
             answer = await ask(executor, sandbox, body, file, before)
             if "unsupported" in answer.body or "invalid" in answer.body:
                 return Conflict(f"it cannot be compared with revision {base}: {answer.body}", facts)

@@ -23,6 +23,7 @@ from officeplane.domain.errors import (
     RevisionNotFoundError,
     StaleRevisionError,
     TaskNotFoundError,
+    TooLargeToShowError,
 )
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
@@ -30,8 +31,11 @@ from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import NewRevision, Revision
 from officeplane.domain.task import TaskDetails
+from officeplane.formats.shown import SHOWN_BYTES_MAX
+from officeplane.sandbox.answers import text_in
+from officeplane.sandbox.births import ChildDiedError
 from officeplane.sandbox.frames import Body, Frame
-from officeplane.sandbox.pool import ChildDiedError, Sandbox
+from officeplane.sandbox.pool import Sandbox
 from officeplane.services.cancellation import Cancellation
 from officeplane.services.conflicts import Condition, conflict_with, made_since
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
@@ -44,6 +48,10 @@ from officeplane.store.connection import Connection, Ledger
 from officeplane.store.documents import Stored, Upload
 from officeplane.store.tasks import END_OF_TIME
 
+_TOO_LARGE: Final = (
+    f"What the document says takes more than {SHOWN_BYTES_MAX >> 20} MiB, which is more than is shown or compared, and "
+    "there is no part of it to ask for: download the file (/content, of a revision with ?revision=) and read it there."
+)
 LANE_SECONDS: Final = 30.0
 """How long an upload waits for its turn before its sender is told where to look."""
 
@@ -91,6 +99,10 @@ class Documents:
             if not await self._first(chosen, format, spool, title, author):
                 raise DocumentExistsError(chosen)
         return await self.show(chosen)
+
+    async def admit(self, spool: Spool) -> None:
+        """Look at a file on its way in; one that is not opened here is refused."""
+        await spool.admitted(self._sandbox)
 
     async def put(self, document_id: str, spool: Spool, if_match: IfMatch, author: str | None) -> Put:
         """Take a file as a new document, or as the next revision of one, when its lane's turn comes.
@@ -189,12 +201,12 @@ class Documents:
 
     async def text(self, document_id: str, revision: int | None) -> str:
         """Return what a revision says."""
-        return str((await self._read(document_id, revision, "text")).body["text"])
+        return text_in((await self._read(document_id, revision, "text")).attached)
 
     async def difference(self, document_id: str, before: int, after: int) -> dict[str, Any]:
         """Return what changed between two revisions, in text and in structure."""
         files = [_opened(document_id, await self._stored(document_id, number)) for number in (before, after)]
-        body: Body = {"deed": "difference", "between": [file.sha256 for file in files]}
+        body: Body = {"deed": "difference", "between": [file.name for file in files]}
         found: dict[str, Any] = (await self._asked(body, files)).body["difference"]
         return found
 
@@ -238,8 +250,7 @@ class Documents:
         answer = await self._asked(
             {
                 "deed": "apply",
-                "sha256": file.sha256,
-                "recipe": file.recipe.sha256,
+                "recipe": file.name,
                 "edits": orders,
                 "difference": True,
             },
@@ -271,7 +282,7 @@ class Documents:
 
     async def _read(self, document_id: str, revision: int | None, deed: str) -> Frame:
         file = _opened(document_id, await self._stored(document_id, revision))
-        return await self._asked({"deed": deed, "sha256": file.sha256}, [file])
+        return await self._asked({"deed": deed, "recipe": file.name}, [file])
 
     async def _asked(self, body: Body, files: Sequence[OpenedFile]) -> Frame:
         try:
@@ -286,11 +297,13 @@ class Documents:
         if "unsupported" in answer.body:
             reason, message = answer.body["unsupported"]
             raise UnsupportedDocumentError(reason, message)
+        if "too_large" in answer.body:
+            raise TooLargeToShowError(_TOO_LARGE)
         return answer
 
 
 def _opened(document_id: str, stored: Stored) -> OpenedFile:
-    return OpenedFile(document_id, stored.format, stored.revision.sha256, stored.recipe)
+    return OpenedFile(document_id, stored.format, stored.recipe)
 
 
 def _revision(document_id: str, format: Format, base: int, upload: Upload, author: str | None) -> NewRevision:

@@ -14,14 +14,18 @@ from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Edited, Failed, Outcome, Succeeded
-from officeplane.domain.revision import NewRevision, PieceKey, Recipe, piece_key
+from officeplane.domain.revision import NewRevision, PieceKey, Recipe
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.contract import PermanentFailure
+from officeplane.sandbox.answers import text_in
+from officeplane.sandbox.births import ChildDiedError, SandboxError
 from officeplane.sandbox.frames import Body, Frame
-from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
+from officeplane.sandbox.pool import Sandbox
 from officeplane.services.conflicts import Condition, Conflict, conflict_with, made_since
 from officeplane.services.files import NOBODY, OpenedFile, ask, content
 from officeplane.services.heads import KnownHeads
+from officeplane.services.known_pieces import KnownPieces
+from officeplane.services.making import made_of
 from officeplane.services.ride import Work
 from officeplane.services.riding import Riding, Tell
 from officeplane.store import documents, trees
@@ -40,6 +44,7 @@ class Editing:
         self._ledger = ledger
         self._sandbox = sandbox
         self._heads = heads
+        self._known = KnownPieces()
         self.riding = Riding(ledger, self._edit_in_a_row)
 
     async def run(self, task: ClaimedTask, payload_json: str) -> Outcome:
@@ -87,19 +92,27 @@ class Editing:
     ) -> Outcome:
         """Apply edits in order; with `keys`, later ones may use the results of earlier ones."""
         work = Work.of(task, head.author)
-        file = OpenedFile(work.document_id, head.format, head.sha256, head.recipe)
+        file = OpenedFile(work.document_id, head.format, head.recipe)
         orders = _orders(work, edits, keys)
+        outcome: Outcome | None = None
+
+        async def heard(answer: Frame) -> None:
+            nonlocal outcome
+            outcome = await self._outcome(work, head, answer, edits, keys)
+
         try:
             wanted = Condition(head.base_revision, head.on_conflict)
             conflict = await conflict_with(wanted, head.revision, self._ledger, self._sandbox, file, orders)
             if conflict is not None:
                 return _conflicting(conflict)
-            answer = await ask(self._ledger, self._sandbox, _deed(head, orders), file)
+            body = _deed(file, orders)
+            await ask(self._ledger, self._sandbox, body, file, heard=heard, known=self._known)
         except NOT_EDITED as error:
             return _not_edited(error)
         except DocumentNotFoundError as error:
             return _permanent(str(error))
-        return self._outcome(work, head, answer, edits, keys)
+        assert outcome is not None  # noqa: S101 - there was an answer
+        return outcome
 
     async def _edit_in_a_row(self, head: Head, works: Sequence[Work], tell: Tell) -> None:
         """Apply edits of several tasks, each from what the last has made, and tell how each ended.
@@ -108,23 +121,25 @@ class Editing:
         """
         left = deque(works)
 
-        def heard(answer: Frame) -> None:
+        async def heard(answer: Frame) -> None:
             nonlocal head
-            work = left.popleft()
-            outcome = self._outcome(work, head, answer, [(work.task_type, work.payload_json)])
+            work = left[0]
+            outcome = await self._outcome(work, head, answer, [(work.task_type, work.payload_json)])
+            left.popleft()
             if isinstance(outcome, Edited):
                 made = outcome.revision
                 head = Head(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
             tell(outcome)
 
         first, *then = (_orders(work, [(work.task_type, work.payload_json)]) for work in works)
-        file = OpenedFile(works[0].document_id, head.format, head.sha256, head.recipe)
+        file = OpenedFile(works[0].document_id, head.format, head.recipe)
         try:
-            heard(await ask(self._ledger, self._sandbox, {**_deed(head, first), "then": then}, file, heard=heard))
+            body = {**_deed(file, first), "then": then}
+            await ask(self._ledger, self._sandbox, body, file, heard=heard, known=self._known)
         except NOT_EDITED as error:
             tell(_not_edited(error))
 
-    def _outcome(
+    async def _outcome(
         self,
         work: Work,
         head: Head,
@@ -139,14 +154,13 @@ class Editing:
                 return _invalid(str(message))
             case {"unsupported": [_, message]}:
                 return _invalid(str(message))
-            case {"results": [*results], "sha256": str(sha256), "size": int(size)}:
-                recipe, *pieces = answer.attached
+            case {"results": [*results]} if len(results) == len(edits):
+                made = await made_of(self._ledger, self._known, work.document_id, head.recipe, answer.attached)
                 result = results[0] if keys is None and len(edits) == 1 else {"results": results}
-                return self._edited(
-                    work, head, result, Recipe.decode(recipe), {piece_key(p): p for p in pieces}, sha256, size
-                )
+                return self._edited(work, head, result, *made)
             case other:
-                return Failed(Failure(FailureKind.ERROR, f"the sandbox answered with {sorted(other)}"))
+                message = f"the process that had the document open answered with {sorted(other)}"
+                raise ChildDiedError(message)
 
     async def _revert(self, task: ClaimedTask, head: Head, number: int) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
@@ -212,7 +226,7 @@ class DocumentReader:
 
     async def text(self) -> str:
         """Return what the document says."""
-        return str((await self._asked("text")).body["text"])
+        return text_in((await self._asked("text")).attached)
 
     async def outline(self) -> list[Node]:
         """Return the tree of the document's nodes."""
@@ -225,9 +239,12 @@ class DocumentReader:
 
     async def _asked(self, deed: str) -> Frame:
         file = await self._opened()
-        answer = await ask(self._ledger, self._sandbox, {"deed": deed, "sha256": file.sha256}, file)
+        answer = await ask(self._ledger, self._sandbox, {"deed": deed, "recipe": file.name}, file)
         if "unsupported" in answer.body:
             raise UnsupportedDocumentError(*answer.body["unsupported"])
+        if "too_large" in answer.body:
+            message = "what the document says is more than is shown; read its file"
+            raise PermanentFailure(message)
         return answer
 
     async def _opened(self) -> OpenedFile:
@@ -239,14 +256,13 @@ class DocumentReader:
             self.head = await documents.head(self._ledger, document_id, self.task.id)
         if self.head is None:
             raise PermanentFailure(str(DocumentNotFoundError(document_id)))
-        return OpenedFile(document_id, self.head.format, self.head.sha256, self.head.recipe)
+        return OpenedFile(document_id, self.head.format, self.head.recipe)
 
 
-def _deed(head: Head, orders: Sequence[Mapping[str, Any]]) -> Body:
+def _deed(file: OpenedFile, orders: Sequence[Mapping[str, Any]]) -> Body:
     return {
         "deed": "apply",
-        "sha256": head.sha256,
-        "recipe": head.recipe.sha256,
+        "recipe": file.name,
         "edits": orders,
         "difference": False,
     }

@@ -10,7 +10,8 @@ from typing import IO
 
 from officeplane.domain.document import Format, UnsupportedDocumentError
 from officeplane.domain.revision import PIECE_BYTES_MAX, RecipeWriter
-from officeplane.sandbox.pool import ChildDiedError, Sandbox
+from officeplane.sandbox.births import ChildDiedError
+from officeplane.sandbox.pool import Sandbox
 from officeplane.store import documents
 from officeplane.store.connection import Executor
 from officeplane.store.documents import PIECES_AT_ONCE, Upload
@@ -24,9 +25,12 @@ class Spool:
         self._file = file
         self._size = size
         self._cuts: Sequence[int] = ()
+        self._format: Format | None = None
 
     async def admitted(self, sandbox: Sandbox) -> Format:
-        """Return what the file is; one that is not opened here is refused."""
+        """Return what the file is; one that is not opened here is refused. It is looked at once."""
+        if self._format is not None:
+            return self._format
 
         async def send(writer: asyncio.StreamWriter) -> None:
             for block in self._blocks(()):
@@ -40,20 +44,23 @@ class Spool:
         if "unsupported" in answer.body:
             reason, message = answer.body["unsupported"]
             raise UnsupportedDocumentError(reason, message)
-        # Cut between its parts: later revisions share those that nobody changes.
-        self._cuts = answer.body["cuts"]
-        return Format(answer.body["format"])
+        # Cut between its parts: later revisions share those that nobody changes. A child that
+        # names other places harms nobody else: in between them nothing may be left out.
+        self._cuts = sorted({cut for cut in answer.body["cuts"] if cut < self._size})
+        self._format = Format(answer.body["format"])
+        return self._format
 
     async def keep(self, executor: Executor, document_id: str, if_match: int | None) -> Upload:
         """Store the file's pieces and return how it is put together."""
-        writer = RecipeWriter()
+        writer, digest = RecipeWriter(), hashlib.sha256()
         for block in self._blocks(self._cuts):
             writer.add(block)
+            digest.update(block)
             if sum(map(len, writer.pieces.values())) >= PIECES_AT_ONCE:
                 await documents.keep_pieces(executor, document_id, writer.pieces)
                 writer.pieces.clear()
         await documents.keep_pieces(executor, document_id, writer.pieces)
-        return Upload(if_match, writer.sha256, writer.size, writer.finish())
+        return Upload(if_match, digest.hexdigest(), writer.size, writer.finish())
 
     def _blocks(self, cuts: Sequence[int]) -> Iterator[bytes]:
         self._file.seek(0)

@@ -1,5 +1,6 @@
 """Intruders: hostile files over HTTP, and some that are let past the gate; what it costs those who meet them."""
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final
@@ -92,7 +93,15 @@ async def _let_in(place: Ground, document_id: str, kind: Format, data: bytes) ->
         head = await documents.create(connection, document_id, kind, None, None)
         assert head is not None
         revision = NewRevision(
-            DocumentId(document_id), kind, head, recipe, pieces, writer.sha256, writer.size, None, None
+            DocumentId(document_id),
+            kind,
+            head,
+            recipe,
+            pieces,
+            hashlib.sha256(data).hexdigest(),
+            writer.size,
+            None,
+            None,
         )
         await documents.revise(connection, [(None, revision)])
 

@@ -1,12 +1,11 @@
 """Requests as the services make them, about documents at hand."""
 
-import hashlib
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe, RecipeWriter, piece_key
+from officeplane.sandbox.answers import text_in
 from officeplane.sandbox.frames import Body, Frame
 
 
@@ -15,17 +14,16 @@ class AFile:
 
     def __init__(self, data: bytes, format: Format = Format.DOCX) -> None:
         self.data = data
-        self.sha256 = hashlib.sha256(data).hexdigest()
         writer = RecipeWriter()
         writer.add(data)
         self.recipe = writer.finish()
+        self.name = self.recipe.sha256
         self.pieces = dict(writer.pieces)
         self.introduction: Body = {
-            "sha256": self.sha256,
             "format": format,
             "cuts": self.recipe.cuts,
             "kept": [key.hex() for key in self.recipe.keys],
-            "recipe": self.recipe.sha256,
+            "recipe": self.name,
         }
 
     def opened_for(self, body: Body) -> tuple[Body, list[bytes]]:
@@ -47,21 +45,29 @@ def an_order(task_type: str, task_id: str = "task", **payload: Any) -> dict[str,
 
 def apply(of: AFile | Frame, *orders: dict[str, Any], difference: bool = False) -> Body:
     """Return a request to edit a file, or what an earlier one has made of one."""
-    sha256 = of.sha256 if isinstance(of, AFile) else of.body["sha256"]
-    recipe = of.recipe if isinstance(of, AFile) else Recipe.decode(of.attached[0])
-    return {"deed": "apply", "sha256": sha256, "recipe": recipe.sha256, "edits": list(orders), "difference": difference}
+    return {"deed": "apply", "recipe": name_of(of), "edits": list(orders), "difference": difference}
 
 
-def text(sha256: str) -> Body:
+def name_of(what: AFile | Frame) -> str:
+    """Return under which name a file is open, or what an edit has made of one."""
+    return what.name if isinstance(what, AFile) else Recipe.decode(what.attached[0]).sha256
+
+
+def text(name: str) -> Body:
     """Return a request for what a document says."""
-    return {"deed": "text", "sha256": sha256}
+    return {"deed": "text", "recipe": name}
 
 
-def edited(answer: Frame, before: AFile) -> bytes:
-    """Return the file that a child made of another."""
+def said(answer: Frame) -> str:
+    """Return the text in answer to such a request, about what is open."""
+    assert set(answer.body) == {"tired"}
+    return text_in(answer.attached)
+
+
+def edited(answer: Frame, *before: AFile | Frame) -> bytes:
+    """Return the file that a child made of another, of which what came before it has the other pieces."""
     encoded, *new = answer.attached
-    return b"".join(Recipe.decode(encoded).assemble(_pieces(before, new)))
-
-
-def _pieces(before: AFile, new: Sequence[bytes]) -> dict[Any, bytes]:
-    return {**before.pieces, **{piece_key(piece): piece for piece in new}}
+    pieces = {piece_key(piece): piece for piece in new}
+    for one in before:
+        pieces |= one.pieces if isinstance(one, AFile) else {piece_key(piece): piece for piece in one.attached[1:]}
+    return b"".join(Recipe.decode(encoded).assemble(pieces))

@@ -16,8 +16,8 @@ from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
 from officeplane.sandbox.child import serve
 from officeplane.sandbox.frames import Body, Frame, receive, send
-from officeplane.sandbox.shelf import DOCUMENTS_MAX
-from tests.sandbox.asking import AFile, an_order, apply, edited, text
+from officeplane.sandbox.shelf import STATES_MAX
+from tests.sandbox.asking import AFile, an_order, apply, edited, name_of, said, text
 
 DOCX = AFile(blank(Format.DOCX, None))
 BLANKS = [DOCX, AFile(blank(Format.XLSX, None), Format.XLSX), AFile(blank(Format.PPTX, None), Format.PPTX)]
@@ -46,11 +46,11 @@ class Line:
         return receive(self._connection)
 
     def open(self, file: AFile) -> None:
-        body, attached = file.opened_for(text(file.sha256))
-        assert "text" in self.ask(body, *attached).body
+        body, attached = file.opened_for(text(file.name))
+        said(self.ask(body, *attached))
 
-    def text(self, sha256: str) -> str:
-        return str(self.ask(text(sha256)).body["text"])
+    def text(self, name: str) -> str:
+        return said(self.ask(text(name)))
 
 
 @pytest.fixture
@@ -75,17 +75,17 @@ def test_a_warm_document_becomes_what_a_cold_one_becomes(
     between = AFile(edited(first, file), file.introduction["format"])
     warm = line.ask(apply(first, second))
 
-    assert line.ask(text(between.sha256)).body["missing"] == between.sha256
+    assert line.ask(text(between.name)).body["missing"] == between.name
     line.open(between)
     cold = line.ask(apply(between, second))
 
-    assert warm.body == cold.body
+    assert edited(warm, file, first) == edited(cold, between)
 
 
 @pytest.mark.parametrize(("file", "order"), CASES)
 def test_a_failing_edit_leaves_the_document_as_it_was(line: Line, file: AFile, order: dict[str, Any]) -> None:
     line.open(file)
-    said = line.text(file.sha256)
+    before = line.text(file.name)
     cold = line.ask(apply(file, order))
     line.open(file)
 
@@ -93,24 +93,24 @@ def test_a_failing_edit_leaves_the_document_as_it_was(line: Line, file: AFile, o
 
     assert "invalid" in refused.body
     assert refused.body["index"] == 1
-    assert line.text(file.sha256) == said
-    assert line.ask(apply(file, order)).body == cold.body
+    assert line.text(file.name) == before
+    assert line.ask(apply(file, order)) == cold
 
 
 @pytest.mark.parametrize(("file", "order"), CASES)
 def test_a_preview_tells_and_changes_nothing(line: Line, file: AFile, order: dict[str, Any]) -> None:
     line.open(file)
-    said = line.text(file.sha256)
+    before = line.text(file.name)
 
     seen = line.ask(apply(file, order, difference=True))
 
     assert any(seen.body["difference"]["nodes"].values()) or seen.body["difference"]["text"]
     assert seen.attached == []
-    assert line.text(file.sha256) == said
+    assert line.text(file.name) == before
     after = line.ask(apply(file, order))
     assert after.body["results"] == seen.body["results"]
     line.open(file)
-    assert line.ask(apply(file, order)).body == after.body
+    assert line.ask(apply(file, order)) == after
 
 
 def test_several_edits_are_applied_in_order_as_one_file(line: Line) -> None:
@@ -122,8 +122,8 @@ def test_several_edits_are_applied_in_order_as_one_file(line: Line) -> None:
 
     one, two = answer.body["results"]
     assert one["id"] != two["id"]
-    said = line.text(answer.body["sha256"])
-    assert said.index("One") < said.index("Two")
+    whole = line.text(name_of(answer))
+    assert whole.index("One") < whole.index("Two")
 
 
 def test_only_pieces_that_the_ledger_has_not_are_sent_along(line: Line) -> None:
@@ -159,20 +159,20 @@ def test_the_gate_stands_before_everything(line: Line) -> None:
 
 
 def test_documents_that_were_not_used_for_long_are_forgotten(line: Line) -> None:
-    files = [AFile(blank(Format.XLSX, f"number {n}"), Format.XLSX) for n in range(DOCUMENTS_MAX + 1)]
+    files = [AFile(blank(Format.XLSX, f"number {n}"), Format.XLSX) for n in range(STATES_MAX + 1)]
     for file in files:
         line.open(file)
 
-    assert "missing" in line.ask(text(files[0].sha256)).body
-    assert "text" in line.ask(text(files[-1].sha256)).body
+    assert "missing" in line.ask(text(files[0].name)).body
+    assert line.text(files[-1].name)
 
 
 def test_two_revisions_are_compared_and_the_one_that_is_not_there_is_asked_for(line: Line) -> None:
     line.open(DOCX)
-    changed = AFile(edited(line.ask(apply(DOCX, EDITS[0])), DOCX))
-    request: Body = {"deed": "difference", "between": [DOCX.sha256, changed.sha256]}
+    changed = line.ask(apply(DOCX, EDITS[0]))
+    request: Body = {"deed": "difference", "between": [DOCX.name, name_of(changed)]}
 
-    assert line.ask(request).body["missing"] == DOCX.sha256
+    assert line.ask(request).body["missing"] == DOCX.name
     line.open(DOCX)
 
     (added,) = line.ask(request).body["difference"]["nodes"]["added"]
@@ -191,8 +191,8 @@ def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line
     mine = an_order("edit_page", "3", pageId=page, content="Mine.")
     asked: Body = {"deed": "fingerprints", "edits": [mine]}
 
-    assert line.ask({**asked, "between": [base.sha256, head.sha256]}).body["changed"] == [page]
-    assert line.ask({**asked, "between": [head.sha256, head.sha256]}).body["changed"] == []
+    assert line.ask({**asked, "between": [base.name, head.name]}).body["changed"] == [page]
+    assert line.ask({**asked, "between": [head.name, head.name]}).body["changed"] == []
 
 
 CONFINED = """
@@ -269,7 +269,7 @@ def test_an_order_is_json_that_a_child_reads_strictly(line: Line) -> None:
 
 def test_a_file_that_is_kept_in_other_pieces_than_it_is_open_in_is_asked_for(line: Line) -> None:
     line.open(DOCX)
-    elsewhere = {**apply(DOCX, EDITS[0]), "recipe": "of another document with the same bytes"}
+    elsewhere = {**apply(DOCX, EDITS[0]), "recipe": "of the same bytes"}
 
-    assert line.ask(elsewhere).body["missing"] == DOCX.sha256
+    assert line.ask(elsewhere).body["missing"] == "of the same bytes"
     assert "results" in line.ask(apply(DOCX, EDITS[0])).body

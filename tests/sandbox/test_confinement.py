@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from officeplane.sandbox.births import NotConfinedError
 from officeplane.sandbox.confinement import FULL, Confinement, Layer, offered
-from officeplane.sandbox.pool import NotConfinedError, Sandbox
+from officeplane.sandbox.pool import Sandbox
 from tests.sandbox.processes import born
 from tests.sandbox.takeover import DONE, SECRET
 

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from officeplane.domain.document import Format
+from officeplane.domain.revision import Recipe
 from officeplane.formats.blank import blank
-from officeplane.sandbox import pool
-from officeplane.sandbox.pool import ChildDiedError, Sandbox, SandboxError
-from tests.sandbox.asking import AFile, an_order, apply, edited, text
+from officeplane.sandbox import births, pool
+from officeplane.sandbox.births import COPIED_BYTES, ChildDiedError, SandboxError
+from officeplane.sandbox.frames import Bounds, Frame, head_of, read
+from officeplane.sandbox.pool import Sandbox
+from tests.sandbox.asking import AFile, an_order, apply, edited, name_of, said, text
 from tests.sandbox.processes import asleep, born, children_of, gone, nurseries, the_child
 from tests.support import eventually
 
@@ -22,8 +25,8 @@ CHECK = {"deed": "check"}
 
 async def opened(sandbox: Sandbox, file: AFile = BLANK, document: str = "doc") -> None:
     """Have a child open a document."""
-    body, attached = file.opened_for(text(file.sha256))
-    assert "text" in (await sandbox.ask(body, attached, document=document)).body
+    body, attached = file.opened_for(text(file.name))
+    said(await sandbox.ask(body, attached, document=document))
 
 
 async def asking(sandbox: Sandbox, document: str | None = "doc") -> "asyncio.Task[object]":
@@ -31,7 +34,7 @@ async def asking(sandbox: Sandbox, document: str | None = "doc") -> "asyncio.Tas
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    request = asyncio.ensure_future(sandbox.ask(text(BLANK.sha256), document=document))
+    request = asyncio.ensure_future(sandbox.ask(text(BLANK.name), document=document))
     # One turn of the loop: it takes the child, and waits for the answer.
     await asyncio.sleep(0)
     return request
@@ -40,17 +43,17 @@ async def asking(sandbox: Sandbox, document: str | None = "doc") -> "asyncio.Tas
 async def test_nobody_is_born_before_somebody_asks(sandbox: Sandbox) -> None:
     assert nurseries() == []
 
-    await sandbox.ask(CHECK, [BLANK.data])
+    await opened(sandbox)
 
     assert len(born()) == 1
 
 
 async def test_what_is_not_open_is_missing_until_it_is_sent(sandbox: Sandbox) -> None:
-    assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
+    assert (await sandbox.ask(text(BLANK.name), document="doc")).body["missing"] == BLANK.name
 
     await opened(sandbox)
 
-    assert "text" in (await sandbox.ask(text(BLANK.sha256), document="doc")).body
+    said(await sandbox.ask(text(BLANK.name), document="doc"))
 
 
 async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbox: Sandbox) -> None:
@@ -60,8 +63,8 @@ async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbo
 
     again = apply(answer, an_order("add_chapter", title="Two"))
     second = await sandbox.ask(again, document="doc")
-    assert "One" in (await sandbox.ask(text(second.body["sha256"]), document="doc")).body["text"]
-    assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
+    assert "One" in said(await sandbox.ask(text(name_of(second)), document="doc"))
+    assert (await sandbox.ask(text(BLANK.name), document="doc")).body["missing"] == BLANK.name
 
 
 async def test_a_request_goes_to_the_child_that_had_the_document_last(sandbox: Sandbox) -> None:
@@ -70,14 +73,60 @@ async def test_a_request_goes_to_the_child_that_had_the_document_last(sandbox: S
     assert len(born()) == 2
 
     for document, file in (("one", BLANK), ("two", other)) * 3:
-        assert "text" in (await sandbox.ask(text(file.sha256), document=document)).body
+        said(await sandbox.ask(text(file.name), document=document))
 
 
 async def test_there_are_no_more_children_than_allowed(sandbox: Sandbox) -> None:
-    answers = await asyncio.gather(*(sandbox.ask(CHECK, [BLANK.data]) for _ in range(12)))
+    counts: list[int] = []
+
+    async def heard(_answer: Frame) -> None:
+        counts.append(len(born()))
+
+    answers = await asyncio.gather(*(sandbox.ask(CHECK, [BLANK.data], heard=heard) for _ in range(12)))
 
     assert all(answer.body["format"] == "docx" for answer in answers)
-    assert len(born()) <= 2
+    assert len(counts) == 12
+    assert max(counts) <= 2
+
+
+async def test_a_child_sees_one_document_as_long_as_it_lives(sandbox: Sandbox) -> None:
+    await opened(sandbox, BLANK, "one")
+    child = the_child()
+
+    await opened(sandbox, BLANK, "two")
+
+    assert child in born()
+    assert len(born()) == 2
+
+
+async def test_a_child_that_has_seen_a_file_on_its_way_in_sees_nothing_else(sandbox: Sandbox) -> None:
+    await sandbox.ask(CHECK, [BLANK.data])
+
+    assert born() == []
+
+
+async def test_children_that_were_not_used_for_long_make_place(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "KEPT_BYTES_MAX", 3 * COPIED_BYTES - 1)
+    for document in ("one", "two", "one", "three"):
+        await opened(sandbox, BLANK, document)
+
+    assert (await sandbox.ask(text(BLANK.name), document="two")).body["missing"] == BLANK.name
+
+
+async def test_a_child_that_needs_much_memory_leaves_less_for_others(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "KEPT_BYTES_MAX", 4 * COPIED_BYTES)
+    large = AFile(blank(Format.XLSX, None), Format.XLSX)
+    cells = {f"A{row}": f"text {row}" for row in range(1, 20_001)}
+    await opened(sandbox, BLANK, "small")
+    await opened(sandbox, large, "large")
+
+    await sandbox.ask(apply(large, an_order("set_cells", sheet="Sheet1", cells=cells)), document="large")
+
+    assert (await sandbox.ask(text(BLANK.name), document="small")).body["missing"] == BLANK.name
 
 
 async def test_a_child_that_is_killed_takes_its_request_along_and_the_pool_goes_on(sandbox: Sandbox) -> None:
@@ -89,7 +138,7 @@ async def test_a_child_that_is_killed_takes_its_request_along_and_the_pool_goes_
     with pytest.raises(ChildDiedError, match="ended by SIGKILL") as raised:
         await request
     assert raised.value.killed_by is signal.SIGKILL
-    assert (await sandbox.ask(text(BLANK.sha256), document="doc")).body == {"missing": BLANK.sha256}
+    assert (await sandbox.ask(text(BLANK.name), document="doc")).body["missing"] == BLANK.name
     await opened(sandbox)
 
 
@@ -127,7 +176,7 @@ async def test_a_sender_that_fails_ends_its_child_and_says_why(sandbox: Sandbox)
     with pytest.raises(KeyError):
         await sandbox.ask_with(CHECK, [7], send)
 
-    assert child not in born()
+    assert born() == [child]
     await opened(sandbox)
 
 
@@ -142,7 +191,7 @@ async def test_whoever_is_cancelled_while_a_child_is_born_leaves_nothing_behind(
 
     assert (await sandbox.ask(CHECK, [BLANK.data])).body["format"] == "docx"
 
-    assert len(born()) == 2
+    assert len(born()) == 1
     held.cancel()
     await asyncio.wait({held})
     await opened(sandbox)
@@ -174,13 +223,16 @@ async def test_whoever_is_cancelled_while_the_nursery_begins_leaves_it_to_the_ne
     await eventually(lambda: all(one.fileno() == -1 for one in made), what="nothing left open")
 
 
-async def test_a_child_has_no_environment_and_no_descriptor_but_its_socket(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "NURSERY", "tests.sandbox.showing")
+async def test_a_child_has_no_environment_and_no_descriptor_but_its_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(births, "NURSERY", "tests.sandbox.showing")
+    nursery = births.Births(frozenset())
+    child = await nursery.born()
 
-    shown = (await sandbox.ask({})).body
+    child.writer.write(head_of({}, []))
+    shown = (await read(child.reader, Bounds(4_096, 0), dict)).body
 
+    child.close()
+    await nursery.close()
     assert shown["environ"] == {}
     assert shown["descriptors"] == ["character", "character", "character", "own sizes"]
 
@@ -264,7 +316,7 @@ async def test_what_nobody_thought_of_is_an_error_and_the_child_is_not_used_agai
     child = the_child()
 
     with pytest.raises(SandboxError, match="no_such_deed"):
-        await sandbox.ask({"deed": "no_such_deed"})
+        await sandbox.ask({"deed": "no_such_deed"}, document="doc")
 
     assert child not in born()
     await opened(sandbox)
@@ -277,5 +329,5 @@ async def test_large_answers_and_large_files_pass(sandbox: Sandbox) -> None:
     answer = await sandbox.ask(apply(BLANK, order), document="doc")
 
     file = AFile(edited(answer, BLANK))
-    assert file.sha256 == answer.body["sha256"]
-    assert len((await sandbox.ask(text(file.sha256), document="doc")).body["text"]) > 900_000
+    assert len(file.data) == Recipe.decode(answer.attached[0]).size
+    assert len(said(await sandbox.ask(text(name_of(answer)), document="doc"))) > 900_000

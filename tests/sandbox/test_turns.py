@@ -3,37 +3,43 @@
 import asyncio
 import os
 import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from officeplane.domain.document import Format
+from officeplane.domain.errors import OverloadedError
 from officeplane.formats.blank import blank
-from officeplane.sandbox import pool
+from officeplane.sandbox import turns
+from officeplane.sandbox.births import ChildDiedError
 from officeplane.sandbox.pool import Sandbox
-from tests.sandbox.asking import AFile, text
-from tests.sandbox.processes import asleep, born, the_child
+from officeplane.sandbox.turns import Queue
+from tests.sandbox.asking import AFile, said, text
+from tests.sandbox.processes import asleep, born, gone, the_child
 
 BLANK = AFile(blank(Format.DOCX, "A title"))
 OTHER = AFile(blank(Format.XLSX, None), Format.XLSX)
 
 
 async def opened(sandbox: Sandbox, file: AFile, document: str) -> None:
-    body, attached = file.opened_for(text(file.sha256))
-    assert "text" in (await sandbox.ask(body, attached, document=document)).body
+    body, attached = file.opened_for(text(file.name))
+    said(await sandbox.ask(body, attached, document=document))
 
 
 async def test_a_request_waits_for_the_child_that_has_its_document_open(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However slowly that child answers the others.
-    monkeypatch.setattr(pool, "LINGER_SECONDS", 30.0)
-    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(turns, "LINGER_SECONDS", 30.0)
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 30.0)
     await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, OTHER, "two"))
     assert len(born()) == 2
 
-    answers = await asyncio.gather(*(sandbox.ask(text(BLANK.sha256), document="one") for _ in range(4)))
+    answers = await asyncio.gather(*(sandbox.ask(text(BLANK.name), document="one") for _ in range(4)))
 
-    assert all("text" in answer.body for answer in answers)
+    for answer in answers:
+        said(answer)
 
 
 async def test_it_does_not_wait_long_while_another_child_has_nothing_to_do(sandbox: Sandbox) -> None:
@@ -41,14 +47,14 @@ async def test_it_does_not_wait_long_while_another_child_has_nothing_to_do(sandb
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK.sha256), document="one"))
+    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one"))
     await asyncio.sleep(0)
 
     async with asyncio.timeout(10):
-        assert (await sandbox.ask(text(BLANK.sha256), document="one")).body == {"missing": BLANK.sha256}
+        assert (await sandbox.ask(text(BLANK.name), document="one")).body["missing"] == BLANK.name
 
     os.kill(child, signal.SIGCONT)
-    assert "text" in (await stuck).body
+    said(await stuck)
 
 
 async def test_who_is_cancelled_while_waiting_leaves_the_turn_to_others() -> None:
@@ -57,7 +63,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_turn_to_others() -> Non
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK.sha256), document="one")) for _ in range(2))
+    working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one")) for _ in range(2))
     await asyncio.sleep(0)
 
     waiting.cancel()
@@ -65,8 +71,8 @@ async def test_who_is_cancelled_while_waiting_leaves_the_turn_to_others() -> Non
         await waiting
 
     os.kill(child, signal.SIGCONT)
-    assert "text" in (await working).body
-    assert "text" in (await sandbox.ask(text(BLANK.sha256), document="one")).body
+    said(await working)
+    said(await sandbox.ask(text(BLANK.name), document="one"))
     await sandbox.close()
 
 
@@ -74,11 +80,81 @@ async def test_who_is_cancelled_just_when_the_turn_came_gives_it_back() -> None:
     sandbox = Sandbox(1)
     await opened(sandbox, BLANK, "one")
     for _ in range(20):
-        working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK.sha256), document="one")) for _ in range(2))
+        working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one")) for _ in range(2))
         await working
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
 
     async with asyncio.timeout(10):
-        await sandbox.ask(text(BLANK.sha256), document="one")
+        await sandbox.ask(text(BLANK.name), document="one")
+    await sandbox.close()
+
+
+@asynccontextmanager
+async def one_that_is_stuck(sandbox: Sandbox) -> AsyncGenerator[int]:
+    """Have the only turn be taken by a child that does not go on, and let it go on afterwards."""
+    await opened(sandbox, BLANK, "one")
+    child = the_child()
+    os.kill(child, signal.SIGSTOP)
+    await asleep(child)
+    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one"))
+    await asyncio.sleep(0)
+    try:
+        yield child
+    finally:
+        os.kill(child, signal.SIGCONT)
+        await asyncio.wait({stuck})
+        await sandbox.close()
+
+
+async def test_a_file_on_its_way_in_does_not_wait_behind_readers() -> None:
+    sandbox = Sandbox(1)
+    async with one_that_is_stuck(sandbox), asyncio.timeout(30):
+        assert (await sandbox.ask({"deed": "check"}, [BLANK.data])).body["format"] == "docx"
+
+
+async def test_when_enough_wait_the_next_is_told_so_at_once() -> None:
+    sandbox = Sandbox(1, Queue(length_max=2, seconds_max=600.0))
+    async with one_that_is_stuck(sandbox) as child:
+        waiting = [asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one")) for _ in range(2)]
+        await asyncio.sleep(0)
+
+        with pytest.raises(OverloadedError, match="2 requests wait"):
+            await sandbox.ask(text(BLANK.name), document="two")
+
+        os.kill(child, signal.SIGCONT)
+        for answer in await asyncio.gather(*waiting):
+            said(answer)
+
+
+async def test_nobody_waits_for_longer_than_was_said() -> None:
+    sandbox = Sandbox(1, Queue(length_max=2, seconds_max=0.2))
+    async with one_that_is_stuck(sandbox):
+        with pytest.raises(OverloadedError, match="for too long"):
+            await sandbox.ask(text(BLANK.name), document="two")
+
+        # Who has given up is in nobody's way.
+        with pytest.raises(OverloadedError, match="for too long"):
+            await asyncio.gather(*(sandbox.ask(text(BLANK.name), document="two") for _ in range(2)))
+
+
+async def test_a_child_that_says_nothing_is_ended_in_time() -> None:
+    sandbox = Sandbox(1, answer_seconds=0.5)
+    async with asyncio.timeout(60):
+        body, attached = BLANK.opened_for(text(BLANK.name))
+        while True:
+            try:
+                said(await sandbox.ask(body, attached, document="one"))
+                break
+            except ChildDiedError:
+                # To begin may take longer than that here.
+                continue
+        child = the_child()
+        os.kill(child, signal.SIGSTOP)
+        await asleep(child)
+
+        with pytest.raises(ChildDiedError, match="did not answer within"):
+            await sandbox.ask(text(BLANK.name), document="one")
+
+        await gone(child)
     await sandbox.close()

@@ -36,7 +36,7 @@ def a_revision(base: int, *stretches: bytes, document_id: str = "doc", author: s
         base,
         recipe,
         file.pieces,
-        file.sha256,
+        hashlib.sha256(b"".join(stretches)).hexdigest(),
         file.size,
         "replace_text",
         author,
@@ -283,7 +283,9 @@ async def test_the_uploads_of_a_deleted_document_are_gone_with_their_pieces(ledg
     upload_id, file = str(uuid7()), a_file(PIECE)
     recipe = file.finish()
     await documents.keep_pieces(ledger, "doc", file.pieces)
-    await documents.stage_upload(ledger, upload_id, "doc", Upload(None, file.sha256, file.size, recipe))
+    await documents.stage_upload(
+        ledger, upload_id, "doc", Upload(None, hashlib.sha256(PIECE).hexdigest(), file.size, recipe)
+    )
 
     await documents.delete(ledger, "doc")
 

@@ -1,5 +1,6 @@
 """`/api/documents`: real files in and out, what is in them, and how they came to be what they are."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
@@ -37,6 +38,7 @@ from officeplane.api.parameters import (
     RevisionNumber,
 )
 from officeplane.api.plane import runtime_of
+from officeplane.api.presence import while_there
 from officeplane.api.requests import StrictRoute, blocks_of
 from officeplane.api.validators import etag, is_known, revision_in, unchanged
 from officeplane.api.views import TaskView
@@ -52,6 +54,9 @@ DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
 """A browser that shows a file after all must not run what is in it as a page of ours."""
 
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
+_NOT_SHOWN: Final = (
+    "document_not_found", "revision_not_found", "unsupported_document", "too_large_to_show", "overloaded",
+)  # fmt: skip
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
 _READ: Final[Responses] = {
     200: {"description": "What it is as of `revision`.", "headers": headers("ETag")},
@@ -95,7 +100,7 @@ class RevertRequest(BaseModel):
     response_model=DocumentView,
     responses={
         201: {"description": "Made.", "headers": headers("Location", "ETag")},
-        **refusals("document_exists", body=True),
+        **refusals("document_exists", "overloaded", body=True),
     },
 )
 async def create(
@@ -155,7 +160,7 @@ async def show(request: Request, document_id: DocumentIdInPath) -> Response:
         202: {"model": TaskView, "description": "Its lane is busy: the task that will put it in place."},
         **refusals(
             "document_not_found", "illegal_state", "stale_revision", "precondition_required", "too_large",
-            "unsupported_document", "request_timeout",
+            "unsupported_document", "overloaded", "request_timeout",
         ),
     },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BYTES, **_FILES}}},
@@ -169,6 +174,7 @@ async def put(
     """
     runtime = runtime_of(request)
     async with spooled(blocks_of(request)) as spool:
+        await while_there(request, runtime.documents.admit(spool))
         done = await runtime.documents.put(document_id, spool, revision_in(if_match), author)
     if done.document is None:
         assert done.task is not None  # noqa: S101 - one of the two is there
@@ -226,7 +232,7 @@ async def content(
     operation_id="getOutline",
     summary="Show what a document is made of",
     response_model=OutlineView,
-    responses={**_READ, **refusals("document_not_found", "revision_not_found", "unsupported_document")},
+    responses={**_READ, **refusals(*_NOT_SHOWN)},
 )
 async def outline(
     request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
@@ -236,8 +242,9 @@ async def outline(
     number = await documents.number(document_id, revision)
     if is_known(if_none_match, number):
         return unchanged(number)
-    nodes = tuple(NodeView.model_validate(node) for node in await documents.outline(document_id, number))
-    return json_answer(OutlineView(revision=number, nodes=nodes), 200, etag(number))
+    nodes = await while_there(request, documents.outline(document_id, number))
+    # There may be very many of them.
+    return await asyncio.to_thread(_outline_answer, number, nodes)
 
 
 @router.get(
@@ -245,7 +252,7 @@ async def outline(
     operation_id="getText",
     summary="Show what a document says",
     response_model=TextView,
-    responses={**_READ, **refusals("document_not_found", "revision_not_found", "unsupported_document")},
+    responses={**_READ, **refusals(*_NOT_SHOWN)},
 )
 async def text(
     request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
@@ -255,7 +262,8 @@ async def text(
     number = await documents.number(document_id, revision)
     if is_known(if_none_match, number):
         return unchanged(number)
-    return json_answer(TextView(revision=number, text=await documents.text(document_id, number)), 200, etag(number))
+    said = await while_there(request, documents.text(document_id, number))
+    return json_answer(TextView(revision=number, text=said), 200, etag(number))
 
 
 @router.get(
@@ -282,7 +290,7 @@ async def revisions(request: Request, document_id: DocumentIdInPath, query: Anno
     operation_id="compareRevisions",
     summary="Compare two revisions",
     response_model=ComparisonView,
-    responses={**_READ, **refusals("document_not_found", "revision_not_found", "unsupported_document")},
+    responses={**_READ, **refusals(*_NOT_SHOWN)},
 )
 async def diff(
     request: Request,
@@ -297,7 +305,7 @@ async def diff(
     if is_known(if_none_match, await documents.number(document_id, after)):
         await documents.number(document_id, before)
         return unchanged(after)
-    found = await documents.difference(document_id, before, after)
+    found = await while_there(request, documents.difference(document_id, before, after))
     return json_answer(ComparisonView.model_validate({"revision": after, **found}), 200, etag(after))
 
 
@@ -329,13 +337,18 @@ async def revert(
     response_model=PreviewView,
     responses=refusals(
         "document_not_found", "unknown_task_type", "invalid_payload", "invalid_reference", "invalid_edit",
-        "stale_revision", "not_supported_yet", "unsupported_document", body=True,
+        "stale_revision", "not_supported_yet", "unsupported_document", "too_large_to_show", "overloaded", body=True,
     ),
 )  # fmt: skip
 async def preview(request: Request, document_id: DocumentIdInPath, body: TaskBody) -> Response:
     """Apply an edit to the head and tell the difference; nothing is stored."""
-    found = await runtime_of(request).documents.preview(document_id, body)
+    found = await while_there(request, runtime_of(request).documents.preview(document_id, body))
     return json_answer(PreviewView.model_validate(found))
+
+
+def _outline_answer(revision: int, nodes: Sequence[dict[str, Any]]) -> Response:
+    view = OutlineView(revision=revision, nodes=tuple(NodeView.model_validate(node) for node in nodes))
+    return json_answer(view, 200, etag(revision))
 
 
 def _shown(document: Document, status: int = 200, more: dict[str, str] | None = None) -> Response:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from officeplane.bench.office_files import cells, name, sheet, small_edits, text
 from officeplane.bench.programs import ProgramEndedError
 from officeplane.bench.scenario import Limit, Probe
 from officeplane.bench.scenarios import hot_file, many_files, wide_sheet
+from officeplane.cores import cores
 
 MANY: Final = Limit(
     "many_files_by_hand", "load, edit, save ten-page files with python-docx, a process per core", "edits/s"
@@ -53,7 +53,7 @@ async def _rate(ground: Ground, files: Mapping[str, bytes], orders: Sequence[Seq
     folder.mkdir()
     for file, content in files.items():
         (folder / file).write_bytes(content)
-    count = os.cpu_count() or 1
+    count = cores()
     share = -(-len(orders) // count)
     processes: list[asyncio.subprocess.Process] = []
     try:

@@ -16,6 +16,7 @@ from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.shared_formulas import formula_of
 from officeplane.formats.excel.sheets import Sheet
 from officeplane.formats.excel.strings import SharedStrings
+from officeplane.formats.shown import Measure
 from officeplane.formats.xml import Element
 
 _BETWEEN: Final = {ord("\t"): " ", ord("\n"): " ", ord("\r"): " "}
@@ -39,11 +40,12 @@ def _children(parts: Parts, sheet: Sheet) -> Iterator[Node]:
 
 def text(parts: Parts) -> str:
     """Return every sheet's name and below it its rows, cells separated by tabs; empty rows and columns are left out."""
-    return "\n".join(line for sheet in parts.sheets.all for line in _lines(parts, sheet))
+    measure = Measure()
+    return "\n".join(line for sheet in parts.sheets.all for line in _lines(parts, sheet, measure))
 
 
-def _lines(parts: Parts, sheet: Sheet) -> Iterator[str]:
-    yield sheet.name
+def _lines(parts: Parts, sheet: Sheet, measure: Measure) -> Iterator[str]:
+    yield measure.passed(sheet.name)
     if not sheet.has_cells:
         return
     grid, strings = parts.grid(sheet), parts.strings
@@ -56,10 +58,13 @@ def _lines(parts: Parts, sheet: Sheet) -> Iterator[str]:
         if found:
             column = column_of(cell)
             columns.add(column)
-            rows.setdefault(number, {})[column] = found.translate(_BETWEEN)
+            rows.setdefault(number, {})[column] = measure.passed(found).translate(_BETWEEN)
     order = sorted(columns)
+    # What is in the cells has been counted; what stands between them has not.
+    between = Measure()
     for row in rows.values():
-        yield "\t".join(row.get(column, "") for column in order).rstrip("\t")
+        line = "\t".join(row.get(column, "") for column in order).rstrip("\t")
+        yield between.passed(line)
 
 
 def fingerprint(parts: Parts, target: str) -> str | None:
