@@ -1,13 +1,11 @@
 """Results: what a handler returned, as the ledger can store it."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from officeplane.domain.encoding import json_of
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.outcome import Failed, Succeeded
-
-RESULT_BYTES_MAX: Final = 1024 * 1024
+from officeplane.domain.outcome import RESULT_BYTES_MAX, Failed, Succeeded
 
 
 class EditsWanted(NamedTuple):

@@ -12,7 +12,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.fit import read
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Waiting
-from officeplane.domain.reference import MissingResultError
+from officeplane.domain.reference import MissingResultError, PayloadTooLargeError
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
@@ -70,6 +70,8 @@ class Runner:
             return await self._editing.apply(reader, ended.edits) if isinstance(ended, EditsWanted) else ended
         except MissingResultError as error:
             return Failed(Failure(FailureKind.PERMANENT, f"a reference leads nowhere: {error}"))
+        except PayloadTooLargeError as error:
+            return Failed(Failure(FailureKind.PERMANENT, str(error)))
         except ValidationError as error:
             return Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
         except DatabaseUnavailableError:

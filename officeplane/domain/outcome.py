@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from officeplane.domain.dead_letter import fingerprint
 from officeplane.domain.failure import Failure, FailureKind
@@ -11,6 +11,9 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, Standing, next_step
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
+
+RESULT_BYTES_MAX: Final = 1024 * 1024
+"""How large a result may be, as JSON: of a handler, or of all edits of an attempt."""
 
 
 class Succeeded(NamedTuple):

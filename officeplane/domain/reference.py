@@ -4,16 +4,21 @@ A reference is that object and nothing else; text that merely looks like one,
 and an object with more in it, is what it is.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue
+
+from officeplane.domain.encoding import size_of
 
 REF: Final = "$ref"
 REF_TEXT: Final = f'"{REF}"'
 """How a reference begins in JSON text."""
 
 _DIGITS_MAX: Final = 10
+
+PAYLOAD_BYTES_MAX: Final = 1024 * 1024
+"""How large a payload may be, as JSON and with all that is put in for its references."""
 
 REFERENCES_MAX: Final = 1_000
 """How many references a payload may hold."""
@@ -33,6 +38,10 @@ class MissingResultError(Exception):
     """A reference leads to nothing."""
 
 
+class PayloadTooLargeError(Exception):
+    """A payload would be larger than any may be, with what its references stand for."""
+
+
 def find_references(value: JsonValue, path: Path = ()) -> Iterator[Reference]:
     """Yield every reference in a JSON value."""
     match value:
@@ -50,22 +59,58 @@ def find_references(value: JsonValue, path: Path = ()) -> Iterator[Reference]:
             return
 
 
-def resolved(value: JsonValue, results: Callable[[str], JsonValue]) -> JsonValue:
-    """Return the value with every reference replaced by what it names."""
-    match value:
-        case dict():
-            reference = _as_reference(value)
-            if reference is not None:
-                return looked_up(reference, results(reference.key))
-            return {name: resolved(inner, results) for name, inner in value.items()}
-        case list():
-            return [resolved(inner, results) for inner in value]
-        case _:
-            return value
+class Resolution:
+    """A payload on the way to one without references.
+
+    What comes in their place is added up before it is put in: a hundred bytes
+    may stand for a megabyte, and a thousand of them for more than there is memory.
+    """
+
+    def __init__(self, payload: JsonValue) -> None:
+        self._payload = payload
+        self._references = list(find_references(payload))
+        self._values: dict[tuple[str, tuple[str, ...]], JsonValue] = {}
+        self._size = size_of(payload)
+        self.keys: Final = list(dict.fromkeys(reference.key for reference in self._references))
+
+    def take(self, keys: Collection[str], results: Mapping[str, JsonValue]) -> None:
+        """Look up what these keys' results are needed for; raise when that leads nowhere, or is too much."""
+        sizes: dict[tuple[str, tuple[str, ...]], int] = {}
+        for reference in self._references:
+            if reference.key not in keys:
+                continue
+            named = reference.key, reference.fields
+            if named not in sizes:
+                self._values[named] = _looked_up(reference, results.get(reference.key))
+                sizes[named] = size_of(self._values[named])
+            self._size += sizes[named]
+            if self._size > PAYLOAD_BYTES_MAX:
+                message = f"with the results that it refers to, the payload has more than {PAYLOAD_BYTES_MAX} bytes"
+                raise PayloadTooLargeError(message)
+
+    def resolved(self) -> JsonValue:
+        """Return the payload, every reference replaced by what it names."""
+        return self._resolved(self._payload)
+
+    def _resolved(self, value: JsonValue) -> JsonValue:
+        match value:
+            case dict():
+                reference = _as_reference(value)
+                if reference is not None:
+                    return self._values[reference.key, reference.fields]
+                return {name: self._resolved(inner) for name, inner in value.items()}
+            case list():
+                return [self._resolved(inner) for inner in value]
+            case _:
+                return value
 
 
-def looked_up(reference: Reference, result: JsonValue) -> JsonValue:
-    """Return what a reference names in a result; raise when it leads nowhere."""
+def lies_within(path: Path, places: Collection[Path]) -> bool:
+    """Tell whether a place in a payload is, or is inside, one of some others; a set of them answers at once."""
+    return any(path[:depth] in places for depth in range(len(path) + 1))
+
+
+def _looked_up(reference: Reference, result: JsonValue) -> JsonValue:
     found = result
     for field in reference.fields:
         match found:
@@ -78,11 +123,6 @@ def looked_up(reference: Reference, result: JsonValue) -> JsonValue:
                 message = f"the result of {reference.key!r} has no {'.'.join(reference.fields)!r}"
                 raise MissingResultError(message)
     return found
-
-
-def lies_within(path: Path, places: Collection[Path]) -> bool:
-    """Tell whether a place in a payload is, or is inside, one of some others; a set of them answers at once."""
-    return any(path[:depth] in places for depth in range(len(path) + 1))
 
 
 def _as_reference(value: dict[str, JsonValue], path: Path = ()) -> Reference | None:

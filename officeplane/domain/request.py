@@ -33,8 +33,6 @@ _IN_PYTHON: Final = "python"
 DEFAULT_MAX_RETRIES: Final = 3
 DEFAULT_TIMEOUT_SECONDS: Final = 600.0
 DEPENDENCIES_MAX: Final = 1_000
-PAYLOAD_BYTES_MAX: Final = 1024 * 1024
-"""How large a payload may be, as JSON and with all that is put in for its references."""
 
 
 class ScaledPriority(BaseModel):

@@ -139,6 +139,9 @@ Words = Annotated[str, AfterValidator(_storable), Field(max_length=1_000_000)]
 Line = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=10_000, pattern=r"^[^\r\n]*$")]
 """Text of one line, such as a heading."""
 
+IDS_TOLD: Final = 1_000
+"""How many of the nodes that it touched a result names; the counts are of all."""
+
 CONTENT: Final = (
     "CommonMark with tables and ~~strikethrough~~. Its headings stand below the chapters (Heading 1) and sections "
     "(Heading 2) of a Word document: `#` becomes Heading 3, `##` Heading 4. Images become their alt text, HTML and "

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import Edit, Occasion, Result, Words
+from officeplane.edits.contract import IDS_TOLD, Edit, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -67,4 +67,5 @@ class FillTemplate(Edit):
         if missing:
             raise InvalidEditError(f"the document has no {{{{{missing[0]}}}}}")
         touched = list(dict.fromkeys(place for found in places.values() for place in found))
-        return {"id": touched[0], "filled": {name: len(found) for name, found in places.items()}, "ids": touched}
+        filled = {name: len(found) for name, found in places.items()}
+        return {"id": touched[0], "filled": filled, "ids": touched[:IDS_TOLD]}

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import Edit, Occasion, Result, Words
+from officeplane.edits.contract import IDS_TOLD, Edit, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -53,4 +53,5 @@ class ReplaceText(Edit):
             raise InvalidEditError(f"{self.find!r} stands {len(places)} times in it, not {self.expected_count}")
         if not places and self.expected_count is None:
             raise InvalidEditError(f"{self.find!r} does not stand in it")
-        return {"id": places[0] if places else None, "replaced": len(places), "ids": list(dict.fromkeys(places))}
+        ids = list(dict.fromkeys(places))[:IDS_TOLD]
+        return {"id": places[0] if places else None, "replaced": len(places), "ids": ids}

@@ -17,10 +17,12 @@ from typing import Any, Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from officeplane.domain.document import Format, InvalidEditError, Node, UnsupportedDocumentError
+from officeplane.domain.encoding import size_of
 from officeplane.domain.errors import TooLargeToShowError
 from officeplane.domain.failure import describe
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
-from officeplane.domain.reference import REF_TEXT, MissingResultError, resolved
+from officeplane.domain.outcome import RESULT_BYTES_MAX
+from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError, Resolution
 from officeplane.domain.revision import PieceKey
 from officeplane.edits.catalogue import all_edits
 from officeplane.edits.contract import Edit, Occasion
@@ -34,6 +36,7 @@ from officeplane.sandbox import limits
 from officeplane.sandbox.frames import Body, receive, send
 from officeplane.sandbox.shelf import Opened, Shelf
 
+CANNOT_WORK: Final = (InvalidEditError, MissingResultError, PayloadTooLargeError)
 TOO_COMPLEX: Final = "too_complex"
 
 
@@ -93,7 +96,7 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return _DEEDS[body["deed"]](shelf, body, attached)
     except _NotHereError as missing:
         return Answer({"missing": missing.recipe})
-    except (InvalidEditError, MissingResultError) as error:
+    except CANNOT_WORK as error:
         return Answer({"invalid": _told(error)})
     except TooLargeToShowError:
         return Answer({"too_large": True})
@@ -105,7 +108,7 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return Answer({"broke": traceback.format_exc(limit=-8), "error": describe(error)})
 
 
-def _told(error: InvalidEditError | MissingResultError) -> str:
+def _told(error: Exception) -> str:
     return f"a reference leads nowhere: {error}" if isinstance(error, MissingResultError) else str(error)
 
 
@@ -167,7 +170,7 @@ def _targets_in_turn(orders: Sequence[Mapping[str, Any]], base: Opened, head: Op
             edit = _edit(order, results)
             targets |= _targets(edit, base, head)
             results[order["key"] or ""] = edit.apply(head.document, _occasion(order))
-    except (InvalidEditError, MissingResultError):
+    except CANNOT_WORK:
         # What cannot work is told by the attempt; here it is only asked what others have changed.
         pass
     finally:
@@ -193,9 +196,10 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
         for index, order in enumerate(body["edits"]):
             try:
                 result = _edit(order, by_key).apply(document, _occasion(order))
+                _refuse_large(result)
                 results.append(result)
                 by_key[order["key"] or ""] = result
-            except (InvalidEditError, MissingResultError) as error:
+            except CANNOT_WORK as error:
                 document.package.rollback()
                 shelf.put(recipe, opened)
                 return Answer({"invalid": _told(error), "index": index})
@@ -237,7 +241,9 @@ class _Shown:
 def _edit(order: Mapping[str, Any], results: Mapping[str, JsonValue]) -> Edit:
     edit, payload_json = all_edits()[order["taskType"]], order["payload"]
     if REF_TEXT in payload_json:
-        payload_json = json.dumps(resolved(json.loads(payload_json), results.get))
+        resolution = Resolution(json.loads(payload_json))
+        resolution.take(resolution.keys, results)
+        payload_json = json.dumps(resolution.resolved())
     try:
         return edit.model_validate_json(payload_json)
     except ValidationError as error:
@@ -245,6 +251,13 @@ def _edit(order: Mapping[str, Any], results: Mapping[str, JsonValue]) -> Edit:
         first = field_errors((dotted(path), message_of(found)) for path, found in wrong)[0]
         message = f"{first.field}: {first.message}" if first.field else first.message
         raise InvalidEditError(message) from None
+
+
+def _refuse_large(result: JsonValue) -> None:
+    """Refuse what would fill the memory of whoever hears of it, and of each who refers to it."""
+    size = size_of(result)
+    if size > RESULT_BYTES_MAX:
+        raise InvalidEditError(f"its result has {size} bytes; {RESULT_BYTES_MAX} are allowed")
 
 
 def _occasion(order: Mapping[str, Any]) -> Occasion:

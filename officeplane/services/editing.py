@@ -13,7 +13,7 @@ from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.outcome import Edited, Failed, Outcome, Succeeded
+from officeplane.domain.outcome import RESULT_BYTES_MAX, Edited, Failed, Outcome, Succeeded
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.contract import PermanentFailure
@@ -198,8 +198,10 @@ class Editing:
         sha256: str,
         size: int,
         note: str | None = None,
-    ) -> Edited:
+    ) -> Edited | Failed:
         told = json_of({**result, "revision": head.revision + 1})
+        if len(told) > RESULT_BYTES_MAX:
+            return _invalid(f"its result has {len(told)} bytes; {RESULT_BYTES_MAX} are allowed")
         revision = NewRevision(
             work.document_id,
             head.format,

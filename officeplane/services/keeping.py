@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
-from officeplane.domain.reference import REF_TEXT, find_references, resolved
+from officeplane.domain.reference import REF_TEXT, Resolution
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.failpoints import reach
 from officeplane.services.metering import Meter
 from officeplane.store import claims, observations, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.workers import Heartbeat
+
+RESULTS_AT_ONCE: Final = 16
+"""How many results are in memory at a time, of which a payload may need little."""
 
 
 class ClaimLostError(Exception):
@@ -67,13 +71,18 @@ class Keeping:
         """Return the payload with the results put in that it refers to: of earlier siblings, of dependencies."""
         if REF_TEXT not in task.payload_json:
             return task.payload_json
-        payload: JsonValue = json.loads(task.payload_json)
-        keys = {reference.key for reference in find_references(payload)}
-        if not keys:
+        resolution = Resolution(json.loads(task.payload_json))
+        if not resolution.keys:
             return task.payload_json
+        for start in range(0, len(resolution.keys), RESULTS_AT_ONCE):
+            keys = resolution.keys[start : start + RESULTS_AT_ONCE]
+            resolution.take(keys, await self._results(task, set(keys)))
+        return json.dumps(resolution.resolved())
+
+    async def _results(self, task: ClaimedTask, keys: set[str]) -> dict[str, JsonValue]:
         results: dict[str, JsonValue] = {}
         if task.parent_id is not None:
             results = await claims.results_of_siblings(self._ledger, task.parent_id, keys)
         if keys - results.keys():
             results |= await claims.results_of_dependencies(self._ledger, task.id, keys - results.keys())
-        return json.dumps(resolved(payload, results.get))
+        return results

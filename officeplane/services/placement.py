@@ -19,8 +19,16 @@ from officeplane.domain.fit import TooMuchIsWrongError, misfits
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.priority import DEFAULT_PRIORITY
-from officeplane.domain.reference import REF_TEXT, REFERENCES_MAX, Path, Reference, find_references, lies_within
-from officeplane.domain.request import PAYLOAD_BYTES_MAX, TaskRequest
+from officeplane.domain.reference import (
+    PAYLOAD_BYTES_MAX,
+    REF_TEXT,
+    REFERENCES_MAX,
+    Path,
+    Reference,
+    find_references,
+    lies_within,
+)
+from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
 

@@ -85,6 +85,47 @@ async def test_one_child_that_cannot_work_leaves_the_document_as_it_was(bench: W
     assert "page-nowhere" in error["message"]
 
 
+def cells(count: int, value: object) -> dict[str, Any]:
+    return {
+        "task_type": "set_cells",
+        "payload": {"sheet": "Sheet1", "cells": {f"A{row + 1}": value for row in range(count)}},
+    }
+
+
+async def a_batch_of_cells(bench: Workbench, *children: dict[str, Any]) -> tuple[Task, ...]:
+    await bench.runtime.documents.create("book", Format.XLSX, None, None)
+    return await bench.a_batch(*children, document_id="book", atomic=True)
+
+
+async def test_results_that_make_a_childs_payload_too_large_are_not_put_in(bench: Workbench) -> None:
+    replaced = {"key": "all", "task_type": "replace_text", "payload": {"find": "x", "replace": "y"}}
+    batch, *_, last = tasks = await a_batch_of_cells(
+        bench, cells(1_000, "x"), replaced, cells(100, {"$ref": "all.ids"})
+    )
+
+    await ran(bench, batch)
+
+    assert await states(bench, tasks) == [
+        TaskState.FAILED, TaskState.CANCELLED, TaskState.CANCELLED, TaskState.FAILED,
+    ]  # fmt: skip
+    error = (await bench.details(last.id)).task.error
+    assert isinstance(error, dict)
+    assert error["message"] == "with the results that it refers to, the payload has more than 1048576 bytes"
+
+
+async def test_results_of_edits_have_as_little_room_as_those_of_handlers(bench: Workbench) -> None:
+    there, back = (
+        {"task_type": "replace_text", "payload": {"find": one, "replace": other}} for one, other in ("xy", "yx")
+    )
+    batch, *_ = tasks = await a_batch_of_cells(bench, cells(1_200, "x"), *[there, back] * 45)
+
+    await ran(bench, batch)
+
+    assert (await states(bench, tasks))[0] is TaskState.FAILED
+    assert "bytes; 1048576 are allowed" in str((await bench.details(batch.id)).task.error)
+    assert (await bench.runtime.documents.show("book")).revision == 1
+
+
 async def test_each_child_has_the_warnings_of_its_own_edit(bench: Workbench) -> None:
     pictured = {"task_type": "write_page", "payload": {"content": "![Logo](logo.png)"}}
     batch, chapter, page = await an_atomic_batch(bench, CHAPTER, pictured)

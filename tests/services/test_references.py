@@ -1,12 +1,13 @@
 """References: a child's payload may hold what an earlier sibling gave."""
 
 import json
+import tracemalloc
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 
-from officeplane.domain.reference import MissingResultError
+from officeplane.domain.reference import MissingResultError, PayloadTooLargeError
 from officeplane.domain.task import ClaimedTask
 from tests.workbench import Workbench
 
@@ -63,6 +64,38 @@ async def test_a_sibling_that_gave_up_has_no_result(bench: Workbench) -> None:
 
     with pytest.raises(MissingResultError):
         await bench.worker.keeping.resolve_payload(task)
+
+
+async def test_results_are_put_in_as_long_as_the_payload_is_no_larger_than_any_may_be(bench: Workbench) -> None:
+    result = json.dumps({"text": "a" * 10_000})
+
+    task = await second_of(bench, result, [{"$ref": "first.text"}] * 100)
+
+    assert await resolved(bench, task) == ["a" * 10_000] * 100
+
+
+async def test_results_that_would_make_a_payload_too_large_are_counted_and_not_put_in(bench: Workbench) -> None:
+    result = json.dumps({"text": "a" * 1_000_000})
+    task = await second_of(bench, result, [{"$ref": "first.text"}] * 1_000)
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(PayloadTooLargeError, match="has more than 1048576 bytes"):
+            await bench.worker.keeping.resolve_payload(task)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+async def test_results_of_many_are_looked_up_a_few_at_a_time(bench: Workbench) -> None:
+    keys = [f"k{number}" for number in range(40)]
+    _, *first, last = await bench.a_batch(
+        *({"task_type": "noop", "key": key} for key in keys), a_note([{"$ref": f"{key}.number"} for key in keys])
+    )
+    for number, task in enumerate(first):
+        await bench.complete(await bench.claim_next(task), f'{{"number": {number}}}')
+
+    assert await resolved(bench, await bench.claim_next(last)) == list(range(40))
 
 
 async def test_a_payload_without_references_costs_no_look(bench: Workbench) -> None:

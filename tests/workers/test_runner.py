@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -178,6 +179,16 @@ async def test_a_reference_becomes_the_siblings_result(bench: Workbench, runner:
     outcome = await runner.run(second)
 
     assert outcome == Succeeded('{"said":"c7"}')
+
+
+async def test_results_that_make_a_payload_too_large_are_a_permanent_failure(bench: Workbench, runner: Runner) -> None:
+    more: dict[str, Any] = {"said": [{"$ref": "first.text"}] * 20}
+    second = await the_second_child(bench, more, json.dumps({"text": "a" * 100_000}))
+
+    failure = failure_of(await runner.run(second))
+
+    assert failure.kind is FailureKind.PERMANENT
+    assert failure.message == "with the results that it refers to, the payload has more than 1048576 bytes"
 
 
 async def test_a_reference_that_leads_nowhere_is_a_permanent_failure(bench: Workbench, runner: Runner) -> None:
