@@ -1,6 +1,8 @@
 """Claiming: a hint leads to the head of a lane, and one worker at a time is in it."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 
@@ -286,6 +288,56 @@ async def test_a_worker_takes_one_suspect_at_a_time(bench: Workbench) -> None:
     await bench.complete(suspects[0])
     bench.worker.claiming.forget_suspect(suspects[0].id)
     assert len(await bench.claim(*tasks)) == 1
+
+
+SLEEP: Final[Mapping[str, Any]] = {"task_type": "sleep", "payload": {"seconds": 0}}
+
+
+async def test_a_suspect_that_was_cancelled_does_not_keep_the_others_from_being_taken(bench: Workbench) -> None:
+    cancelled, other = await bench.a_task(), await bench.a_task()
+    await bench.execute("UPDATE tasks SET suspect = true")
+    await bench.end(cancelled, "CANCELLED")
+    # What is written anew comes to stand behind.
+    await bench.execute("UPDATE tasks SET queued_at = now() WHERE id = $1::uuid", other.id)
+    assert await stands_first(bench, cancelled, other)
+
+    assert ids(await bench.claim(cancelled, other)) == [other.id]
+
+
+@pytest.mark.parametrize("lanes", [{}, {"document_id": True}], ids=["without lanes", "in lanes"])
+async def test_a_suspect_that_is_held_does_not_keep_the_others_from_being_taken(
+    bench: Workbench, lanes: Mapping[str, bool]
+) -> None:
+    held = await bench.a_task(**SLEEP, **({"document_id": "a"} if lanes else {}))
+    other = await bench.a_task(**({"document_id": "b"} if lanes else {}))
+    await bench.execute("UPDATE tasks SET suspect = true")
+    await bench.runtime.regulation.pause_type("sleep")
+    assert await stands_first(bench, held, other)
+
+    assert ids(await bench.claim(held, other)) == [other.id]
+
+
+async def test_a_suspect_that_is_held_does_not_keep_another_from_following(bench: Workbench) -> None:
+    running = [await bench.a_running_task(document_id="a"), await bench.a_running_task(document_id="b")]
+    held, other = await bench.a_task(**SLEEP, document_id="a"), await bench.a_task(document_id="b")
+    await bench.execute("UPDATE tasks SET suspect = true WHERE state = 'QUEUED'")
+    await bench.runtime.regulation.pause_type("sleep")
+    assert await stands_first(bench, held, other)
+    following = bench.worker.claiming.following([DocumentId("a"), DocumentId("b")])
+
+    await bench.worker.settling.write([Attempt(task, Succeeded(None)) for task in running], following)
+
+    assert ids(await following.claimed()) == [other.id]
+
+
+async def stands_first(bench: Workbench, one: Task, other: Task) -> bool:
+    """Tell whether a task stands before another in the table: of suspects, the first is taken."""
+    (row,) = await bench.execute(
+        "SELECT a.ctid < b.ctid AS first FROM tasks a, tasks b WHERE a.id = $1::uuid AND b.id = $2::uuid",
+        one.id,
+        other.id,
+    )
+    return bool(row["first"])
 
 
 async def test_claims_at_the_same_time_take_one_suspect_between_them(bench: Workbench) -> None:

@@ -9,6 +9,11 @@ id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charge
 timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
 date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
 
+-- part: one_suspect
+-- Of a task that could be claimed (`able`): it is no suspect, or the one that may be taken.
+-- Suspects that could not be claimed are not in question: one of them would keep the others.
+(NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect)))
+
 -- part: take
 -- The common end of both claims: takes what fits, lets its batches begin, tells of it.
 ), claimed AS (
@@ -45,11 +50,12 @@ WITH hinted AS MATERIALIZED (
            LATERAL (SELECT ctid AS tid, id, state, run_at, runnable, task_type, suspect
                       FROM tasks WHERE tasks.id = hinted.hint FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE hinted.lane IS NULL
-), fit AS (
-    SELECT tid, claim_id, NULL::uuid AS hold_id FROM wanted
+), able AS (
+    SELECT tid, claim_id, NULL::uuid AS hold_id, suspect FROM wanted
      WHERE state IN {claimable} AND runnable AND run_at <= clock_timestamp()
        AND task_type = ANY($5::text[]) AND (NOT {held} OR id = ANY($7::uuid[]))
-       AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+), fit AS (
+    SELECT tid, claim_id, hold_id FROM able WHERE {one_suspect}
 {take}
 SELECT hint, lane, tier, EXISTS (SELECT FROM valves WHERE limited) AS limits, {attempt}
   FROM hinted LEFT JOIN claimed ON claimed.id = hinted.hint
@@ -73,11 +79,12 @@ WITH wanted AS MATERIALIZED (
      WHERE NOT EXISTS ({pause_of} w.document_id OFFSET 0)
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active} OFFSET 0)
-), fit AS (
-    SELECT tid, claim_id, hold_id FROM wanted
+), able AS (
+    SELECT tid, claim_id, hold_id, suspect FROM wanted
      WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($5::text[])
        AND (NOT {held} OR id = ANY($8::uuid[]))
-       AND (NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+), fit AS (
+    SELECT tid, claim_id, hold_id FROM able WHERE {one_suspect}
 {take}
 SELECT {attempt} FROM claimed
 

@@ -159,10 +159,12 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active}
                           AND o.id <> settled.id OFFSET 0)
-), fit AS (
-    SELECT tid, claim_id, hold_id FROM wanted
+), able AS (
+    SELECT tid, claim_id, hold_id, suspect FROM wanted
      WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($11::text[]) AND NOT {held}
-       AND (NOT suspect OR ($12::boolean AND tid = (SELECT min(tid) FROM wanted WHERE suspect)))
+), fit AS (
+    SELECT tid, claim_id, hold_id FROM able
+     WHERE NOT suspect OR ($12::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect))
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
            worker_id = $9::text, lease_until = clock_timestamp() + make_interval(secs => $10::float8),
