@@ -5,7 +5,9 @@ from typing import Final
 ANSWERS_SAY: Final = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""It is what it says, no page, in nobody's frame, no part of others' pages, and not kept."""
+"""It is what it says, no page, in nobody's frame, and not kept."""
+
+OURS_ALONE: Final = {"Cross-Origin-Resource-Policy": "same-origin"}
+"""Besides, of files: no page of somebody else may have it for a part."""

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from officeplane.api.authority import Names
+from officeplane.api.body_room import BodyRoom
 from officeplane.api.edge import Edge
 from officeplane.api.interruption import Interruption
 from officeplane.api.limits import BodyLimit
@@ -69,6 +70,7 @@ def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.
         app.router.routes.extend(noun.router.routes)
+    app.add_middleware(BodyRoom)
     app.add_middleware(BodyLimit)
     app.add_middleware(Interruption)
     if names.origins:

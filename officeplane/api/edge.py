@@ -15,7 +15,7 @@ SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 PROBES: Final = "/api/health/"
 """Probes ask for an address that nobody can foresee; what they are told is no secret."""
 
-_SAID: Final = [(name.encode(), value.encode()) for name, value in ANSWERS_SAY.items()]
+_SAID: Final = {name.encode(): value.encode() for name, value in ANSWERS_SAY.items()}
 _SHOWN_OF_HOST: Final = 100
 
 
@@ -81,9 +81,12 @@ def _explained(send: Send) -> Send:
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = message.setdefault("headers", [])
-            said = {name for name, _ in headers}
-            message["headers"] = [*headers, *(item for item in _SAID if item[0] not in said)]
+            headers = message.get("headers", ())
+            said = dict(headers)
+            if _SAID.keys().isdisjoint(said):
+                message["headers"] = [*headers, *_SAID.items()]
+            else:
+                message["headers"] = [*headers, *(item for item in _SAID.items() if item[0] not in said)]
         await send(message)
 
     return sent

@@ -78,8 +78,13 @@ class _LimitedBody:
                 return
 
 
+def is_file(scope: Scope) -> bool:
+    """Tell whether a body is a file, which goes to the disk as it comes."""
+    return bool(scope["method"] == "PUT" and scope["path"].startswith("/api/documents/"))
+
+
 def _limit_of(scope: Scope) -> int:
-    if scope["method"] == "PUT" and scope["path"].startswith("/api/documents/"):
+    if is_file(scope):
         return DOCUMENT_BYTES_MAX
     is_bulk = scope["path"] in BULK_PATHS or DAG_TASKS.fullmatch(scope["path"])
     return BULK_BYTES_MAX if is_bulk else JSON_BYTES_MAX

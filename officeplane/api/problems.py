@@ -18,6 +18,7 @@ from officeplane.domain.errors import FieldError, InvalidRequestError, OfficePla
 MEDIA_TYPE: Final = "application/problem+json"
 
 STATUSES: Final[Mapping[str, int]] = {
+    "malformed_request": 400,
     "malformed_json": 400,
     "invalid_cursor": 400,
     "cross_site": 403,
@@ -50,6 +51,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "idempotency_mismatch": 422,
     "not_supported_yet": 422,
     "overloaded": 429,
+    "headers_too_large": 431,
     "internal_error": 500,
     "database_unavailable": 503,
     "server_stopping": 503,

@@ -197,7 +197,6 @@ async def test_every_answer_says_that_it_is_no_page_and_is_not_kept(api: Api) ->
     for answer in told:
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
-        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
         assert answer.headers["Cache-Control"] == "no-store"
 
 

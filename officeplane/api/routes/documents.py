@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response, StreamingResponse
 
 from officeplane.api import examples
+from officeplane.api.answer_headers import OURS_ALONE
 from officeplane.api.answers import json_answer, many_views, one_task
 from officeplane.api.bodies import TaskBody
 from officeplane.api.cursors import cursor_after, link_to_next
@@ -223,6 +224,7 @@ async def content(
             "Content-Disposition": f'attachment; filename="{file_name(document_id, file.format)}"',
             **etag(file.revision.revision),
             "Content-Security-Policy": DOWNLOADED,
+            **OURS_ALONE,
         },
     )
 

@@ -6,9 +6,10 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import FileResponse
 
+from officeplane.api.answer_headers import OURS_ALONE
 from officeplane.api.problems import RefusedError
 
-KEPT: Final = {"Cache-Control": "max-age=3600"}
+KEPT: Final = {"Cache-Control": "max-age=3600", **OURS_ALONE}
 _STRICT: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -53,4 +54,4 @@ async def asset(name: str) -> FileResponse:
 
 
 def _page(name: str) -> FileResponse:
-    return FileResponse(str(_PAGES / name), headers={"Content-Security-Policy": _STRICT})
+    return FileResponse(str(_PAGES / name), headers={"Content-Security-Policy": _STRICT, **OURS_ALONE})
