@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import asyncpg
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.fault_proxy import fault_proxy
 from tests.journeys.conftest import Installation
 from tests.support import eventually
 from tests.workers.marks import Marks
@@ -129,6 +131,42 @@ async def test_who_runs_out_of_time_or_is_cancelled_beside_a_handler_that_has_ti
 
     assert (ended["state"], ended["attempt"], ended["attemptsCharged"]) == ("COMPLETED", 2, 0)
     assert worker.is_running
+
+
+async def test_a_blocked_worker_that_cannot_reach_postgres_ends_all_the_same_and_its_lease_does_the_rest(
+    deserted: Installation, marks: Marks
+) -> None:
+    async with fault_proxy(deserted.database_url) as proxy:
+        worker = await deserted.processes.worker(DATABASE_URL=proxy.url(deserted.database_url))
+        blocking = await blocked(deserted, marks, timeoutSeconds=1)
+        await proxy.refuse()
+
+        assert await worker.ended() == EXIT_CODE
+
+    (gave_up,) = worker.said("worker.gave_up")
+    assert (gave_up["settled"], gave_up["left"]) == (0, 1)
+    await deserted.processes.worker()
+    # If no renewal had seen it run, it is not charged, and blocks the other worker as well.
+    ended = await deserted.api.final(blocking, within=35)
+    assert ended["failures"][0]["kind"] == "crash"
+
+
+async def test_what_another_holds_in_postgres_does_not_keep_a_blocked_worker_from_handing_back_the_rest(
+    deserted: Installation, marks: Marks
+) -> None:
+    worker = await deserted.processes.worker()
+    innocent = await beside(deserted, marks)
+    blocking = await blocked(deserted, marks, timeoutSeconds=1)
+    operator = await asyncpg.connect(deserted.database_url)
+    async with operator.transaction():
+        await operator.execute("SELECT FROM tasks WHERE id = $1 FOR UPDATE", blocking["id"])
+
+        assert await worker.ended() == EXIT_CODE
+
+        (gave_up,) = worker.said("worker.gave_up")
+        assert (gave_up["settled"], gave_up["left"]) == (1, 1)
+        assert (await deserted.api.task(innocent))["state"] == "QUEUED"
+    await operator.close()
 
 
 async def test_a_handler_that_lets_go_in_time_ends_nothing(deserted: Installation, marks: Marks) -> None:
