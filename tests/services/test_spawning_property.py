@@ -155,7 +155,7 @@ class Life:
         self.bench.worker.claiming.forget_suspect(task.id)
         assert not isinstance(settled, Fenced)
 
-    async def _asked(self, deed: Callable[..., Awaitable[None]], task_id: TaskId, *more: object) -> None:
+    async def _asked(self, deed: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:
         state = (await self._states())[task_id]
         try:
             await deed(task_id, *more)
