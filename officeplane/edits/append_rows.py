@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from officeplane.edits.contract import Edit, Line, Occasion, Result
-from officeplane.edits.set_cells import CellValue, native
+from officeplane.edits.set_cells import CellValue, native, warned_of
+from officeplane.formats.excel.addresses import letters
 from officeplane.formats.excel.workbook import Workbook
 
 Row = Annotated[list[CellValue], Field(max_length=16_384)]
@@ -25,6 +26,13 @@ class AppendRows(Edit):
         )
     )
 
-    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
         sheet_id, first_row = workbook.append_rows(self.sheet, [[native(value) for value in row] for row in self.rows])
+        occasion.warn(
+            warned_of(
+                (f"{letters(column)}{number}", value)
+                for number, row in enumerate(self.rows, first_row)
+                for column, value in enumerate(row, 1)
+            )
+        )
         return {"id": sheet_id, "firstRow": first_row, "lastRow": first_row + len(self.rows) - 1}

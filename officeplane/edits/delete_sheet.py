@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from officeplane.domain.warning import EditWarning
 from officeplane.edits.contract import Edit, Line, Occasion, Result
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
@@ -17,8 +18,10 @@ class DeleteSheet(Edit):
 
     sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
 
-    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
-        return {"id": workbook.delete_sheet(self.sheet)}
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
+        sheet_id, lost = workbook.delete_sheet(self.sheet)
+        occasion.warn(EditWarning("reference_lost", f"{place} referred to it and says #REF! now") for place in lost)
+        return {"id": sheet_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [f"{self.sheet}!"]

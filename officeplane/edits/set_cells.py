@@ -1,9 +1,12 @@
 """`set_cells`: values and formulas of single cells."""
 
+import json
+from collections.abc import Iterable
 from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from officeplane.domain.warning import EditWarning
 from officeplane.edits.contract import Edit, Line, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Formula, Workbook
 from officeplane.formats.opening import Document
@@ -25,6 +28,18 @@ CellValue: TypeAlias = Annotated[Words, Field(max_length=32_767)] | bool | int |
 """What a cell is given. Text that looks like a formula stays text; None empties the cell."""
 
 
+def warned_of(cells: Iterable[tuple[str, CellValue]]) -> list[EditWarning]:
+    """Return a warning for each cell whose text was perhaps meant as a formula."""
+    return [
+        EditWarning(
+            "formula_as_text",
+            f'{name} holds the text {value!r}; to have it calculated, give {{"formula": {json.dumps(value)}}}',
+        )
+        for name, value in cells
+        if isinstance(value, str) and len(value) > 1 and value.startswith("=")
+    ]
+
+
 def native(value: CellValue) -> str | bool | int | float | Formula | None:
     """Return a cell's value as the workbook takes it."""
     return Formula(value.formula.removeprefix("=")) if isinstance(value, FormulaCell) else value
@@ -44,7 +59,8 @@ class SetCells(Edit):
         )
     )
 
-    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
+        occasion.warn(warned_of(self.cells.items()))
         sheet_id = workbook.set_cells(self.sheet, {name: native(value) for name, value in self.cells.items()})
         return {"id": sheet_id, "cells": len(self.cells)}
 

@@ -42,19 +42,27 @@ def set_properties(package: Package, given: Mapping[str, str], by: str, at: date
 
 def property_of(package: Package, name: str) -> str:
     """Return a property by its name in an edit; what was never set is empty."""
-    part = next((arrow.target for arrow in Relationships(package) if arrow.type == _RELATIONSHIP), None)
-    if part is None or part not in package:
+    part = _found(package)
+    if part is None:
         return ""
     named = "creator" if name == "author" else name
     return package.tree(part).findtext(f"{{{_NAMESPACES[named]}}}{named}") or ""
 
 
 def _core(package: Package) -> str:
-    arrows = Relationships(package)
-    for arrow in arrows:
-        if arrow.type == _RELATIONSHIP and arrow.target in package:
-            return arrow.target
+    found = _found(package)
+    if found is not None:
+        return found
     package.put(_PART, _EMPTY)
     declare(package, _PART, _CONTENT_TYPE)
-    arrows.add(_RELATIONSHIP, _PART)
+    Relationships(package).add(_RELATIONSHIP, _PART)
     return _PART
+
+
+def _found(package: Package) -> str | None:
+    """Return the part with the properties; some programs misspell the type of the arrow to it."""
+    for arrow in Relationships(package):
+        is_meant = arrow.type == _RELATIONSHIP or arrow.type.endswith("/core-properties")
+        if is_meant and not arrow.is_external and arrow.target in package:
+            return arrow.target
+    return None

@@ -16,6 +16,7 @@ OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relations
 """Where the types of relationships between Office parts begin; also the namespace of `r:id`."""
 
 CONTENT_TYPES_PART: Final = "[Content_Types].xml"
+_RELS_TYPE: Final = "application/vnd.openxmlformats-package.relationships+xml"
 _EMPTY: Final = f'<Relationships xmlns="{_RELS}"/>'.encode()
 
 
@@ -68,6 +69,8 @@ class Relationships:
         """Add an arrow of an Office type to a part (or to an address outside); return its id."""
         if self._rels not in self._package:
             self._package.put(self._rels, _EMPTY)
+            # Most packages say this once for all; some say it of each part.
+            declare(self._package, self._rels, _RELS_TYPE)
         root = self._package.tree(self._rels)
         taken = {arrow.get("Id") for arrow in root}
         number = len(taken) + 1

@@ -224,12 +224,13 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
 
 
 class _Shown:
-    """What a document says, also after it was edited."""
+    """What of a document is compared, also after it was edited."""
 
     def __init__(self, document: Document) -> None:
-        self._outline = document.outline()
+        compared = document.comparable()
+        self._outline = compared.outline()
         Measure().nodes(self._outline)
-        self._text = Measure().passed(document.text())
+        self._text = Measure().passed(compared.text())
 
     def outline(self) -> list[Node]:
         return self._outline

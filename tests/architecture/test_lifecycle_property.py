@@ -311,7 +311,9 @@ class Life:
             assert row["unresolved"] == row["unresolved_of_any"], row
             assert row["decisions"] >= row["letters"] - row["unresolved"], row
 
-    async def _asked(self, deed: Callable[..., Awaitable[object]], hearing: frozenset[TaskState], *more: object) -> None:
+    async def _asked(
+        self, deed: Callable[..., Awaitable[object]], hearing: frozenset[TaskState], *more: object
+    ) -> None:
         task_id = self._one_of(self.tasks)
         state = (await self.bench.details(task_id)).task.state
         if state in hearing:

@@ -1,5 +1,6 @@
 """Adding a sheet, with content if there is any."""
 
+import re
 from typing import Final
 
 from lxml import etree
@@ -22,6 +23,8 @@ from officeplane.formats.xml import Element
 
 _CONTENT_TYPE: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
 _NUMBER_MAX: Final = 65_534
+_COLOR: Final = re.compile(r"[0-9A-Fa-f]{8}")
+_BLACK: Final = "FF000000"
 _EMPTY: Final = (
     f'<worksheet xmlns="{MAIN}"><dimension ref="A1"/><sheetViews><sheetView workbookViewId="0"/></sheetViews>'
     '<sheetFormatPr defaultRowHeight="15"/><sheetData/>'
@@ -86,6 +89,10 @@ def _write(parts: Parts, sheet: Sheet, blocks: list[Block]) -> None:
         writer.finish()
 
 
+def _is_a_color(text: str) -> bool:
+    return bool(_COLOR.fullmatch(text))
+
+
 def _format(item: Element, line: Line, font: list[Element]) -> None:
     """Cut a text into runs, as its spans are formatted."""
     for child in list(item):
@@ -101,7 +108,7 @@ def _format(item: Element, line: Line, font: list[Element]) -> None:
                 if given:
                     etree.SubElement(properties, main(name))
             for each in font:
-                if each.tag in {main("sz"), main("color"), main("family")}:
+                if each.tag in {main("sz"), main("color"), main("family")} and _is_a_color(each.get("rgb", _BLACK)):
                     etree.SubElement(properties, each.tag, dict(each.attrib))
                 elif each.tag == main("name"):
                     etree.SubElement(properties, main("rFont"), dict(each.attrib))

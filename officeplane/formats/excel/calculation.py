@@ -34,6 +34,12 @@ def calculate_on_load(package: Package, workbook: str) -> None:
         package.changed(workbook)
 
 
+def is_stale(package: Package, workbook: str) -> bool:
+    """Tell whether results in the file are of values that have changed since, as far as the file itself knows."""
+    found = package.tree(workbook).find(_PROPERTIES)
+    return found is not None and found.get("fullCalcOnLoad") in {"1", "true"}
+
+
 def forget_order(package: Package, workbook: str) -> None:
     """Drop the list of cells with formulas; Excel makes a new one."""
     arrows = Relationships(package, workbook)

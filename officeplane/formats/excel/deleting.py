@@ -16,8 +16,8 @@ from officeplane.formats.relationships import Relationships, undeclare
 from officeplane.formats.xml import Element
 
 
-def delete_sheet(parts: Parts, name: str) -> str:
-    """Remove a sheet; return the id of the node that it was."""
+def delete_sheet(parts: Parts, name: str) -> tuple[str, list[str]]:
+    """Remove a sheet; return the id of the node that it was, and the places whose references are lost."""
     package, sheets = parts.package, parts.sheets
     sheet = sheets.get(name)
     others = [each for each in sheets.all if each is not sheet]
@@ -34,11 +34,24 @@ def delete_sheet(parts: Parts, name: str) -> str:
     close_gap(package.tree(parts.workbook), at, [each.is_visible for each in others])
     for part in sorted(reached - _reachable(package, "")):
         _drop(package, part)
-    sheet_lost(package, order[at], order, names_of_tables)
+    lost = sheet_lost(package, order[at], order, names_of_tables)
+    called = {each.part: each.name for each in others}
+    places = [_place(part, holder, called) for part, holder in lost]
     forget_order(package, parts.workbook)
     calculate_on_load(package, parts.workbook)
     package.changed(parts.workbook)
-    return identity
+    return identity, list(dict.fromkeys(places))
+
+
+def _place(part: str, holder: Element, sheets: dict[str, str]) -> str:
+    """Say in words where a reference was."""
+    if str(holder.tag).endswith("}definedName"):
+        return f"the name {holder.get('name')}"
+    parent = holder.getparent()
+    cell = None if parent is None else parent.get("r")
+    if part in sheets:
+        return f"{sheets[part]}!{cell}" if cell else f"the sheet {sheets[part]}"
+    return f"the part {part}"
 
 
 def _keep_number(workbook: Element, sheet: Sheet, others: list[Sheet]) -> None:

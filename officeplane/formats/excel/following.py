@@ -45,16 +45,26 @@ def sheet_renamed(package: Package, old: str, new: str) -> None:
     _change_links(package, follow)
 
 
-def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset[str]) -> None:
-    """Let everything that names a sheet or its tables say that they are gone."""
+def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset[str]) -> list[tuple[str, Element]]:
+    """Let everything that names a sheet or its tables say that they are gone; return what says so, with its part."""
+    lost: list[tuple[str, Element]] = []
 
     def follow(formula: str) -> str:
         return lose(formula, sheet, order, tables)
 
     for part in _parts(package):
         root = package.tree(part)
-        if _change_texts(root, follow, when_lost=_end) | _change_attributes(root, follow):
+        found: list[Element] = []
+
+        def note(holder: Element, found: list[Element] = found) -> None:
+            if LOST in (holder.text or ""):
+                found.append(holder)
+            _end(holder)
+
+        if _change_texts(root, follow, when_lost=note) | _change_attributes(root, follow):
             _changed(package, part)
+        lost += ((part, holder) for holder in found)
+    return lost
 
 
 def column_renamed(package: Package, table: str, old: str, new: str) -> None:

@@ -29,18 +29,19 @@ class Token(NamedTuple):
     text: str
 
 
+# Excel takes most of what is beyond ASCII, such as a dot in the middle, for a letter of a name.
 _PATTERN: Final = re.compile(
     r"""
     (?P<string>"(?:[^"]|"")*+")
   | (?P<error>\#(?:REF!|DIV/0!|N/A|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!
       |GETTING_DATA))
-  | (?P<sheet>'(?:[^']|'')++'!|[\w.]+(?::[\w.]+)?!)
+  | (?P<sheet>'(?:[^']|'')++'!|(?:[\w.]|[^\x00-\x7f\s])+(?::(?:[\w.]|[^\x00-\x7f\s])+)?!)
   | (?P<function>[^\W\d][\w.]*(?=\s*\())
   | (?P<reference>\$?[A-Za-z]{1,3}\$?[1-9]\d{0,6}(?![\w.\[])
       |\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w.(])
       |\$?[1-9]\d{0,6}:\$?[1-9]\d{0,6}(?![\w.]))
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>[^\W\d][\w.?\\]*|\\[\w.?\\]*)
+  | (?P<name>(?:[^\W\d]|[^\x00-\x7f\s])(?:[\w.?\\]|[^\x00-\x7f\s])*|\\[\w.?\\]*)
     """,
     re.VERBOSE,
 )

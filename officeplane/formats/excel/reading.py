@@ -8,6 +8,7 @@ from lxml import etree
 
 from officeplane.domain.document import Node
 from officeplane.formats.excel.addresses import address
+from officeplane.formats.excel.calculation import is_stale
 from officeplane.formats.excel.cell_values import shown
 from officeplane.formats.excel.charts import charts_of
 from officeplane.formats.excel.grid import Grid
@@ -16,35 +17,50 @@ from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.shared_formulas import formula_of
 from officeplane.formats.excel.sheets import Sheet
 from officeplane.formats.excel.strings import SharedStrings
+from officeplane.formats.excel.tags import FORMULA
 from officeplane.formats.shown import Measure
 from officeplane.formats.xml import Element
+
+STALE_MARK: Final = " [stale]"
+"""What stands behind a result that Excel would calculate anew."""
 
 _BETWEEN: Final = {ord("\t"): " ", ord("\n"): " ", ord("\r"): " "}
 
 
-def outline(parts: Parts) -> list[Node]:
-    """Return the sheets with their used range, tables and charts."""
-    return [Node(sheet.id, "sheet", sheet.name, list(_children(parts, sheet))) for sheet in parts.sheets.all]
+def outline(parts: Parts, *, tells_stale: bool) -> list[Node]:
+    """Return the sheets with their used range, tables and charts, and how many results of each are stale, if wanted."""
+    tells_stale = tells_stale and is_stale(parts.package, parts.workbook)
+    return [
+        Node(sheet.id, "sheet", sheet.name, list(_children(parts, sheet, tells_stale=tells_stale)))
+        for sheet in parts.sheets.all
+    ]
 
 
-def _children(parts: Parts, sheet: Sheet) -> Iterator[Node]:
+def _children(parts: Parts, sheet: Sheet, *, tells_stale: bool) -> Iterator[Node]:
     if sheet.has_cells:
-        used = parts.grid(sheet).used_range()
+        grid = parts.grid(sheet)
+        used = grid.used_range()
         if used is not None:
-            yield Node(f"range-{sheet.number}", "range", str(used))
+            stale = sum(_has_formula(cell) for _, cell in grid.cells()) if tells_stale else 0
+            yield Node(f"range-{sheet.number}", "range", str(used), marks={"stale": stale} if stale else {})
         for table in parts.tables(sheet):
             yield Node(table.id, "table", f"{table.name} {table.area}")
     for chart in charts_of(parts.package, sheet.part):
         yield Node(chart.id, "chart", chart.title)
 
 
-def text(parts: Parts) -> str:
-    """Return every sheet's name and below it its rows, cells separated by tabs; empty rows and columns are left out."""
+def text(parts: Parts, *, tells_stale: bool) -> str:
+    """Return every sheet's name and below it its rows, cells separated by tabs; empty rows and columns are left out.
+
+    A result that is stale, or was never calculated, has a mark behind it, if that is wanted.
+    """
     measure = Measure()
-    return "\n".join(line for sheet in parts.sheets.all for line in _lines(parts, sheet, measure))
+    missing = STALE_MARK if tells_stale else ""
+    stale = missing if is_stale(parts.package, parts.workbook) else ""
+    return "\n".join(line for sheet in parts.sheets.all for line in _lines(parts, sheet, measure, missing, stale))
 
 
-def _lines(parts: Parts, sheet: Sheet, measure: Measure) -> Iterator[str]:
+def _lines(parts: Parts, sheet: Sheet, measure: Measure, missing: str, stale: str) -> Iterator[str]:
     yield measure.passed(sheet.name)
     if not sheet.has_cells:
         return
@@ -54,7 +70,9 @@ def _lines(parts: Parts, sheet: Sheet, measure: Measure) -> Iterator[str]:
     for number, cell in grid.cells():
         found = shown(cell, strings)
         if found is None:
-            found = f"={formula_of(grid, cell)}"
+            found = f"={formula_of(grid, cell)}{missing}"
+        elif stale and _has_formula(cell):
+            found += stale
         if found:
             column = column_of(cell)
             columns.add(column)
@@ -65,6 +83,10 @@ def _lines(parts: Parts, sheet: Sheet, measure: Measure) -> Iterator[str]:
     for row in rows.values():
         line = "\t".join(row.get(column, "") for column in order).rstrip("\t")
         yield between.passed(line)
+
+
+def _has_formula(cell: Element) -> bool:
+    return cell.find(FORMULA) is not None
 
 
 def fingerprint(parts: Parts, target: str) -> str | None:
@@ -104,6 +126,8 @@ def _node(parts: Parts, target: str) -> list[str] | None:
 
 
 def _sheet(parts: Parts, sheet: Sheet) -> list[str]:
+    if not sheet.part:
+        return [sheet.name]
     if not sheet.has_cells:
         return [sheet.name, etree.tostring(parts.package.tree(sheet.part), encoding="unicode")]
     grid, strings = parts.grid(sheet), parts.strings

@@ -12,6 +12,7 @@ from officeplane.formats.xml import Element
 _SHEETS: Final = main("sheets")
 _SHEET: Final = main("sheet")
 _WORKSHEET: Final = "worksheet"
+_WITHOUT_PART: Final = "module"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,10 @@ class Sheets:
         self.all: list[Sheet] = []
         for each in found.iterchildren(_SHEET):
             arrow = arrows.get(each.get(RELATION, ""))
+            if arrow is None and not each.get(RELATION):
+                # What is left of a module of macros: a name in the list, and nothing else.
+                self.all.append(Sheet(each, "", _WITHOUT_PART))
+                continue
             if arrow is None or arrow.target not in package:
                 raise UnsupportedDocumentError(
                     "missing_part", f"the sheet {each.get('name')!r} has no part in the file"

@@ -12,6 +12,7 @@ from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
 _XFS: Final = main("cellXfs")
+_XF: Final = main("xf")
 _FONTS: Final = main("fonts")
 _MARK: Final = "quotePrefix"
 _LOOKS_LIKE_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -31,7 +32,7 @@ class Styles:
         self._part = found[0].target if found and found[0].target in package else None
         self._formats = None if self._part is None else package.tree(self._part).find(_XFS)
         formats = () if self._formats is None else self._formats
-        self._marked = {str(at) for at, each in enumerate(formats) if each.get(_MARK) in {"1", "true"}}
+        self._marked = {str(at) for at, each in enumerate(formats) if _plain(each).get(_MARK) in {"1", "true"}}
         self._twins: dict[tuple[str, bool], str] = {}
 
     def for_text(self, style: str | None, text: str) -> str | None:
@@ -61,20 +62,25 @@ class Styles:
         number = whole(style, len(formats))
         if number >= len(formats):
             return style
-        twin = deepcopy(formats[number])
+        twin = deepcopy(_plain(formats[number]))
         if marked:
             twin.set(_MARK, "1")
         else:
             twin.attrib.pop(_MARK, None)
         wanted = _canonical(twin)
         for at, each in enumerate(formats):
-            if _canonical(each) == wanted:
+            if _canonical(_plain(each)) == wanted:
                 return str(at)
         formats.append(twin)
         formats.set("count", str(len(formats)))
         if marked:
             self._marked.add(str(len(formats) - 1))
         return str(len(formats) - 1)
+
+
+def _plain(format: Element) -> Element:
+    """Return the format itself where a program wrote two of them, one for itself and one for others."""
+    return format if format.tag == _XF else next(format.iterfind(f"{{*}}Fallback/{_XF}"), format)
 
 
 def _canonical(node: Element) -> bytes:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.formats.blocks import Block
+from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
 from officeplane.formats.excel.adding import add_sheet
 from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address, address, letters
@@ -33,11 +34,15 @@ class Workbook:
 
     def outline(self) -> list[Node]:
         """Return the sheets with their used range, tables and charts."""
-        return reading.outline(self._parts)
+        return reading.outline(self._parts, tells_stale=True)
 
     def text(self) -> str:
-        """Return the whole text: each sheet's name and its rows, cells separated by tabs."""
-        return reading.text(self._parts)
+        """Return the whole text: each sheet's name and its rows, cells separated by tabs; stale results are marked."""
+        return reading.text(self._parts, tells_stale=True)
+
+    def comparable(self) -> Readable:
+        """Return it as it is compared: that all results are stale since an edit is no difference."""
+        return _WithoutMarks(self._parts)
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the cell of each occurrence of a text, in order."""
@@ -69,8 +74,8 @@ class Workbook:
         """Give a sheet another name, and let what names it follow; return its node id."""
         return rename_sheet(self._parts, sheet, name)
 
-    def delete_sheet(self, sheet: str) -> str:
-        """Remove a sheet; return the id of the node that it was."""
+    def delete_sheet(self, sheet: str) -> tuple[str, list[str]]:
+        """Remove a sheet; return the id of the node that it was, and the places that referred to it."""
         return delete_sheet(self._parts, sheet)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
@@ -80,6 +85,19 @@ class Workbook:
     def fill(self, wanted: Wanted, value: str | float | bool) -> list[str]:
         """Put a value in place of a placeholder; return the cell of each."""
         return fill_all(self._parts, wanted, value)
+
+
+class _WithoutMarks:
+    """A workbook that does not say which of its results are stale."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def outline(self) -> list[Node]:
+        return reading.outline(self._parts, tells_stale=False)
+
+    def text(self) -> str:
+        return reading.text(self._parts, tells_stale=False)
 
 
 def _address(name: str) -> Address:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from officeplane.domain.document import Format, Node, UnsupportedDocumentError
 from officeplane.formats.blocks import Block, Span, Table
+from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint import notes, reading
 from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
@@ -46,6 +47,10 @@ class Presentation:
         if not sections:
             return [self._node(slide) for slide in slides]
         return [Node(each.id, "chapter", each.name, [self._node(slide) for slide in each.slides]) for each in sections]
+
+    def comparable(self) -> Readable:
+        """Return it as it is compared."""
+        return self
 
     def text(self) -> str:
         """Return the whole text, slide by slide, each with its notes."""

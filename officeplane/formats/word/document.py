@@ -12,6 +12,7 @@ from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block as Content
 from officeplane.formats.blocks import Line, Span
+from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.anchors import anchor_around, anchor_at
@@ -50,6 +51,10 @@ class Word:
             if text.strip():
                 nodes.append(Node(aside.id, aside.kind, text, marks=_marks(blocks)))
         return nodes
+
+    def comparable(self) -> Readable:
+        """Return it as it is compared."""
+        return self
 
     def text(self) -> str:
         """Return the whole text by lines, with marks such as `[picture]`: the body, then notes, headers and footers."""

@@ -23,7 +23,9 @@ ONLY_TABLE = {
 def test_rows_go_below_the_last_that_holds_anything_into_rows_that_are_only_formatted() -> None:
     (told,), after = applied(excel.hard(), AppendRows(sheet="Data", rows=[["x", 1], [], ["=y", None, True]]))
 
+    warned = told.pop("warnings")
     assert told == {"id": "sheet-1", "firstRow": 13, "lastRow": 15}
+    assert [(one["code"], one["detail"][:25]) for one in warned] == [("formula_as_text", "A15 holds the text '=y'; ")]
     rows = list(reopened(after)["Data"].iter_rows(13, 15, 1, 3, values_only=True))
     assert rows == [("x", 1, None), (None, None, None), ("=y", None, True)]
     assert_sound(after)

@@ -131,7 +131,7 @@ def test_the_text_shows_rows_with_tabs_under_the_name_of_their_sheet() -> None:
 
     assert lines[:3] == ["Data", "Region\tAmount\tDouble", "North\t1.5\t4.5\t\t3"]
     assert "Secret" in lines
-    assert "8\t=SUM(Sales[[#All],[Amount]])" in lines
+    assert "8\t=SUM(Sales[[#All],[Amount]]) [stale]" in lines
 
 
 def test_after_an_edit_the_outline_and_the_text_show_it() -> None:

@@ -100,7 +100,10 @@ def test_any_name_is_kept_or_refused(name: str) -> None:
 def test_a_deleted_sheet_takes_its_parts_and_names_along() -> None:
     (told,), after = applied(excel.hard(), DeleteSheet(sheet="Data"))
 
+    lost = [warning["detail"] for warning in told.pop("warnings")]
     assert told == {"id": "sheet-1"}
+    assert "the name Amounts referred to it and says #REF! now" in lost
+    assert "Q1 'Plan'!A1 referred to it and says #REF! now" in lost
     gone = {
         "xl/worksheets/sheet1.xml", "xl/worksheets/_rels/sheet1.xml.rels", "xl/tables/table1.xml", "xl/comments1.xml",
         "xl/drawings/drawing1.xml", "xl/drawings/_rels/drawing1.xml.rels", "xl/drawings/vmlDrawing1.vml",
