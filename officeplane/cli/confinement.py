@@ -22,4 +22,4 @@ def check_confinement(settings: Settings) -> None:
             "in a container its calls and seccomp must be allowed. Or set OFFICEPLANE_SANDBOX=auto.",
         )
     if missing:
-        _log.warning("sandbox.incomplete", missing=sorted(missing))
+        _log.warning("sandbox.incomplete", missing=named(missing))

@@ -176,7 +176,7 @@ class Births:
             await child.end()
             raise NotConfinedError(self._required - held)
         if (FULL & self.confinement) - held:
-            _log.warning("sandbox.incomplete", missing=sorted(FULL - held))
+            _log.warning("sandbox.incomplete", missing=named(FULL - held))
         self._held = held
         return child
 

@@ -91,7 +91,7 @@ async def test_a_second_signal_ends_serve_at_once(start: Start, plane: Plane) ->
 
 async def test_a_worker_stops_with_0(start: Start, plane: Plane) -> None:
     async with start("worker", env=plane.env) as worker:
-        await eventually(worker.err.read_text)
+        await eventually(lambda: "worker.started" in worker.err.read_text())
 
         assert await worker.stop() == 0
 
