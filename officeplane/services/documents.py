@@ -132,6 +132,9 @@ class Documents:
         upload_id = str(uuid7())
 
         async def stage(connection: Connection) -> None:
+            # Pieces that are there already must not be collected before this names them.
+            if not await documents.hold(connection, document_id):
+                raise DocumentNotFoundError(document_id)
             upload = await spool.keep(connection, document_id, None if if_match == ANY else if_match)
             await documents.stage_upload(connection, upload_id, document_id, upload)
 

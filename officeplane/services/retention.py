@@ -5,13 +5,16 @@ from typing import Final
 
 import structlog
 
-from officeplane.store import chores, dags, documents, events, observations, workers
+from officeplane.services.collection import collect
+from officeplane.store import chores, dags, dead_letters, documents, events, observations, workers
 from officeplane.store.connection import Ledger
 
 DAY_SECONDS: Final = 86_400.0
 KEY_SECONDS: Final = DAY_SECONDS
 EVENT_SECONDS: Final = DAY_SECONDS
 UPLOAD_SECONDS: Final = DAY_SECONDS
+UNDECIDED_SECONDS: Final = 365 * DAY_SECONDS
+"""How long a dead letter waits for somebody to decide."""
 SILENT_SECONDS: Final = 3_600.0
 TASKS_AT_ONCE: Final = 1_000
 EVENTS_AT_ONCE: Final = 5_000
@@ -44,6 +47,10 @@ class Retention:
         await observations.fold(self.ledger)
         await dags.prune(self.ledger, limit=TASKS_AT_ONCE)
         placed = await documents.prune_uploads(self.ledger, UPLOAD_SECONDS)
+        placed += await collect(self.ledger, UPLOAD_SECONDS)
+        failed_seconds = self.failed_days * DAY_SECONDS
+        await documents.forget_deleted(self.ledger, failed_seconds, limit=TASKS_AT_ONCE)
+        await dead_letters.expire(self.ledger, failed_seconds, UNDECIDED_SECONDS, limit=TASKS_AT_ONCE)
         if removed or keys or gone or forgotten or placed:
             _log.info("retention.pruned", tasks=removed, keys=keys, events=gone, workers=forgotten, uploads=placed)
         return until is not None or gone == EVENTS_AT_ONCE

@@ -95,6 +95,11 @@ async def remark(executor: Executor, task_id: TaskId, ruling: Ruling, *, alerts:
     await executor.fetch(_SQL["remark"], task_id, str(ruling.decision), ruling.by, ruling.note, alerts)
 
 
+async def expire(executor: Executor, resolved_seconds: float, undecided_seconds: float, *, limit: int) -> int:
+    """Forget letters that were resolved, or lay undecided, for so long; return how many."""
+    return len(await executor.fetch(_SQL["expire"], resolved_seconds, undecided_seconds, limit))
+
+
 async def write_awaited(executor: Executor, task_ids: Collection[TaskId], *, counted_by: str, alerts: bool) -> None:
     """Write the letters that failures which were mere answers come to have because of tasks that wait for them.
 

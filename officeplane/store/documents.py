@@ -196,8 +196,57 @@ async def upload(executor: Executor, upload_id: str, document_id: str) -> Upload
 
 
 async def prune_uploads(executor: Executor, older_than_seconds: float) -> int:
-    """Throw away files that wait for nothing any more, and return how many."""
+    """Throw away uploads that became revisions a while ago, and return how many."""
     return len(await executor.fetch(_SQL["prune_uploads"], older_than_seconds))
+
+
+async def abandoned(executor: Executor, older_than_seconds: float, limit: int) -> list[str]:
+    """Return documents with uploads that wait for nothing any more."""
+    return [row["document_id"] for row in await executor.fetch(_SQL["abandoned"], older_than_seconds, limit)]
+
+
+async def prune_abandoned(executor: Executor, document_id: str, older_than_seconds: float) -> int:
+    """Throw away a document's uploads that wait for nothing any more, and return how many."""
+    return len(await executor.fetch(_SQL["prune_abandoned"], older_than_seconds, document_id))
+
+
+async def hold(executor: Executor, document_id: str) -> bool:
+    """Keep a document's pieces from being collected until the transaction ends; False when there is none."""
+    return bool(await executor.fetch(_SQL["hold"], document_id))
+
+
+async def lock_out(executor: Executor, document_id: str) -> bool:
+    """Let nobody add to a document, deleted or not, until the transaction ends; False when somebody is about to."""
+    return bool(await executor.fetch(_SQL["lock_out"], document_id))
+
+
+async def piece_keys(executor: Executor, document_id: str) -> frozenset[PieceKey]:
+    """Return which pieces there are of a document."""
+    return frozenset(PieceKey(row["key"]) for row in await executor.fetch(_SQL["piece_keys"], document_id))
+
+
+async def named_after(
+    executor: Executor, document_id: str, revision: int, limit: int
+) -> dict[int, frozenset[PieceKey]]:
+    """Return the pieces that revisions above a number name, so many of them in order."""
+    rows = await executor.fetch(_SQL["recipes_after"], document_id, revision, limit)
+    return {row["revision"]: frozenset(Recipe.decode(row["recipe"]).keys) for row in rows}
+
+
+async def named_by_uploads(executor: Executor, document_id: str) -> frozenset[PieceKey]:
+    """Return the pieces that files name which wait for their turn."""
+    rows = await executor.fetch(_SQL["recipes_of_uploads"], document_id)
+    return frozenset(key for row in rows for key in Recipe.decode(row["recipe"]).keys)
+
+
+async def drop_pieces(executor: Executor, document_id: str, keys: Collection[PieceKey]) -> None:
+    """Remove pieces of a document."""
+    await executor.fetch(_SQL["drop_pieces"], document_id, list(keys))
+
+
+async def forget_deleted(executor: Executor, older_than_seconds: float, limit: int) -> int:
+    """Forget documents that were deleted long ago, and return how many."""
+    return len(await executor.fetch(_SQL["forget_deleted"], older_than_seconds, limit))
 
 
 async def remember_conditions(executor: Executor, conditions: Sequence[Condition]) -> None:

@@ -14,6 +14,7 @@ from officeplane.services.settlement import Attempt
 from officeplane.store import dead_letters, documents
 from officeplane.store.documents import Upload
 from tests.services.conftest import AnotherBench
+from tests.services.papers import a_document
 from tests.workbench import Workbench
 
 WAITING_UPLOAD: Final = "01a1ef09-0000-7000-8000-000000000001"
@@ -268,14 +269,72 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
 
 
 async def test_an_uploaded_file_is_kept_while_its_task_waits_and_not_much_longer(bench: Workbench) -> None:
+    await a_document(bench)
     upload = Upload(None, "0" * 64, 1, Recipe((b"x",)))
     for upload_id in (WAITING_UPLOAD, DONE_UPLOAD):
         await documents.stage_upload(bench.runtime.ledger, upload_id, "plan", upload)
     await bench.execute("UPDATE uploads SET created_at = now() - interval '2 days'")
-    await bench.execute("INSERT INTO documents (id, format, head) VALUES ('plan', 'docx', 0)")
     await bench.a_task("upload", document_id="plan", payload={"uploadId": WAITING_UPLOAD})
 
     await bench.worker.retention.prune()
 
     assert await documents.upload(bench.runtime.ledger, WAITING_UPLOAD, "plan") == upload
     assert await documents.upload(bench.runtime.ledger, DONE_UPLOAD, "plan") is None
+
+
+async def letters(bench: Workbench) -> list[str]:
+    rows = await bench.execute("SELECT task_id::text AS id FROM dead_letters ORDER BY seq")
+    return [row["id"] for row in rows]
+
+
+async def test_a_letter_that_was_decided_goes_some_time_after_its_task(bench: Workbench) -> None:
+    old, young = [await bench.a_task(max_retries=0) for _ in range(2)]
+    for task in (old, young):
+        await bench.end(task, "FAILED")
+    await resolve(bench, old, young)
+    await bench.execute(
+        "UPDATE dead_letters SET resolved_at = now() - interval '91 days' WHERE task_id = $1::uuid", old.id
+    )
+    await prune(bench)
+    assert await letters(bench) == [old.id, young.id], "its task is still there"
+    await bench.let_days_pass(90.01, old)
+
+    await prune(bench)
+
+    assert await letters(bench) == [young.id]
+    assert await bench.execute("SELECT FROM dead_letter_decisions WHERE task_id = $1::uuid", old.id) == []
+
+
+async def test_a_letter_that_nobody_decides_about_goes_after_a_year_and_its_task_with_it(bench: Workbench) -> None:
+    old, young = [await bench.a_task(max_retries=0) for _ in range(2)]
+    for task, days in ((old, 366), (young, 364)):
+        await bench.end(task, "FAILED")
+        await bench.let_days_pass(days, task)
+        await bench.execute(
+            "UPDATE dead_letters SET dead_lettered_at = now() - make_interval(days => $2::integer) "
+            "WHERE task_id = $1::uuid", task.id, days,
+        )  # fmt: skip
+
+    await prune(bench)
+    await prune(bench)
+
+    assert await letters(bench) == [young.id]
+    assert await exists(bench, old, young) == [False, True]
+
+
+async def test_the_row_of_a_document_that_was_deleted_long_ago_goes(bench: Workbench) -> None:
+    for document_id in ("old", "young", "busy"):
+        await a_document(bench, document_id)
+    await bench.a_task(document_id="busy")
+    for document_id in ("old", "young", "busy"):
+        await bench.execute(
+            "UPDATE documents SET deleted_at = now() - make_interval(days => $2::integer) WHERE id = $1",
+            document_id, 89 if document_id == "young" else 91,
+        )  # fmt: skip
+    await bench.execute("DELETE FROM revisions")
+    await bench.execute("DELETE FROM pieces")
+
+    await prune(bench)
+
+    rows = await bench.execute("SELECT id FROM documents ORDER BY id")
+    assert [row["id"] for row in rows] == ["busy", "young"]

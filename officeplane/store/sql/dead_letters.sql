@@ -141,3 +141,18 @@ WITH whole AS (
      WHERE id = $3::uuid AND id <> $1::uuid AND state IN {unfinished} AND content_hash IS NOT NULL
 )
 UPDATE tasks SET payload = $2::jsonb WHERE id = $1::uuid AND state IN {waiting} RETURNING id
+
+-- name: expire
+-- Forgets letters, with what was decided about them, whose task is gone: of those that were resolved, long
+-- after that; of those that nobody has looked at, after much longer, their tasks' rows or not. No row: none is old enough.
+WITH old AS MATERIALIZED (
+    SELECT l.task_id, l.generation FROM dead_letters l
+     WHERE l.resolved_at < clock_timestamp() - make_interval(secs => $1::float8)
+       AND NOT EXISTS (SELECT FROM tasks t WHERE t.id = l.task_id)
+        OR l.resolved_at IS NULL AND l.dead_lettered_at < clock_timestamp() - make_interval(secs => $2::float8)
+     LIMIT $3::integer FOR UPDATE SKIP LOCKED
+), decisions AS (
+    DELETE FROM dead_letter_decisions d USING old WHERE d.task_id = old.task_id AND d.generation = old.generation
+)
+DELETE FROM dead_letters l USING old WHERE l.task_id = old.task_id AND l.generation = old.generation
+RETURNING l.task_id

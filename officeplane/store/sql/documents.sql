@@ -101,14 +101,68 @@ INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe) VALUES ($1
 -- A file that waits for its turn. No row: it was thrown away.
 SELECT if_match, sha256, size, recipe FROM uploads WHERE id = $1::uuid AND document_id = $2
 
+-- part: abandoned_now
+-- Whether an upload `u` waits for nothing any more.
+u.created_at < clock_timestamp() - make_interval(secs => $1::float8)
+AND NOT EXISTS (SELECT FROM tasks t WHERE t.document_id = u.document_id AND t.task_type = 'upload'
+                   AND t.state IN {unfinished} AND t.payload ->> 'uploadId' = u.id::text)
+
 -- name: prune_uploads
--- Throws away files that wait for nothing any more, though not what they share with revisions.
--- No row: none is old enough.
+-- Throws away uploads that wait for nothing any more and became revisions as they were: their pieces
+-- are these revisions' pieces. No row: none is old enough.
 DELETE FROM uploads u
- WHERE u.created_at < clock_timestamp() - make_interval(secs => $1::float8)
-   AND NOT EXISTS (SELECT FROM tasks t WHERE t.document_id = u.document_id AND t.task_type = 'upload'
-                      AND t.state IN {unfinished} AND t.payload ->> 'uploadId' = u.id::text)
+ WHERE {abandoned_now}
+   AND EXISTS (SELECT FROM revisions r
+                WHERE r.document_id = u.document_id AND r.sha256 = u.sha256 AND r.recipe = u.recipe)
 RETURNING id
+
+-- name: abandoned
+-- Documents with uploads that wait for nothing any more and became no revision. No row: there are none.
+SELECT document_id FROM uploads u WHERE {abandoned_now} GROUP BY document_id ORDER BY min(created_at) LIMIT $2::integer
+
+-- name: prune_abandoned
+-- Throws away the uploads of a document that wait for nothing any more. No row: somebody else did.
+DELETE FROM uploads u WHERE {abandoned_now} AND u.document_id = $2 RETURNING id
+
+-- name: hold
+-- Keeps the collector away from a document's pieces while more are kept. No row: never there, or deleted.
+SELECT id FROM documents WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE
+
+-- name: lock_out
+-- Keeps waiting whoever is about to add to a document, deleted or not. No row: somebody is at it already,
+-- whom those would have to wait for as well who came later.
+SELECT id FROM documents WHERE id = $1 FOR UPDATE SKIP LOCKED
+
+-- name: piece_keys
+-- Which pieces there are of a document. No row: none.
+SELECT key FROM pieces WHERE document_id = $1
+
+-- name: recipes_after
+-- What revisions above a number are made of, a window of them. No row: there are none.
+SELECT revision, recipe FROM revisions WHERE document_id = $1 AND revision > $2::bigint
+ ORDER BY revision LIMIT $3::integer
+
+-- name: recipes_of_uploads
+-- What the files are made of that wait for their turn in a lane. No row: none waits.
+SELECT recipe FROM uploads WHERE document_id = $1
+
+-- name: drop_pieces
+-- Removes pieces that nothing names. No row: they are gone already.
+DELETE FROM pieces WHERE document_id = $1 AND key = ANY($2::bytea[])
+
+-- name: forget_deleted
+-- Forgets documents that were deleted long ago, of which nothing is left: their numbers begin
+-- again if the id is used once more. No row: none is old enough.
+DELETE FROM documents d
+ WHERE d.id IN (SELECT o.id FROM documents o
+                 WHERE o.deleted_at < clock_timestamp() - make_interval(secs => $1::float8)
+                   AND NOT EXISTS (SELECT FROM pieces p WHERE p.document_id = o.id)
+                   AND NOT EXISTS (SELECT FROM uploads u WHERE u.document_id = o.id)
+                   AND NOT EXISTS (SELECT FROM tasks t
+                                    WHERE t.document_id = o.id AND t.runnable AND t.state IN {unfinished})
+                 ORDER BY o.deleted_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
+   AND d.deleted_at IS NOT NULL
+RETURNING d.id
 
 -- name: remember_conditions
 -- Keeps what edits were based on. No row: never.
