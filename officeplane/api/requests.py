@@ -1,7 +1,7 @@
-"""Requests, read strictly: known query parameters, JSON and nothing else, and that in time."""
+"""Requests, read strictly: known query parameters, JSON and nothing else; large bodies are checked in time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from fastapi import Request
@@ -17,9 +17,6 @@ from officeplane.api.large_bodies import SMALL_MAX, read_large
 from officeplane.api.plane import plane_of
 from officeplane.api.problems import RETRY_AFTER, RefusedError
 from officeplane.domain.errors import FieldError, InvalidParameterError
-
-BODY_SECONDS: Final = 60.0
-"""How long a body may take to arrive."""
 
 CHECK_SECONDS: Final = 60.0
 """How long a large body may wait for its turn and be checked."""
@@ -55,7 +52,7 @@ class JsonRequest(Request):
     async def body(self) -> bytes:
         if _has_body(self.headers) and not _is_json(self.headers.get("content-type", "")):
             raise RefusedError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.")
-        return await _in_time(super().body())
+        return await super().body()
 
     async def json(self) -> object:
         raw = await super().body()
@@ -79,30 +76,6 @@ class JsonRequest(Request):
 def is_large(request: Request) -> bool:
     """Tell whether a request came with so much that what is done with it is done beside the loop."""
     return isinstance(request, JsonRequest) and request.is_large
-
-
-async def blocks_of(request: Request) -> AsyncGenerator[bytes, None]:
-    """Yield a body that is a file, as it comes; who stops sending is not waited for."""
-    blocks = aiter(request.stream())
-    while True:
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                block = await anext(blocks)
-        except StopAsyncIteration:
-            return
-        except TimeoutError:
-            detail = f"Nothing came for {BODY_SECONDS:g} s."
-            raise RefusedError("request_timeout", detail, {"Connection": "close"}) from None
-        yield block
-
-
-async def _in_time(body: Awaitable[bytes]) -> bytes:
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            return await body
-    except TimeoutError:
-        detail = f"The body did not arrive within {BODY_SECONDS:g} s."
-        raise RefusedError("request_timeout", detail, {"Connection": "close"}) from None
 
 
 def _has_body(headers: Headers) -> bool:

@@ -40,7 +40,7 @@ from officeplane.api.parameters import (
 )
 from officeplane.api.plane import runtime_of
 from officeplane.api.presence import while_there
-from officeplane.api.requests import StrictRoute, blocks_of
+from officeplane.api.requests import StrictRoute
 from officeplane.api.validators import etag, is_known, revision_in, unchanged
 from officeplane.api.views import TaskView
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
@@ -174,7 +174,7 @@ async def put(
     Over a document that exists it wants `If-Match`, unless the bytes are the head's own, which changes nothing.
     """
     runtime = runtime_of(request)
-    async with spooled(blocks_of(request)) as spool:
+    async with spooled(request.stream()) as spool:
         await while_there(request, runtime.documents.admit(spool))
         done = await runtime.documents.put(document_id, spool, revision_in(if_match), author)
     if done.document is None:
