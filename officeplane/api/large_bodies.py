@@ -61,7 +61,7 @@ def _requests(placed: list[tuple[Path, JsonValue]], body: JsonValue) -> Iterator
         if len(found) >= ERRORS_SHOWN:
             break
     if found:
-        refusal = refusal_of(found, body)
+        refusal = refusal_of(found, body, TaskRequest)
         raise RefusedError(refusal.code, refusal.detail, errors=refusal.errors)
 
 

@@ -123,9 +123,10 @@ async def _of_the_domain(_request: Request, error: Exception) -> Response:
     return problem(error.code, _DETAILS.get(error.code) or str(error), errors, facts=error.facts)
 
 
-async def _of_the_request(_request: Request, error: Exception) -> Response:
+async def _of_the_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - what it was registered for
-    refusal = refusal_of_request(error)
+    body = getattr(request.scope.get("route"), "body_field", None)
+    refusal = refusal_of_request(error, None if body is None else body.field_info.annotation)
     return problem(refusal.code, refusal.detail, refusal.errors)
 
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError
 from officeplane.domain.misfit import Found, dotted, field_errors, meant, message_of
+from officeplane.domain.nearness import with_meant_names
 from officeplane.domain.request import NOT_SUPPORTED_YET
 
 
@@ -19,28 +20,29 @@ class Refusal(NamedTuple):
     errors: tuple[FieldError, ...] = ()
 
 
-def refusal_of_request(error: RequestValidationError) -> Refusal:
-    """Return the refusal that fits what FastAPI found in a request."""
+def refusal_of_request(error: RequestValidationError, wanted: object) -> Refusal:
+    """Return the refusal that fits what FastAPI found in a request, whose body was to be what is wanted."""
     found: list[Found] = list(error.errors())
     parameters = [one for one in found if one["loc"][0] != "body"]
     if parameters:
         return _refusal("invalid_parameter", ((str(one["loc"][1]), message_of(one)) for one in parameters))
     if any(one["loc"] == ("body",) and one["type"] == "missing" for one in found):
         return Refusal("malformed_json", "The body is empty; it must be JSON.")
-    return refusal_of([{**one, "loc": one["loc"][1:]} for one in found], error.body)
+    return refusal_of([{**one, "loc": one["loc"][1:]} for one in found], error.body, wanted)
 
 
-def refusal_of(found: Iterable[Found], body: JsonValue) -> Refusal:
+def refusal_of(found: Iterable[Found], body: JsonValue, wanted: object) -> Refusal:
     """Return the refusal that fits what was found in a body."""
     found = list(found)
     later = [one["loc"] for one in found if _is_of_a_later_version(one)]
     if later:
         return _refusal("not_supported_yet", ((dotted(path), "This version does not have it yet.") for path in later))
-    return _refusal("invalid_request", ((dotted(path), message_of(one)) for path, one in meant(body, found)))
+    wrong = ((dotted(path), message_of(one)) for path, one in meant(body, found))
+    return _refusal("invalid_request", wrong, wanted)
 
 
-def _refusal(code: str, wrong: Iterable[tuple[str, str]]) -> Refusal:
-    errors = field_errors(wrong)
+def _refusal(code: str, wrong: Iterable[tuple[str, str]], wanted: object = None) -> Refusal:
+    errors = with_meant_names(field_errors(wrong), wanted)
     first = errors[0]
     detail = f"{first.field}: {first.message}" if first.field else first.message
     more = "" if len(errors) == 1 else f" (and {len(errors) - 1} more)"

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from officeplane.cli.exits import RefusedError, TryLaterError, UnreachableError, UsageError
-from officeplane.cli.problems import problem_lines
+from officeplane.cli.problems import problem_json, problem_lines
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
@@ -160,4 +160,5 @@ def _refused(response: httpx.Response) -> RefusedError:
     kind = TryLaterError if response.status_code in TRY_LATER else RefusedError
     refusal = kind(*problem_lines(response.status_code, response.reason_phrase, response.content))
     refusal.status = response.status_code
+    refusal.problem = problem_json(response.content)
     return refusal

@@ -1,5 +1,6 @@
 """How a program ends: its exit codes, and the errors that end it early with a line for people."""
 
+import json
 import sys
 from collections.abc import Callable
 from enum import IntEnum
@@ -20,9 +21,17 @@ class StopError(Exception):
 
     code = ExitCode.REFUSED
 
+    problem: str | None = None
+    """What the API said, as JSON, if it was the API that refused."""
+
     def __init__(self, *lines: str) -> None:
         super().__init__(*lines)
         self.lines = lines
+
+    @property
+    def as_json(self) -> str:
+        """The same for programs, in one line."""
+        return self.problem or json.dumps({"code": self.code.name.lower(), "detail": "\n".join(self.lines)})
 
 
 class RefusedError(StopError):
@@ -49,11 +58,12 @@ class UnreachableError(StopError):
 
 
 def run_to_end(program: Callable[[], object]) -> NoReturn:
-    """Run a program and exit with its code; one that stops early writes its lines to stderr."""
+    """Run a program and exit with its code; one that stops early writes its lines, or JSON if asked for, to stderr."""
     try:
         program()
     except StopError as stop:
-        for line in stop.lines:
+        # Seen in the words themselves: what stops a program may stop it before a command has read its options.
+        for line in (stop.as_json,) if "--json" in sys.argv else stop.lines:
             sys.stderr.write(f"{line}\n")
         sys.exit(stop.code)
     sys.exit(ExitCode.DONE)

@@ -1,5 +1,7 @@
 """A refusal of the API, in the words it came with, as lines for a terminal."""
 
+import json
+
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -39,6 +41,15 @@ class Problem(BaseModel):
     code: str = ""
     errors: tuple[FieldError, ...] = ()
     revisions: tuple[Made, ...] = ()
+
+
+def problem_json(content: bytes) -> str | None:
+    """Return a problem as it came, in one line; None when it is none."""
+    try:
+        Problem.model_validate_json(content)
+    except ValidationError:
+        return None
+    return json.dumps(json.loads(content), ensure_ascii=False)
 
 
 def problem_lines(status: int, reason: str, content: bytes) -> list[str]:

@@ -16,6 +16,8 @@ Found = Mapping[str, Any]
 
 Path = tuple[int | str, ...]
 
+NO_SUCH_FIELD: Final = "There is no such field."
+
 _OF_A_NAME: Final = "[key]"
 _PART_SHOWN: Final = 200
 
@@ -71,7 +73,7 @@ def message_of(found: Found) -> str:
         case "missing":
             return "This field is required."
         case "extra_forbidden":
-            return "There is no such field."
+            return NO_SUCH_FIELD
         case "model_type" | "model_attributes_type" | "dict_type":
             return "It must be an object."
         case "value_error":

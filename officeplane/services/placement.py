@@ -18,6 +18,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.fit import TooMuchIsWrongError, misfits
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
+from officeplane.domain.nearness import with_meant_names
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import (
     PAYLOAD_BYTES_MAX,
@@ -191,13 +192,14 @@ def _wrong_with(
         return [FieldError("payload", f"{str(error).capitalize()}.")]
     if not found:
         return []
-    return field_errors(
+    wrong = field_errors(
         (dotted(("payload", *path)), message_of(one))
         for path, one in meant(dict(payload), found)
         # What a reference stands for is not known yet; it is checked when the task runs, as is
         # what follows it in a payload of which each collection is looked at up to its first misfit.
         if not lies_within(path, references)
     )
+    return with_meant_names(wrong, task_type.payload)
 
 
 def _checked_references(request: TaskRequest, place: Place) -> frozenset[Path]:

@@ -226,3 +226,60 @@ async def test_a_parameter_that_nobody_knows_is_refused(api: Api, path: str) -> 
     assert code_of(response) == (422, "invalid_parameter")
     assert fields_of(response) == ["dryRun"]
     assert await api.rows() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "meant"),
+    [
+        ("/api/tasks", {"task_type": "noop"}, "task_type", "taskType"),
+        ("/api/tasks", {"taskType": "noop", "documentid": "d"}, "documentid", "documentId"),
+        ("/api/tasks", {"taskType": "noop", "retry": {"jiter": 1}}, "retry.jiter", "jitter"),
+        ("/api/tasks/bulk", [{"taskType": "noop", "paylod": {}}], "0.paylod", "payload"),
+        (
+            "/api/dags",
+            {"tasks": [{"key": "a", "taskType": "noop", "depends_on": []}]},
+            "tasks.0.depends_on",
+            "dependsOn",
+        ),
+        ("/api/documents/d/revert", {"to_revision": 1}, "to_revision", "toRevision"),
+        (
+            "/api/tasks",
+            {"taskType": "edit_page", "documentId": "d", "payload": {"page_id": "p", "content": "c"}},
+            "payload.page_id",
+            "pageId",
+        ),
+    ],
+)
+async def test_a_name_that_is_none_leads_to_the_one_that_was_meant(
+    api: Api, path: str, body: object, field: str, meant: str
+) -> None:
+    errors = problem_of(await api.post(path, body))["errors"]
+
+    assert f"There is no such field; did you mean {meant}?" in [
+        error["message"] for error in errors if error["field"] == field
+    ]
+
+
+async def test_a_large_body_is_told_the_name_that_was_meant_too(api: Api) -> None:
+    body = [{"taskType": "noop", "title": "a" * 190}] * 900 + [{"task_type": "noop"}]
+
+    refused = await api.post("/api/tasks/bulk", body)
+
+    assert fields_of(refused) == ["900.task_type"]
+    assert problem_of(refused)["errors"][0]["message"].endswith("did you mean taskType?")
+
+
+async def test_a_name_that_is_like_no_other_is_told_without_a_guess(api: Api) -> None:
+    (error,) = problem_of(await api.post("/api/tasks", {"taskType": "noop", "colour": "red"}))["errors"]
+
+    assert error["message"] == "There is no such field."
+
+
+@pytest.mark.parametrize(("given", "meant"), [("replacetext", "'replace_text'"), ("edit-page", "'edit_page'")])
+async def test_an_unknown_type_is_told_those_there_are_once_and_the_one_that_was_meant(
+    api: Api, given: str, meant: str
+) -> None:
+    problem = problem_of(await api.post("/api/tasks", {"taskType": given}))
+
+    assert problem["detail"].startswith(f"There is no task type '{given}'; known are: add_chapter, ")
+    assert problem["errors"] == [{"field": "taskType", "message": f"There is no such task type; did you mean {meant}?"}]

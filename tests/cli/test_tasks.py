@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.cli.conftest import LATER, OBJECTS, Plane, Tasks
+from tests.cli.conftest import LATER, OBJECTS, Officeplane, Plane, Tasks
 from tests.support import eventually
 
 
@@ -338,3 +338,21 @@ async def test_why_a_task_waits_is_explained(tasks: Tasks) -> None:
 
 async def _is_running(tasks: Tasks, task_id: str) -> bool:
     return (await tasks.read(task_id))["state"] == "RUNNING"
+
+
+async def test_with_json_a_refusal_is_json_as_the_api_said_it(tasks: Tasks) -> None:
+    ended = await tasks("submit", "noop", "--payload", '{"x": 1}', "--json")
+
+    assert (ended.code, ended.out) == (1, "")
+    problem = json.loads(ended.err)
+    assert problem["code"] == "invalid_payload"
+    assert problem["errors"] == [{"field": "payload.x", "message": "There is no such field."}]
+
+
+async def test_with_json_it_is_json_too_that_nobody_answers(officeplane: Officeplane) -> None:
+    ended = await officeplane("tasks", "list", "--json", "--url", "http://127.0.0.1:9")
+
+    assert (ended.code, ended.out) == (3, "")
+    problem = json.loads(ended.err)
+    assert problem["code"] == "unreachable"
+    assert "No answer from http://127.0.0.1:9" in problem["detail"]
