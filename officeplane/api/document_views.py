@@ -91,10 +91,14 @@ class ComparisonView(DifferenceView):
 
 
 class PreviewView(View):
-    """What an edit would do to a revision, the head."""
+    """What an edit would do to a revision, the head.
+
+    `result` is the task's, of a batch its edits' in `results`; without what is only known when it is
+    carried out: the revision, and the ids of what is made.
+    """
 
     revision: int
-    result: Any
+    result: dict[str, Any]
     diff: DifferenceView
 
 

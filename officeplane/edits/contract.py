@@ -36,13 +36,15 @@ class Occasion:
     task_id: str
     author: str
     at: datetime
-    _given: int = field(default=0, init=False)
+    given: list[str] = field(default_factory=list[str], init=False)
+    """The ids that were given out."""
     _warnings: list[EditWarning] = field(default_factory=list[EditWarning], init=False)
 
     def fresh_id(self, prefix: str) -> str:
         """Return an id that no other node has, the same one whenever the edit is applied."""
-        self._given += 1
-        return f"{prefix}-{hashlib.sha256(f'{self.task_id}/{self._given}'.encode()).hexdigest()[:12]}"
+        chosen = f"{self.task_id}/{len(self.given) + 1}"
+        self.given.append(f"{prefix}-{hashlib.sha256(chosen.encode()).hexdigest()[:12]}")
+        return self.given[-1]
 
     def warn(self, warnings: Iterable[EditWarning]) -> None:
         """Have the result tell of something that nobody would see in what was asked for."""

@@ -12,7 +12,7 @@ import socket
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import JsonValue, ValidationError
 
@@ -192,10 +192,13 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     shelf.drop(recipe)
     results: list[JsonValue] = []
     by_key: dict[str, JsonValue] = {}
+    given: list[str] = []
     try:
         for index, order in enumerate(body["edits"]):
             try:
-                result = _edit(order, by_key).apply(document, _occasion(order))
+                occasion = _occasion(order)
+                result = _edit(order, by_key).apply(document, occasion)
+                given += occasion.given
                 _refuse_large(result)
                 results.append(result)
                 by_key[order["key"] or ""] = result
@@ -207,7 +210,8 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
             told = difference(before, _Shown(document))
             document.package.rollback()
             shelf.put(recipe, opened)
-            return Answer({"results": results, "difference": told})
+            # The real edit gives other ids to what it makes.
+            return Answer(_without({"results": results, "difference": told}, frozenset(given)))
         written = document.package.write()
         # What an edit wrote is not trusted more than what somebody uploads.
         check_parts(document.package, document.package.renewed)
@@ -221,6 +225,18 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     shelf.put(hashlib.sha256(encoded).hexdigest(), opened)
     # What the file hashes to is computed by whoever keeps it.
     return Answer({"results": results}, [encoded, *new.values()])
+
+
+def _without(value: Any, ids: frozenset[str]) -> Any:
+    """Return a value without the fields that hold one of these ids."""
+    match value:
+        case dict():
+            fields = cast("dict[str, Any]", value).items()
+            return {name: _without(held, ids) for name, held in fields if not (isinstance(held, str) and held in ids)}
+        case list():
+            return [_without(held, ids) for held in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 class _Shown:

@@ -260,7 +260,7 @@ class Documents:
             [file],
         )
         results = answer.body["results"]
-        result = results if len(results) > 1 else results[0]
+        result = results[0] if request.children is None else {"results": results}
         return {"revision": at, "result": result, "diff": answer.body["difference"]}
 
     async def _first(

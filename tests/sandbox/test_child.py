@@ -108,7 +108,8 @@ def test_a_preview_tells_and_changes_nothing(line: Line, file: AFile, order: dic
     assert seen.attached == []
     assert line.text(file.name) == before
     after = line.ask(apply(file, order))
-    assert after.body["results"] == seen.body["results"]
+    # In a Word document ids are given by the task; elsewhere they are the file's own numbers.
+    assert seen.body["results"] == ([{}] if file is DOCX else after.body["results"])
     line.open(file)
     assert line.ask(apply(file, order)) == after
 

@@ -375,7 +375,6 @@ async def test_a_preview_tells_what_an_edit_would_do_and_stores_nothing(bench: W
     seen = await bench.runtime.documents.preview("plan", _edit())
 
     assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["One"]
-    assert seen["result"]["id"] == seen["diff"]["nodes"]["added"][0]["id"]
     assert await _rows(bench) == stored
     assert "One" not in await text(bench)
     assert (await edited(bench))["revision"] == 2
@@ -389,9 +388,44 @@ async def test_a_preview_of_several_edits_tells_of_each(bench: Workbench) -> Non
 
     seen = await bench.runtime.documents.preview("plan", batch)
 
-    one, two = seen["result"]
-    assert one["id"] != two["id"]
+    assert len(seen["result"]["results"]) == 2
     assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["One", "Two"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_preview_of_a_batch_has_its_results_where_the_batch_has_them(bench: Workbench, count: int) -> None:
+    await a_document(bench)
+    children = [{"task_type": "add_chapter", "payload": {"title": "One"}}] * count
+
+    seen = await bench.runtime.documents.preview("plan", TaskRequest.from_python({"children": children}))
+
+    assert set(seen["result"]) == {"results"}
+    assert len(seen["result"]["results"]) == count
+
+
+async def test_a_preview_shows_no_id_that_the_edit_will_not_give(bench: Workbench) -> None:
+    await a_document(bench)
+    chapter = (await edited(bench))["id"]
+    batch = TaskRequest.from_python(
+        {
+            "children": [
+                {
+                    "key": "risks",
+                    "task_type": "add_section",
+                    "payload": {"title": "Risks", "chapterId": chapter},
+                },
+                {"task_type": "write_page", "payload": {"sectionId": {"$ref": "risks.id"}, "content": "Rain."}},
+                {"task_type": "replace_text", "payload": {"find": "One", "replace": "First"}},
+            ]
+        }
+    )
+
+    seen = await bench.runtime.documents.preview("plan", batch)
+
+    assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["Risks", "Rain."]
+    assert {node.get("id") for node in seen["diff"]["nodes"]["added"]} == {None}
+    assert {node["id"] for node in seen["diff"]["nodes"]["changed"]} == {chapter}
+    assert [result.get("id") for result in seen["result"]["results"][:2]] == [None, None]
 
 
 async def test_a_preview_refuses_what_is_about_another_document(bench: Workbench) -> None:
