@@ -64,6 +64,10 @@ class InvalidEditError(OfficePlaneError):
 
     code = "invalid_edit"
 
+    def __init__(self, message: str, facts: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.facts = facts or {}
+
 
 class UnsupportedDocumentError(OfficePlaneError):
     """The file is not one that is opened here; `reason` is a stable word for why."""

@@ -15,6 +15,7 @@ WARNINGS_MAX: Final = 100
 
 _NAMED_MAX: Final = 20
 _DETAIL_MAX: Final = 300
+_NAME_MAX: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,14 @@ class Loss:
     name: str = ""
     """What it is called or says, where it does."""
 
+    def as_json(self, times: int) -> dict[str, Any]:
+        """Return it as the error of a refused edit has it."""
+        about = {} if self.node_id is None else {"nodeId": _cut(self.node_id, _DETAIL_MAX)}
+        named = {"name": _cut(self.name, _NAME_MAX)} if self.name else {}
+        return {"kind": self.kind, **about, **named, "times": times}
+
     def __str__(self) -> str:
-        return f"{self.kind} {_cut(self.name, 60)!r}" if self.name else self.kind
+        return f"{self.kind} {_cut(self.name, _NAME_MAX)!r}" if self.name else self.kind
 
 
 def as_json(warnings: Sequence[EditWarning]) -> list[dict[str, Any]]:
@@ -70,7 +77,8 @@ def refusal(losses: Iterable[Loss]) -> InvalidEditError:
     more = len(counted) - len(named)
     return InvalidEditError(
         f"it would destroy what it does not name: {', '.join(named)}{f' and {more} more' if more else ''}; "
-        'to do it all the same, say "discard": true'
+        'to do it all the same, say "discard": true',
+        {"losses": [loss.as_json(times) for loss, times in list(counted.items())[:WARNINGS_MAX]]},
     )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from officeplane.domain.document import Format
+from officeplane.domain.warning import WARNINGS_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.sandbox.frames import Bounds
 
@@ -40,6 +41,21 @@ class _Node(BaseModel):
     children: Annotated[list["_Node"], FailFast()]
 
 
+class _Loss(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    kind: Annotated[str, Field(max_length=100)]
+    nodeId: Annotated[str, Field(max_length=1_000)] = ""  # noqa: N815 - as JSON has it
+    name: Annotated[str, Field(max_length=1_000)] = ""
+    times: int
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    losses: Annotated[list[_Loss], Field(max_length=WARNINGS_MAX), FailFast()] = []
+
+
 class Answer(BaseModel):
     """Whatever a child may say."""
 
@@ -49,6 +65,7 @@ class Answer(BaseModel):
     more: bool = False
     missing: Annotated[str, Field(max_length=64)] = ""
     invalid: _Told = ""
+    facts: _Facts = _Facts()
     index: Annotated[int, Field(ge=0)] = 0
     unsupported: Annotated[list[_Told], Field(min_length=2, max_length=2)] = []
     too_large: bool = False

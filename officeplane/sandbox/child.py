@@ -97,7 +97,7 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
     except _NotHereError as missing:
         return Answer({"missing": missing.recipe})
     except CANNOT_WORK as error:
-        return Answer({"invalid": _told(error)})
+        return Answer(_told(error))
     except TooLargeToShowError:
         return Answer({"too_large": True})
     except UnsupportedDocumentError as error:
@@ -108,8 +108,10 @@ def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
         return Answer({"broke": traceback.format_exc(limit=-8), "error": describe(error)})
 
 
-def _told(error: Exception) -> str:
-    return f"a reference leads nowhere: {error}" if isinstance(error, MissingResultError) else str(error)
+def _told(error: Exception) -> Body:
+    facts = dict(error.facts) if isinstance(error, InvalidEditError) else {}
+    where = "a reference leads nowhere: " if isinstance(error, MissingResultError) else ""
+    return {"invalid": f"{where}{error}", "facts": facts}
 
 
 def _open(shelf: Shelf, sent: Body, data: bytes) -> None:
@@ -205,7 +207,7 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
             except CANNOT_WORK as error:
                 document.package.rollback()
                 shelf.put(recipe, opened)
-                return Answer({"invalid": _told(error), "index": index})
+                return Answer({**_told(error), "index": index})
         if before is not None:
             told = difference(before, _Shown(document))
             document.package.rollback()

@@ -296,7 +296,7 @@ class Documents:
     @staticmethod
     async def _told(answer: Frame) -> Frame:
         if "invalid" in answer.body:
-            raise InvalidEditError(str(answer.body["invalid"]))
+            raise InvalidEditError(str(answer.body["invalid"]), answer.body["facts"])
         if "unsupported" in answer.body:
             reason, message = answer.body["unsupported"]
             raise UnsupportedDocumentError(reason, message)

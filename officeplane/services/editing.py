@@ -148,10 +148,10 @@ class Editing:
         keys: Sequence[str | None] | None = None,
     ) -> Outcome:
         match answer.body:
-            case {"invalid": message, "index": int(index)}:
-                return _invalid(str(message), None if keys is None else index)
-            case {"invalid": message}:
-                return _invalid(str(message))
+            case {"invalid": message, "facts": facts, "index": int(index)}:
+                return _invalid(str(message), None if keys is None else index, facts)
+            case {"invalid": message, "facts": facts}:
+                return _invalid(str(message), facts=facts)
             case {"unsupported": [_, message]}:
                 return _invalid(str(message))
             case {"results": [*results]} if len(results) == len(edits):
@@ -304,5 +304,5 @@ def _conflicting(conflict: Conflict) -> Failed:
     return Failed(Failure(FailureKind.EDIT_CONFLICT, conflict.message, facts=conflict.facts))
 
 
-def _invalid(message: str, child: int | None = None) -> Failed:
-    return Failed(Failure(FailureKind.INVALID_EDIT, message, child))
+def _invalid(message: str, child: int | None = None, facts: Mapping[str, object] | None = None) -> Failed:
+    return Failed(Failure(FailureKind.INVALID_EDIT, message, child, facts=facts or {}))

@@ -428,9 +428,27 @@ async def test_a_preview_refuses_to_destroy_what_is_not_named_and_warns_where_it
         f"/api/documents/{document_id}/preview", {"taskType": "edit_page", "payload": {**payload, "discard": True}}
     )
 
-    assert code_of(refused) == (422, "invalid_edit")
-    assert "picture 'Picture 1'" in problem_of(refused)["detail"]
+    assert refused.status_code == 422
+    problem = json_of(refused)
+    assert problem["code"] == "invalid_edit"
+    assert "picture 'Picture 1'" in problem["detail"]
+    assert {"kind": "picture", "nodeId": page, "name": "Picture 1", "times": 1} in problem["losses"]
     assert {"code": "lost", "nodeId": page, "detail": "picture 'Picture 1'"} in json_of(meant)["result"]["warnings"]
+
+
+async def test_an_edit_that_would_destroy_something_fails_with_a_list_of_it(api: Api, document_id: str) -> None:
+    await put(api, document_id, pictures())
+    nodes = json_of(await api.get(f"/api/documents/{document_id}/outline"))["nodes"]
+    (page,) = [node["id"] for node in nodes[0]["children"] if node["kind"] == "page"]
+
+    task = await api.submit(taskType="edit_page", documentId=document_id, payload={"pageId": page, "content": "other"})
+    await run(api.worker, task["id"])
+
+    failed = json_of(await api.get(f"/api/tasks/{task['id']}"))
+    assert failed["state"] == "FAILED"
+    assert failed["error"]["kind"] == "invalid_edit"
+    assert [loss["name"] for loss in failed["error"]["losses"]] == ["Picture 1", "Picture 2"]
+    assert json_of(await api.get(f"/api/documents/{document_id}"))["revision"] == 1
 
 
 async def test_a_deleted_document_is_gone(api: Api, document_id: str) -> None:

@@ -4,10 +4,17 @@ from officeplane.domain.warning import WARNINGS_MAX, EditWarning, Loss, as_json,
 def test_a_refusal_names_what_would_be_lost_and_how_to_do_it_all_the_same() -> None:
     losses = [Loss("picture", "page-1", "Logo"), *[Loss("footnote", "page-1")] * 3]
 
-    told = str(refusal(losses))
+    refused = refusal(losses)
 
+    told = str(refused)
     assert "picture 'Logo' in page-1, footnote (3 times) in page-1" in told
     assert '"discard": true' in told
+    assert refused.facts == {
+        "losses": [
+            {"kind": "picture", "nodeId": "page-1", "name": "Logo", "times": 1},
+            {"kind": "footnote", "nodeId": "page-1", "times": 3},
+        ]
+    }
 
 
 def test_a_refusal_of_thousands_of_losses_is_short() -> None:
