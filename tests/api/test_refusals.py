@@ -228,28 +228,28 @@ async def test_a_parameter_that_nobody_knows_is_refused(api: Api, path: str) -> 
     assert await api.rows() == before
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "field", "meant"),
-    [
-        ("/api/tasks", {"task_type": "noop"}, "task_type", "taskType"),
-        ("/api/tasks", {"taskType": "noop", "documentid": "d"}, "documentid", "documentId"),
-        ("/api/tasks", {"taskType": "noop", "retry": {"jiter": 1}}, "retry.jiter", "jitter"),
-        ("/api/tasks/bulk", [{"taskType": "noop", "paylod": {}}], "0.paylod", "payload"),
-        (
-            "/api/dags",
-            {"tasks": [{"key": "a", "taskType": "noop", "depends_on": []}]},
-            "tasks.0.depends_on",
-            "dependsOn",
-        ),
-        ("/api/documents/d/revert", {"to_revision": 1}, "to_revision", "toRevision"),
-        (
-            "/api/tasks",
-            {"taskType": "edit_page", "documentId": "d", "payload": {"page_id": "p", "content": "c"}},
-            "payload.page_id",
-            "pageId",
-        ),
-    ],
-)
+MEANT: list[tuple[str, object, str, str]] = [
+    ("/api/tasks", {"task_type": "noop"}, "task_type", "taskType"),
+    ("/api/tasks", {"taskType": "noop", "documentid": "d"}, "documentid", "documentId"),
+    ("/api/tasks", {"taskType": "noop", "retry": {"jiter": 1}}, "retry.jiter", "jitter"),
+    ("/api/tasks/bulk", [{"taskType": "noop", "paylod": {}}], "0.paylod", "payload"),
+    (
+        "/api/dags",
+        {"tasks": [{"key": "a", "taskType": "noop", "depends_on": []}]},
+        "tasks.0.depends_on",
+        "dependsOn",
+    ),
+    ("/api/documents/d/revert", {"to_revision": 1}, "to_revision", "toRevision"),
+    (
+        "/api/tasks",
+        {"taskType": "edit_page", "documentId": "d", "payload": {"page_id": "p", "content": "c"}},
+        "payload.page_id",
+        "pageId",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "field", "meant"), MEANT)
 async def test_a_name_that_is_none_leads_to_the_one_that_was_meant(
     api: Api, path: str, body: object, field: str, meant: str
 ) -> None:
