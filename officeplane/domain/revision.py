@@ -162,6 +162,8 @@ class NewRevision:
     task_type: str | None
     author: str | None
     note: str | None = None
+    title: str | None = None
+    """What the file calls itself, if that may be something else than before; empty for nothing."""
 
     @property
     def pieces_size(self) -> int:

@@ -6,8 +6,13 @@ from typing import Final
 
 from lxml import etree
 
+from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.archive import entries
+from officeplane.formats.inflation import inflate
+from officeplane.formats.link_checks import links, target
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, declare
+from officeplane.formats.xml import parse
 
 _CORE: Final = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
 _DC: Final = "http://purl.org/dc/elements/1.1/"
@@ -16,6 +21,11 @@ _XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 _RELATIONSHIP: Final = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
 _CONTENT_TYPE: Final = "application/vnd.openxmlformats-package.core-properties+xml"
 _PART: Final = "docProps/core.xml"
+_LINKS: Final = "_rels/.rels"
+_READ_MAX: Final = 1024 * 1024
+TITLE_MAX: Final = 200
+"""How much of a title is of interest outside of the file."""
+
 _EMPTY: Final = (
     f'<cp:coreProperties xmlns:cp="{_CORE}" xmlns:dc="{_DC}" xmlns:dcterms="{_TERMS}" xmlns:xsi="{_XSI}"/>'
 ).encode()
@@ -47,6 +57,29 @@ def property_of(package: Package, name: str) -> str:
         return ""
     named = "creator" if name == "author" else name
     return package.tree(part).findtext(f"{{{_NAMESPACES[named]}}}{named}") or ""
+
+
+def title_of(package: Package) -> str:
+    """Return what an open file calls itself, as much as anybody wants to read; empty for nothing."""
+    return _title(property_of(package, "title"))
+
+
+def title_in(data: bytes) -> str:
+    """Return the same of the bytes of an admitted file, of which hardly anything is read for that."""
+    found = {entry.name: entry for entry in entries(data) if entry.size <= _READ_MAX}
+    try:
+        for link in links(parse(bytes(inflate(data, found[_LINKS])))) if _LINKS in found else ():
+            part = found.get(target(_LINKS, link)) if link.type == _RELATIONSHIP else None
+            if part is not None:
+                return _title(parse(bytes(inflate(data, part))).findtext(f"{{{_DC}}}title") or "")
+    except UnsupportedDocumentError:
+        # A part that is used for nothing else may be anything.
+        return ""
+    return ""
+
+
+def _title(text: str) -> str:
+    return " ".join(text.split())[:TITLE_MAX]
 
 
 def _core(package: Package) -> str:

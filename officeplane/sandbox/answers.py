@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from officeplane.domain.document import Format
 from officeplane.domain.warning import WARNINGS_MAX
+from officeplane.formats.properties import TITLE_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.sandbox.frames import Bounds
 
@@ -73,6 +74,7 @@ class Answer(BaseModel):
     error: _Told = ""
     format: Annotated[Format, Field(strict=False)] = Format.DOCX
     cuts: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=20_000), FailFast()] = []
+    title: Annotated[str, Field(max_length=TITLE_MAX)] = ""
     nodes: Annotated[list[_Node], FailFast()] = []
     difference: dict[str, Any] = {}
     # The first thing that is wrong is enough: to list all of them takes many times what was sent.

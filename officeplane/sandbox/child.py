@@ -26,11 +26,13 @@ from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTo
 from officeplane.domain.revision import PieceKey
 from officeplane.edits.catalogue import all_edits
 from officeplane.edits.contract import Edit, Occasion
+from officeplane.edits.set_properties import SetProperties
 from officeplane.formats.blank import blank
 from officeplane.formats.diff import difference
 from officeplane.formats.gate import admit, check_parts
 from officeplane.formats.opening import Document, fingerprint
 from officeplane.formats.package import part_cuts
+from officeplane.formats.properties import title_in, title_of
 from officeplane.formats.shown import Measure
 from officeplane.sandbox import limits
 from officeplane.sandbox.frames import Body, receive, send
@@ -127,7 +129,8 @@ def _find(shelf: Shelf, recipe: str) -> Opened:
 
 
 def _check(_shelf: Shelf, _body: Body, attached: list[bytes]) -> Answer:
-    return Answer({"format": admit(attached[0]), "cuts": part_cuts(attached[0])})
+    (data,) = attached
+    return Answer({"format": admit(data), "cuts": part_cuts(data), "title": title_in(data)})
 
 
 def _blank(_shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
@@ -226,7 +229,10 @@ def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
     encoded = written.recipe.encode()
     shelf.put(hashlib.sha256(encoded).hexdigest(), opened)
     # What the file hashes to is computed by whoever keeps it.
-    return Answer({"results": results}, [encoded, *new.values()])
+    answer: Body = {"results": results}
+    if any(order["taskType"] == SetProperties.task_type for order in body["edits"]):
+        answer["title"] = title_of(document.package)
+    return Answer(answer, [encoded, *new.values()])
 
 
 def _without(value: Any, ids: frozenset[str]) -> Any:

@@ -96,7 +96,7 @@ class Documents:
         answer = await self._told(await self._sandbox.ask({"deed": "blank", "format": format, "title": title}))
         async with spooled_bytes(answer.attached[0]) as spool:
             await spool.admitted(self._sandbox)
-            if not await self._first(chosen, format, spool, title, author):
+            if not await self._first(chosen, format, spool, author):
                 raise DocumentExistsError(chosen)
         return await self.show(chosen)
 
@@ -114,7 +114,7 @@ class Documents:
         if known is None:
             if if_match is not None:
                 raise DocumentNotFoundError(document_id)
-            if await self._first(document_id, kind, spool, None, author):
+            if await self._first(document_id, kind, spool, author):
                 return Put(await self.show(document_id), was_made=True, task=None)
             known = await self.show(document_id)
         if known.format is not kind:
@@ -263,11 +263,9 @@ class Documents:
         result = results[0] if request.children is None else {"results": results}
         return {"revision": at, "result": result, "diff": answer.body["difference"]}
 
-    async def _first(
-        self, document_id: str, format: Format, spool: Spool, title: str | None, author: str | None
-    ) -> bool:
+    async def _first(self, document_id: str, format: Format, spool: Spool, author: str | None) -> bool:
         async def made(connection: Connection) -> bool:
-            head = await documents.create(connection, document_id, format, title, author)
+            head = await documents.create(connection, document_id, format, spool.title or None, author)
             if head is None:
                 return False
             upload = await spool.keep(connection, document_id, None)
@@ -311,7 +309,16 @@ def _opened(document_id: str, stored: Stored) -> OpenedFile:
 
 def _revision(document_id: str, format: Format, base: int, upload: Upload, author: str | None) -> NewRevision:
     return NewRevision(
-        DocumentId(document_id), format, base, upload.recipe, {}, upload.sha256, upload.size, None, author
+        DocumentId(document_id),
+        format,
+        base,
+        upload.recipe,
+        {},
+        upload.sha256,
+        upload.size,
+        None,
+        author,
+        title=upload.title,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError
-from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.failure import Failure, FailureKind, storable
 from officeplane.domain.outcome import RESULT_BYTES_MAX, Edited, Failed, Outcome, Succeeded
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe
 from officeplane.domain.task import ClaimedTask
@@ -157,7 +157,8 @@ class Editing:
             case {"results": [*results]} if len(results) == len(edits):
                 made = await made_of(self._ledger, self._known, work.document_id, head.recipe, answer.attached)
                 result = results[0] if keys is None and len(edits) == 1 else {"results": results}
-                return self._edited(work, head, result, *made)
+                title = answer.body.get("title")
+                return self._edited(work, head, result, *made, title=None if title is None else storable(title))
             case other:
                 message = f"the process that had the document open answered with {sorted(other)}"
                 raise ChildDiedError(message)
@@ -170,7 +171,7 @@ class Editing:
         revision = stored.revision
         return self._edited(
             Work.of(task, head.author), head, {"revertedTo": number}, stored.recipe, {}, revision.sha256, revision.size,
-            f"as of revision {number}",
+            f"as of revision {number}", await documents.title_as_of(self._ledger, task.document_id, number),
         )  # fmt: skip
 
     async def _upload(self, task: ClaimedTask, head: Head, upload_id: str) -> Outcome:
@@ -186,7 +187,9 @@ class Editing:
             since = await made_since(self._ledger, task.document_id, upload.if_match, head.revision)
             facts = {"expected": upload.if_match, "actual": head.revision, **since}
             return _conflicting(Conflict(message, facts))
-        return self._edited(Work.of(task, head.author), head, {}, upload.recipe, {}, upload.sha256, upload.size)
+        return self._edited(
+            Work.of(task, head.author), head, {}, upload.recipe, {}, upload.sha256, upload.size, title=upload.title
+        )
 
     @staticmethod
     def _edited(
@@ -198,6 +201,7 @@ class Editing:
         sha256: str,
         size: int,
         note: str | None = None,
+        title: str | None = None,
     ) -> Edited | Failed:
         told = json_of({**result, "revision": head.revision + 1})
         if len(told) > RESULT_BYTES_MAX:
@@ -213,6 +217,7 @@ class Editing:
             work.task_type,
             work.author,
             note,
+            title,
         )
         return Edited(told, revision)
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import IO
 
 from officeplane.domain.document import Format, UnsupportedDocumentError
+from officeplane.domain.failure import storable
 from officeplane.domain.revision import PIECE_BYTES_MAX, RecipeWriter
 from officeplane.sandbox.births import ChildDiedError
 from officeplane.sandbox.pool import Sandbox
@@ -26,6 +27,7 @@ class Spool:
         self._size = size
         self._cuts: Sequence[int] = ()
         self._format: Format | None = None
+        self.title = ""
 
     async def admitted(self, sandbox: Sandbox) -> Format:
         """Return what the file is; one that is not opened here is refused. It is looked at once."""
@@ -48,6 +50,7 @@ class Spool:
         # names other places harms nobody else: in between them nothing may be left out.
         self._cuts = sorted({cut for cut in answer.body["cuts"] if cut < self._size})
         self._format = Format(answer.body["format"])
+        self.title = storable(answer.body["title"])
         return self._format
 
     async def keep(self, executor: Executor, document_id: str, if_match: int | None) -> Upload:
@@ -60,7 +63,7 @@ class Spool:
                 await documents.keep_pieces(executor, document_id, writer.pieces)
                 writer.pieces.clear()
         await documents.keep_pieces(executor, document_id, writer.pieces)
-        return Upload(if_match, digest.hexdigest(), writer.size, writer.finish())
+        return Upload(if_match, digest.hexdigest(), writer.size, writer.finish(), self.title)
 
     def _blocks(self, cuts: Sequence[int]) -> Iterator[bytes]:
         self._file.seek(0)

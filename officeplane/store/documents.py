@@ -45,6 +45,8 @@ class Upload:
     sha256: str
     size: int
     recipe: Recipe
+    title: str | None = None
+    """What it calls itself; empty for nothing, none if nobody has looked."""
 
 
 async def create(
@@ -102,7 +104,7 @@ def revision_columns(revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> 
     rows = [
         (
             task_id, new.document_id, new.base, new.task_type, new.author, new.note, new.sha256, new.size,
-            new.recipe.encode(),
+            new.recipe.encode(), new.title,
         )
         for task_id, new in sorted(revisions, key=lambda revision: revision[1].document_id)
     ]  # fmt: skip
@@ -174,6 +176,12 @@ async def history(executor: Executor, document_id: str, *, before: int, after: i
     return [_revision(row) for row in await executor.fetch(_SQL["history"], document_id, before, after, limit)]
 
 
+async def title_as_of(executor: Executor, document_id: str, number: int) -> str | None:
+    """Return what a document's file called itself as of a revision; none if nobody has looked."""
+    rows = await executor.fetch(_SQL["title_as_of"], document_id, number)
+    return rows[0]["title"] if rows else None
+
+
 async def stage_upload(executor: Executor, upload_id: str, document_id: str, upload: Upload) -> None:
     """Keep a file that waits for its turn."""
     await executor.fetch(
@@ -184,6 +192,7 @@ async def stage_upload(executor: Executor, upload_id: str, document_id: str, upl
         upload.sha256,
         upload.size,
         upload.recipe.encode(),
+        upload.title,
     )
 
 
@@ -192,7 +201,8 @@ async def upload(executor: Executor, upload_id: str, document_id: str) -> Upload
     rows = await executor.fetch(_SQL["upload"], upload_id, document_id)
     if not rows:
         return None
-    return Upload(rows[0]["if_match"], rows[0]["sha256"], rows[0]["size"], Recipe.decode(rows[0]["recipe"]))
+    (row,) = rows
+    return Upload(row["if_match"], row["sha256"], row["size"], Recipe.decode(row["recipe"]), row["title"])
 
 
 async def prune_uploads(executor: Executor, older_than_seconds: float) -> int:

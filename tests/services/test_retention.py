@@ -270,7 +270,7 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
 
 async def test_an_uploaded_file_is_kept_while_its_task_waits_and_not_much_longer(bench: Workbench) -> None:
     await a_document(bench)
-    upload = Upload(None, "0" * 64, 1, Recipe((b"x",)))
+    upload = Upload(None, "0" * 64, 1, Recipe((b"x",)), None)
     for upload_id in (WAITING_UPLOAD, DONE_UPLOAD):
         await documents.stage_upload(bench.runtime.ledger, upload_id, "plan", upload)
     await bench.execute("UPDATE uploads SET created_at = now() - interval '2 days'")

@@ -242,7 +242,7 @@ async def test_a_condition_is_one_of_three(bench: Workbench, ledger: Ledger) -> 
 
 async def test_an_upload_waits_for_its_turn_and_for_its_document_only(ledger: Ledger) -> None:
     upload_id = str(uuid7())
-    upload = Upload(3, "a hash", 5, Recipe((b"bytes",)))
+    upload = Upload(3, "a hash", 5, Recipe((b"bytes",)), "A title")
 
     await documents.stage_upload(ledger, upload_id, "doc", upload)
 
@@ -284,7 +284,7 @@ async def test_the_uploads_of_a_deleted_document_are_gone_with_their_pieces(ledg
     recipe = file.finish()
     await documents.keep_pieces(ledger, "doc", file.pieces)
     await documents.stage_upload(
-        ledger, upload_id, "doc", Upload(None, hashlib.sha256(PIECE).hexdigest(), file.size, recipe)
+        ledger, upload_id, "doc", Upload(None, hashlib.sha256(PIECE).hexdigest(), file.size, recipe, None)
     )
 
     await documents.delete(ledger, "doc")

@@ -114,7 +114,7 @@ HOT: Final = [
         "settlements",
         "settle_edits",
         f"{WELL}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {DOCUMENTS}, {NUMBERS}, {TEXTS}, "
-        f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}, "
+        f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}, "
         f"{IDS}, {NUMBERS}, {IDS}, {IDS}, {TEXTS}, {JSONS}, {NUMBERS}",
         "pkey",
         "lane",

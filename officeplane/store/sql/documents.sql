@@ -50,13 +50,14 @@ SELECT id, head FROM documents WHERE id = ANY($1::text[]) AND deleted_at IS NULL
 -- and has compared the heads. No row: never.
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-                         $8::bigint[], $9::bytea[])
-           AS g(document_id, base, task_id, task_type, author, note, sha256, size, recipe)
+                         $8::bigint[], $9::bytea[], $10::text[])
+           AS g(document_id, base, task_id, task_type, author, note, sha256, size, recipe, title)
 ), added AS (
-    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe)
-    SELECT document_id, base + 1, base, task_id, task_type, author, note, sha256, size, recipe FROM given
+    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
+    SELECT document_id, base + 1, base, task_id, task_type, author, note, sha256, size, recipe, title FROM given
 ), moved AS (
-    UPDATE documents d SET head = given.base + 1, updated_at = clock_timestamp()
+    UPDATE documents d SET head = given.base + 1, updated_at = clock_timestamp(),
+           title = nullif(coalesce(given.title, d.title), '')
       FROM given WHERE d.id = given.document_id
 )
 INSERT INTO events (kind, task_ids, document_ids)
@@ -93,13 +94,18 @@ SELECT r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r
  WHERE d.id = $1 AND d.deleted_at IS NULL AND r.revision < $2::bigint AND r.revision > $3::bigint
  ORDER BY r.revision DESC LIMIT $4::integer
 
+-- name: title_as_of
+-- What a document's file called itself as of a revision. No row: nobody has looked.
+SELECT title FROM revisions WHERE document_id = $1 AND revision <= $2::bigint AND title IS NOT NULL
+ ORDER BY revision DESC LIMIT 1
+
 -- name: stage_upload
 -- Keeps a file that waits for its turn. No row: never.
-INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe, title) VALUES ($1, $2, $3, $4, $5, $6, $7)
 
 -- name: upload
 -- A file that waits for its turn. No row: it was thrown away.
-SELECT if_match, sha256, size, recipe FROM uploads WHERE id = $1::uuid AND document_id = $2
+SELECT if_match, sha256, size, recipe, title FROM uploads WHERE id = $1::uuid AND document_id = $2
 
 -- part: abandoned_now
 -- Whether an upload `u` waits for nothing any more.

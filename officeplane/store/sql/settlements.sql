@@ -210,8 +210,8 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim
 WITH revised AS MATERIALIZED (
     SELECT e.*, coalesce(d.head = e.base, false) AS fits
       FROM unnest($13::uuid[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[], $19::text[],
-                  $20::bigint[], $21::bytea[])
-               AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe)
+                  $20::bigint[], $21::bytea[], $22::text[])
+               AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe, title)
       LEFT JOIN LATERAL (SELECT head FROM documents
                           WHERE id = e.document_id AND deleted_at IS NULL FOR NO KEY UPDATE) d ON true
 ), o AS (
@@ -222,7 +222,7 @@ WITH revised AS MATERIALIZED (
 ), riders AS (
     SELECT r.*, settled.document_id
       FROM settled
-      JOIN unnest($25::uuid[], $26::integer[], $27::uuid[], $28::uuid[], $29::text[], $30::jsonb[], $31::float8[])
+      JOIN unnest($26::uuid[], $27::integer[], $28::uuid[], $29::uuid[], $30::text[], $31::jsonb[], $32::float8[])
                AS r(leader_id, place, task_id, claim_id, version, result, seconds)
         ON r.leader_id = settled.id
      WHERE settled.state = 'COMPLETED' AND NOT EXISTS ({pause_of} settled.document_id OFFSET 0)
@@ -250,16 +250,21 @@ WITH revised AS MATERIALIZED (
     UNION ALL SELECT id, state, document_id, task_type, '', $5::text FROM ridden
 ), {counted}
 ), added AS (
-    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe)
-    SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe
+    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
+    SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe,
+           r.title
       FROM ended JOIN revised r ON r.task_id = ended.id WHERE ended.state = 'COMPLETED'
-    RETURNING document_id, revision, task_id
+    RETURNING document_id, revision, task_id, title
 ), moved AS (
-    UPDATE documents d SET head = newest.revision, updated_at = clock_timestamp()
-      FROM (SELECT document_id, max(revision) AS revision FROM added GROUP BY 1) newest WHERE d.id = newest.document_id
+    UPDATE documents d SET head = newest.revision, updated_at = clock_timestamp(),
+           title = nullif(coalesce(newest.title, d.title), '')
+      FROM (SELECT document_id, max(revision) AS revision,
+                   (array_agg(title ORDER BY revision DESC) FILTER (WHERE title IS NOT NULL))[1] AS title
+              FROM added GROUP BY 1) newest
+     WHERE d.id = newest.document_id
 ), kept AS (
     INSERT INTO pieces (document_id, key, bytes)
-    SELECT p.document_id, p.key, p.bytes FROM unnest($22::text[], $23::bytea[], $24::bytea[]) AS p(document_id, key, bytes)
+    SELECT p.document_id, p.key, p.bytes FROM unnest($23::text[], $24::bytea[], $25::bytea[]) AS p(document_id, key, bytes)
      WHERE p.document_id IN (SELECT document_id FROM added)
     ON CONFLICT DO NOTHING
 {followed}
