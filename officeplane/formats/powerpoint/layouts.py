@@ -46,6 +46,7 @@ class Layout:
     part: str
     master: str
     name: str
+    """What it is called, in one line: some are called by several."""
     type: str
     root: Element
 
@@ -59,7 +60,7 @@ def layouts(package: Package, main: str) -> list[Layout]:
         for part in _parts(package, master, entries, "slideLayout"):
             root = package.tree(part)
             content = root.find(p("cSld"))
-            name = "" if content is None else content.get("name", "")
+            name = " ".join(("" if content is None else content.get("name", "")).split())
             found.append(Layout(part, master, name, root.get("type", ""), root))
     return found
 

@@ -1,0 +1,41 @@
+"""Kinds of presentations that other programs write."""
+
+import pytest
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.edits.add_slide import AddSlide
+from officeplane.edits.set_properties import SetProperties
+from officeplane.edits.write_page import WritePage
+from tests.fixtures.documents import powerpoint
+from tests.formats.powerpoint.decks import applied, opened, parts, reopened, written
+
+RELATIONSHIPS = "application/vnd.openxmlformats-package.relationships+xml"
+
+
+def test_a_layout_whose_name_has_a_line_break_is_listed_and_named_in_one_line() -> None:
+    deck = opened(powerpoint.each_part_named())
+
+    with pytest.raises(InvalidEditError, match="there are 'Title Slide', 'Title and content', 'Section Header'"):
+        applied(deck, AddSlide(layout="Fancy", title="x"))
+    applied(deck, AddSlide(layout="Title and content", title="Other"))
+
+    assert reopened(written(deck)).slides[1].slide_layout.part.partname == "/ppt/slideLayouts/slideLayout2.xml"
+
+
+def test_new_parts_are_named_where_the_kind_of_each_part_is() -> None:
+    deck = opened(powerpoint.each_part_named())
+
+    applied(
+        deck,
+        WritePage(content="# New\n\n[there](https://example.org/)\n\n|a|\n|-|\n|[here](https://example.com/)|"),
+        AddSlide(title="Newer", notes="Say so"),
+        SetProperties(title="Named"),
+    )
+
+    data = written(deck)
+    types = parts(data)["[Content_Types].xml"].decode()
+    rels = [name for name in parts(data) if name.endswith(".rels")]
+    assert [name for name in rels if f'PartName="/{name}" ContentType="{RELATIONSHIPS}"' not in types] == []
+    assert [name for name in parts(data) if name.startswith("docProps/core")] == ["docProps/core.xml"]
+    assert parts(data)["_rels/.rels"].count(b"docProps/core.xml") == 1
+    assert b">Named<" in parts(data)["docProps/core.xml"]
