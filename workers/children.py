@@ -20,18 +20,20 @@ import structlog
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.ids import TaskId
-from officeplane.domain.outcome import Failed, Outcome, Succeeded, Waiting
+from officeplane.domain.outcome import RESULT_BYTES_MAX, Failed, Outcome, Succeeded, Waiting
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.context import Reader, Reports
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawns
 from workers.environment import handler_environment
-from workers.frames import Message, packed, read
+from workers.frames import MalformedMessageError, Message, packed, read
 from workers.results import EditsWanted
 
 TASKS_PER_CHILD: Final = 1_000
 LAST_WORDS_SECONDS: Final = 0.2
+START_SECONDS: Final = 60.0
+_KINDS: Final = frozenset(kind.value for kind in FailureKind)
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -94,6 +96,11 @@ class Children:
                 return await self.run(task, payload_json, reports, reader, spawns)
             _log.warning("child.died", task_id=task.id, task_type=task.task_type, status=status)
             return Failed(Failure(FailureKind.CRASH, _epitaph(status)), killed_its_child=True)
+        except MalformedMessageError as error:
+            await asyncio.shield(child.end())
+            _log.exception("child.garbage", task_id=task.id, task_type=task.task_type)
+            message = f"its process sent what is no message, and was ended: {error}"
+            return Failed(Failure(FailureKind.CRASH, message), killed_its_child=True)
         except BaseException:
             await asyncio.shield(child.end())
             raise
@@ -142,7 +149,9 @@ class Children:
         reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 24)
         child = _Child(process, reader, writer)
         try:
-            await read(reader)
+            # Attempts that wait for it have times of their own; it would be waited for by the next, too.
+            async with asyncio.timeout(START_SECONDS):
+                await read(reader)
         except BaseException:
             await asyncio.shield(child.end())
             raise
@@ -154,12 +163,12 @@ class Children:
     ) -> Outcome | EditsWanted:
         while True:
             match await read(child.reader):
-                case {"result": None | str() as result_json}:
+                case {"result": None | str() as result_json} if len(result_json or "") <= RESULT_BYTES_MAX:
                     return Succeeded(result_json)
-                case {"failed": [str(kind), str(message), None | int() | float() as retry_after]}:
+                case {"failed": [str(kind), str(message), None | int() | float() as retry_after]} if kind in _KINDS:
                     return Failed(Failure(FailureKind(kind), message, retry_after=retry_after))
                 case {"edits": [*edits]}:
-                    return EditsWanted(tuple((str(task_type), str(payload)) for task_type, payload in edits))
+                    return EditsWanted(tuple(map(_edit, edits)))
                 case {"waits": str(spawned_id)}:
                     return Waiting(TaskId(spawned_id))
                 case {"read": str(what)}:
@@ -171,7 +180,17 @@ class Children:
                 case {"checkpoint": value}:
                     await child.send({"refused": await _refusal(reports, task, value)})
                 case other:
-                    _log.error("child.garbage", task_id=task.id, keys=list(other))
+                    unknown = f"an object with {', '.join(sorted(other)[:5]) or 'nothing'} in it"
+                    raise MalformedMessageError(unknown)
+
+
+def _edit(said: object) -> tuple[str, str]:
+    match said:
+        case [str(task_type), str(payload)]:
+            return task_type, payload
+        case _:
+            message = "an edit that is none"
+            raise MalformedMessageError(message)
 
 
 async def _read(reader: Reader, what: str) -> Message:

@@ -4,12 +4,19 @@ import asyncio
 import json
 import socket
 import struct
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, cast
 
 _LENGTH: Final = struct.Struct(">I")
 
+MESSAGE_BYTES_MAX: Final = 64 * 1024 * 1024
+"""More than a handler can have to say: its result has 1 MiB at most, its edits a few of them."""
+
 Message = dict[str, Any]
 """What both ends agree on is a JSON object; its fields are checked where they are used."""
+
+
+class MalformedMessageError(Exception):
+    """What came is nothing that was agreed on."""
 
 
 def packed(message: Message) -> bytes:
@@ -19,9 +26,20 @@ def packed(message: Message) -> bytes:
 
 
 async def read(reader: asyncio.StreamReader) -> Message:
-    """Return the next message; `IncompleteReadError` when the other end is gone."""
+    """Return the next message of a child; `IncompleteReadError` when it is gone, `MalformedMessageError` if none."""
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    return _parsed(await reader.readexactly(length))
+    if length > MESSAGE_BYTES_MAX:
+        message = f"a message of {length} bytes, where {MESSAGE_BYTES_MAX} are allowed"
+        raise MalformedMessageError(message)
+    try:
+        found = _parsed(await reader.readexactly(length))
+    except (ValueError, RecursionError) as error:
+        message = f"no JSON: {error}"
+        raise MalformedMessageError(message) from None
+    if not isinstance(found, dict):  # pyright: ignore[reportUnnecessaryIsInstance] - it is what the child made it
+        message = "no object"
+        raise MalformedMessageError(message)
+    return found
 
 
 def receive(connection: socket.socket) -> Message:
@@ -31,7 +49,12 @@ def receive(connection: socket.socket) -> Message:
 
 
 def _parsed(body: bytes) -> Message:
-    return cast("Message", json.loads(body.decode("utf-8", "surrogatepass")))
+    return cast("Message", json.loads(body.decode("utf-8", "surrogatepass"), parse_constant=_refuse))
+
+
+def _refuse(name: str) -> NoReturn:
+    message = f"{name} is no value of JSON"
+    raise ValueError(message)
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

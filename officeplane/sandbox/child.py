@@ -242,7 +242,7 @@ def _without(value: Any, ids: frozenset[str]) -> Any:
             fields = cast("dict[str, Any]", value).items()
             return {name: _without(held, ids) for name, held in fields if not (isinstance(held, str) and held in ids)}
         case list():
-            return [_without(held, ids) for held in cast("list[Any]", value)]
+            return [_without(held, ids) for held in cast("Sequence[Any]", value)]
         case _:
             return value
 

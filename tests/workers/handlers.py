@@ -409,3 +409,13 @@ async def read_and_wait(payload: Spawned, context: Context) -> list[edits.Edit]:
     chapter = edits.AddChapter(title=f"{len(await context.outline())} chapters")
     await context.spawn("add_chapter", payload={"title": "Theirs"}, document_id=context.document_id or "", wait=True)
     return [chapter]
+
+
+@handler("test.say_on_the_line", payload=Chosen)
+def say_on_the_line(payload: Chosen, _context: BlockingContext) -> None:
+    """Say something to the worker that no handler says, and then nothing."""
+    said = payload.what.replace("a long text", "x" * (1024 * 1024 + 1))
+    text = said.encode("utf-8", "surrogatepass")
+    length = 2**32 - 1 if payload.what == "far too much" else len(text)
+    os.write(int(sys.argv[1]), length.to_bytes(4, "big") + text)
+    time.sleep(3_600)

@@ -94,6 +94,27 @@ async def test_a_handler_that_fails_leaves_its_child_alive(host: Host) -> None:
     assert await pid_of_child(host) == pid
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "far too much", "no json", "[]", "{}", '{"result": 5}', '{"failed": ["no such kind", "x", null]}',
+        '{"failed": ["error", "x", NaN]}', '{"edits": [1]}', '{"edits": ["ab"]}', '{"what": "ever"}', "[" * 100_000,
+        '{"result": "a long text"}',
+    ],
+    ids=["length", "text", "list", "nothing", "number", "kind", "NaN", "edit", "short", "unknown", "nested", "long"],
+)  # fmt: skip
+async def test_a_child_that_says_what_no_handler_says_is_ended(host: Host, said: str) -> None:
+    pid = await pid_of_child(host)
+
+    async with asyncio.timeout(60):
+        outcome = await host.run("test.say_on_the_line", {"what": said})
+
+    assert isinstance(outcome, Failed)
+    assert outcome.failure.kind is FailureKind.CRASH
+    assert "no message" in outcome.failure.message
+    assert await pid_of_child(host) != pid
+
+
 async def test_children_end_when_they_are_closed(host: Host) -> None:
     pid = await pid_of_child(host)
 
