@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from officeplane.domain.lifecycle import TaskState
+
 _Examples = dict[str, Any]
 
 TASK: Final[_Examples] = {
@@ -77,10 +79,16 @@ DAG_TASKS: Final[_Examples] = {
 }
 CANCEL_MANY: Final[_Examples] = {
     "what waits of a type": {
-        "value": {"state": ["QUEUED", "RETRYING"], "taskType": "sleep", "reason": "The price list was wrong."}
+        "value": {
+            "state": [TaskState.QUEUED, TaskState.RETRYING],
+            "taskType": "sleep",
+            "reason": "The price list was wrong.",
+        }
     }
 }
-RETRY_MANY: Final[_Examples] = {"what failed of a document": {"value": {"state": ["FAILED"], "documentId": "plan"}}}
+RETRY_MANY: Final[_Examples] = {
+    "what failed of a document": {"value": {"state": [TaskState.FAILED], "documentId": "plan"}}
+}
 CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
 DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}

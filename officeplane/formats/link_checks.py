@@ -32,6 +32,7 @@ _ALWAYS_OUTSIDE: Final = frozenset(
     {"attachedtemplate", "externallink", "externallinkpath", "xlpathmissing", "subdocument", "frame",
      "mailmergesource", "mailmergeheadersource"}
 )  # fmt: skip
+_ADD_INS: Final = frozenset({"webextension", "webextensiontaskpanes"})
 _PACKAGE: Final = "package"
 _READ: Final = frozenset(
     {"styles", "numbering", "settings", "comments", "header", "footer", "footnotes", "endnotes", "worksheet",
@@ -81,6 +82,10 @@ def check_links(name: str, root: Element, known: Collection[str]) -> set[str]:
         ids.add(link.id)
         if link.kind in _MACROS:
             raise UnsupportedDocumentError("macros", f"the file holds macros ({name!r} says so); save it without")
+        if link.kind in _ADD_INS:
+            raise UnsupportedDocumentError(
+                "external_reference", f"{name!r} brings an add-in, which is loaded from elsewhere; remove it"
+            )
         if link.mode == "External" and link.type in _HYPERLINKS:
             _check_hyperlink(name, link)
             hyperlinks.add(link.id)

@@ -4,17 +4,15 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
-from unicodedata import normalize
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.formula_grammar import check_grammar
 from officeplane.formats.excel.formula_storage import stored
 from officeplane.formats.excel.formula_tokens import Kind, Token, tokens
-from officeplane.formats.excel.functions import UNSAFE, YOUNG, YOUNGEST
+from officeplane.formats.excel.functions import UNSAFE, YOUNG, YOUNGEST, bare_name
 from officeplane.formats.excel.references import sheets_of
 
 _LENGTH_MAX: Final = 8_192
-_PREFIXES: Final = re.compile(r"^(?:_xlfn\.|_xlws\.|_xll\.|_xludf\.)+", re.IGNORECASE)
 _LINKS: Final = ("#", "http://", "https://", "mailto:")
 _THIS_ROW: Final = re.compile(r"\[@(\[?)(.*?)\]?\]", re.DOTALL)
 
@@ -63,8 +61,7 @@ def _checked(
                 )
             return _THIS_ROW.sub(lambda m: f"[[#This Row],[{m[2]}]]" if m[2] else "[#This Row]", token.text)
         case Kind.FUNCTION:
-            # Letters may be written wide; Excel reads them as the others.
-            name = _PREFIXES.sub("", normalize("NFKC", token.text)).upper()
+            name = bare_name(token.text)
             if name in UNSAFE:
                 raise InvalidEditError(f"the formula ={formula} calls {name}, which reaches outside the workbook")
             if name == "HYPERLINK" and not _is_plain_link(after):

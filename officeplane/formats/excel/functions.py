@@ -1,6 +1,8 @@
 """Functions of formulas that need a second look."""
 
+import re
 from typing import Final
+from unicodedata import normalize
 
 UNSAFE: Final = frozenset({
     "CALL", "DDE", "DDEAUTO", "DIRECTORY", "EVALUATE", "EXEC", "EXECUTE", "FCLOSE", "FILES", "FOPEN", "FREAD",
@@ -8,6 +10,14 @@ UNSAFE: Final = frozenset({
     "RUN", "SEND.KEYS", "SQL.REQUEST", "TERMINATE", "UNREGISTER", "WEBSERVICE",
 })  # fmt: skip
 """They start programs, call out, or read and write files."""
+
+_PREFIXES: Final = re.compile(r"^(?:_xlfn\.|_xlws\.|_xll\.|_xludf\.)+", re.IGNORECASE)
+
+
+def bare_name(function: str) -> str:
+    """Return a function's name as people write it, in capitals; Excel reads wide letters as the others."""
+    return _PREFIXES.sub("", normalize("NFKC", function)).upper()
+
 
 YOUNG: Final = frozenset({
     "ACOT", "ACOTH", "AGGREGATE", "ANCHORARRAY", "ARABIC", "ARRAYTOTEXT", "BASE", "BETA.DIST", "BETA.INV",
