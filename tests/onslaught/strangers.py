@@ -9,6 +9,7 @@ import httpx
 
 from officeplane.api.limits import DOCUMENT_BYTES_MAX
 from officeplane.domain.document import Format
+from officeplane.formats.blank import blank
 from tests.fixtures.documents.minimal import minimal, zipped
 
 Answer = tuple[int, str]
@@ -21,6 +22,8 @@ async def strangers(http: httpx.AsyncClient, documents: Mapping[Format, str]) ->
     """Send each of them, and return what was answered in another way than is documented."""
     book, text = documents[Format.XLSX], documents[Format.DOCX]
     honest = zipped(minimal(Format.DOCX))
+    # The head's own bytes are no condition's business.
+    other = blank(Format.DOCX, "Another file")
 
     async def put(path: str, content: bytes | AsyncGenerator[bytes, None], **headers: str) -> Answer:
         answer = await http.put(f"/api/documents/{path}", content=content, headers=headers)
@@ -35,7 +38,7 @@ async def strangers(http: httpx.AsyncClient, documents: Mapping[Format, str]) ->
         "an id that is none": (put("-", honest), (422, "invalid_parameter")),
         "a long id": (put("a" * 129, honest), (422, "invalid_parameter")),
         "a condition that is none": (put(text, honest, **{"If-Match": "x"}), (422, "invalid_parameter")),
-        "a condition that does not hold": (put(text, honest, **{"If-Match": '"999"'}), (412, "stale_revision")),
+        "a condition that does not hold": (put(text, other, **{"If-Match": '"999"'}), (412, "stale_revision")),
     }
     answers = await asyncio.gather(*(asked for asked, _ in sent.values()))
     return [
