@@ -133,6 +133,7 @@ async def test_on_a_terminal_it_is_a_table_with_whole_ids(plane: Plane, tasks: T
     assert await process.wait() == 0
     assert task_id in shown
     assert "COMPLETED" in shown
+    assert "connection lost" not in shown  # nothing was lost only because nothing was open yet
     assert "\x1b[" in shown  # coloured
 
 

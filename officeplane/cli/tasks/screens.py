@@ -67,12 +67,12 @@ class LiveTable:
         self._live = live
         self._tasks: dict[str, Task] = {}
         self._events: dict[str, Event] = {}
-        self._connected = False
+        self._lost = False
 
     def take(self, change: Sighting | Link | None) -> None:
         """Draw the table with this change in it."""
         if isinstance(change, Link):
-            self._connected = change is Link.CONNECTED
+            self._lost = change is Link.LOST
         elif change is not None:
             match change.what:
                 case Task() as task:
@@ -93,5 +93,5 @@ class LiveTable:
         tasks = sorted(self._tasks.values(), key=lambda task: task.is_final)
         table = task_table(tasks, now, width) if tasks else event_table(reversed(self._events.values()), now, width)
         states = Counter(task.state for task in tasks) or Counter(event.type for event in self._events.values())
-        caption = counts(states) if self._connected else "connection lost, trying again"
+        caption = "connection lost, trying again" if self._lost else counts(states)
         return Group(table, Text(caption, style="dim"))
