@@ -35,7 +35,7 @@ def judge_settings(settings: Settings, local: LocalInstallation | None = None) -
         yield ok("settings", f"This is the installation of `officeplane up` in {local.data_dir}.")
     else:
         yield ok("settings", "The environment can be read.")
-    if not settings.redis_url:
+    if settings.database_url and not settings.redis_url:
         yield warning(
             "settings",
             "OFFICEPLANE_REDIS_URL is not set: workers look into Postgres every second instead of being called.",

@@ -175,6 +175,13 @@ def test_settings_that_do_not_fit_together_are_a_warning() -> None:
     assert amiss(list(judge_settings(settings))) == [("settings", Verdict.WARNING)]
 
 
+def test_nothing_is_said_of_workers_by_an_environment_that_names_no_installation() -> None:
+    found = list(judge_settings(Settings()))
+
+    assert amiss(found) == [("settings", Verdict.PROBLEM)]
+    assert "OFFICEPLANE_DATABASE_URL is not set" in found[0].detail
+
+
 def test_the_whole_is_as_bad_as_its_worst_part() -> None:
     assert worst([]) is Verdict.OK
     assert worst([ok("a", ""), warning("b", "", "x")]) is Verdict.WARNING
