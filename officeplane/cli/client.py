@@ -71,10 +71,12 @@ class Client:
         """Return the answer to a GET; `wait` is how long the API itself was asked to wait."""
         return await self._ask(self._client.build_request("GET", path, params=query, timeout=_timeout(wait)))
 
-    async def post(self, path: str, body: bytes = b"{}", headers: Mapping[str, str] | None = None) -> Answer:
+    async def post(
+        self, path: str, body: bytes = b"{}", headers: Mapping[str, str] | None = None, query: Query | None = None
+    ) -> Answer:
         """Return the answer to a POST of JSON."""
         heads = {"Content-Type": "application/json", **(headers or {})}
-        return await self._ask(self._client.build_request("POST", path, content=body, headers=heads))
+        return await self._ask(self._client.build_request("POST", path, content=body, headers=heads, params=query))
 
     async def patch(self, path: str, body: bytes) -> Answer:
         """Return the answer to a PATCH of JSON."""

@@ -217,6 +217,29 @@ async def test_a_name_of_which_no_id_can_be_made_wants_one(documents: Documents,
     assert "documents put FILE" in ended.err
 
 
+async def test_an_empty_document_is_made_of_a_name(documents: Documents, document_id: str) -> None:
+    ended = await documents("new", f"{document_id}.XLSX", "--by", "ann")
+
+    assert (ended.code, ended.out.strip()) == (0, f"{document_id} is at revision 1")
+    [made] = json.loads((await documents("history", document_id, "--json")).out)
+    assert made["author"] == "ann"
+
+
+async def test_what_is_there_is_not_made_anew(documents: Documents, plan: str) -> None:
+    ended = await documents("new", f"{plan}.docx")
+
+    assert ended.code == 1
+    assert "document_exists" in ended.err
+
+
+@pytest.mark.parametrize("name", ["plan", "plan.txt"])
+async def test_an_empty_document_has_to_be_of_a_format(documents: Documents, name: str) -> None:
+    ended = await documents("new", name)
+
+    assert ended.code == 2
+    assert ended.err.strip().endswith("let it end with one of .docx, .xlsx, .pptx.")
+
+
 async def test_a_history_names_who_put_a_file_and_who_took_it_back(
     documents: Documents, plan: str, tmp_path: Path
 ) -> None:

@@ -43,6 +43,20 @@ def put(
 
 
 @app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id and what it is, such as plan.docx.")],
+    *,
+    by: By = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Make an empty document: of plan.docx one for Word whose id is plan."""
+    from officeplane.cli.documents.files import make_document
+
+    asyncio.run(make_document(url, name, by, as_json=as_json))
+
+
+@app.command()
 def get(
     document_id: DocumentId,
     *,

@@ -1,4 +1,4 @@
-"""`officeplane documents put`, `get` and `revert`: what moves files."""
+"""`officeplane documents put`, `new`, `get` and `revert`: what moves files."""
 
 import asyncio
 import hashlib
@@ -14,7 +14,7 @@ from officeplane.cli.exits import ExitCode, RefusedError, UsageError
 from officeplane.cli.tasks.bodies import without_nothing
 from officeplane.cli.texts import compact
 from officeplane.cli.user import user_name
-from officeplane.domain.document import file_name
+from officeplane.domain.document import Format, file_name
 
 NOT_FOUND = 404
 COVERS_UP = frozenset({412, 428})
@@ -28,9 +28,7 @@ async def put_file(
         data = await asyncio.to_thread(file.read_bytes)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    chosen = document_id or id_from(file.stem)
-    if document_id is None and chosen != file.stem:
-        remarks().print(f"{file.stem!r} cannot be an id; the document's is {chosen}.")
+    chosen = document_id or _id_after(file)
     async with Client(url) as client:
         known = noted(file)
         if if_match is None and known is not None and await _is_of(known, client, chosen):
@@ -39,14 +37,42 @@ async def put_file(
         if answer.status != 202:
             document = Document.model_validate_json(answer.content)
             _keep(file, client.url, document.id, document.revision, data)
-    if as_json:
-        write_json(answer.text)
-    elif answer.status == 202:
+    if answer.status == 202 and not as_json:
         task = Task.model_validate_json(answer.content)
         show(f"{chosen} is busy; task {task.id} will put the file in place")
     else:
-        document = Document.model_validate_json(answer.content)
-        show(f"{document.id} is at revision {document.revision}")
+        _tell(answer, as_json=as_json)
+
+
+async def make_document(url: str, name: str, by: str | None, *, as_json: bool) -> None:
+    """Make an empty document and say so."""
+    file = Path(name)
+    try:
+        kind = Format(file.suffix.removeprefix(".").lower())
+    except ValueError:
+        known = ", ".join(f".{one}" for one in Format)
+        raise UsageError(f"{name!r} does not say what it is to be: let it end with one of {known}.") from None
+    body = compact({"id": _id_after(file), "format": kind}).encode()
+    author = by or user_name()
+    async with Client(url) as client:
+        answer = await client.post("/api/documents", body, query={} if author is None else {"author": author})
+    _tell(answer, as_json=as_json)
+
+
+def _id_after(file: Path) -> str:
+    """Return the id that a document has from a file's name, and say if that is another."""
+    chosen = id_from(file.stem)
+    if chosen != file.stem:
+        remarks().print(f"{file.stem!r} cannot be an id; the document's is {chosen}.")
+    return chosen
+
+
+def _tell(answer: Answer, *, as_json: bool) -> None:
+    if as_json:
+        write_json(answer.text)
+        return
+    document = Document.model_validate_json(answer.content)
+    show(f"{document.id} is at revision {document.revision}")
 
 
 async def _sent(
