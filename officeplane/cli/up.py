@@ -32,9 +32,12 @@ _GRACE_SECONDS = 5.0  # beyond the drain that the programs allow themselves
 _WELCOME = """
 OfficePlane is up on {url}
 
-  Try a task    curl -s {url}/api/tasks -H 'Content-Type: application/json' \\
-                     -d '{{"taskType": "sleep", "payload": {{"seconds": 2}}}}'
-  Look at it    curl -s '{url}/api/tasks?limit=1'
+  A document    curl -s {url}/api/documents -H 'Content-Type: application/json' \\
+                     -d '{{"id": "hello", "format": "docx"}}'
+  An edit       curl -s {url}/api/tasks -H 'Content-Type: application/json' -d '{{"documentId": "hello",
+                     "taskType": "add_section", "payload": {{"title": "Plan", "content": "The **first** words."}}}}'
+  Look at it    curl -s {url}/api/documents/hello/text
+  In a browser  {url}/docs
   Logs          {data_dir}/api.log, worker.log
   Stop          Ctrl-C (everything is kept in {data_dir})
 """

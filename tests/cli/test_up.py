@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -115,6 +116,24 @@ async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartU
     assert process.returncode == 0, said
     assert len(children) == 5  # the watchdog, two servers, the API, the worker
     assert survivors(children) == []
+
+
+async def test_what_it_says_to_try_works_to_the_letter(start_up: StartUp, tmp_path: Path) -> None:
+    port = free_port()
+    welcome = until_welcome(start_up(tmp_path / "data", port))
+    # A command ends where the next hint begins.
+    made, edited, looked_at = re.findall(r"curl .*?(?=\n  \w)", welcome, re.DOTALL)
+
+    def tried(command: str) -> dict[str, Any]:
+        ended = subprocess.run(("sh", "-c", command), capture_output=True, text=True, check=True)
+        return dict(json.loads(ended.stdout))
+
+    assert tried(made)["revision"] == 1
+    assert await state_of(port, tried(edited)["id"]) == "COMPLETED"
+    assert "The first words." in tried(looked_at)["text"]
+    page = re.search(r"http\S+/docs", welcome)
+    assert page is not None
+    assert httpx.get(page[0], trust_env=False).status_code == 200
 
 
 async def test_its_programs_are_the_app_and_not_the_owner(start_up: StartUp, tmp_path: Path) -> None:
