@@ -1,6 +1,7 @@
 """Postgres and Valkey together, on one data folder, for as long as somebody is inside the context."""
 
 import os
+import pwd
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -91,8 +92,24 @@ def _made(data_dir: Path) -> Path:
     except OSError as error:
         message = f"the data folder {data_dir} cannot be made: {error.strerror}"
         raise EmbeddedError(message) from error
+    _refuse_if_somebody_elses(data_dir)
     _close_to_others(data_dir)
     return data_dir.resolve()
+
+
+def _refuse_if_somebody_elses(data_dir: Path) -> None:
+    """Refuse a folder whose owner could put links in it: what they lead to would be written to and given away."""
+    owner = data_dir.stat().st_uid
+    if owner != os.geteuid():
+        message = f"the data folder {data_dir} belongs to {_name_of(owner)}: run as that user, or choose another folder"
+        raise EmbeddedError(message)
+
+
+def _name_of(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
 
 
 def _close_to_others(data_dir: Path) -> None:
@@ -100,7 +117,7 @@ def _close_to_others(data_dir: Path) -> None:
     found = data_dir.stat()
     if not found.st_mode & 0o077 or is_open_to_nobody_alone(found):
         return
-    if found.st_uid == os.geteuid() and ((data_dir / "installation.json").exists() or not any(data_dir.iterdir())):
+    if (data_dir / "installation.json").exists() or not any(data_dir.iterdir()):
         data_dir.chmod(0o700)
     else:
         _log.warning("data_dir.open_to_others", folder=str(data_dir), mode=f"{found.st_mode & 0o777:o}")

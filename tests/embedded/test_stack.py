@@ -136,6 +136,28 @@ async def test_a_folder_with_other_things_in_it_is_left_as_it_is_and_told_of(ope
     assert told["folder"] == str(shared)
 
 
+async def test_a_folder_of_somebody_else_is_not_used_and_nothing_in_it_followed(open_folder: Path) -> None:
+    precious = open_folder / "precious"
+    precious.mkdir()
+    (precious / "PG_VERSION").write_text("kept")
+    theirs = open_folder / "theirs"
+    theirs.mkdir()
+    # What these lead to would be emptied, and given to whom Postgres runs as.
+    (theirs / "lock").symlink_to(precious / "PG_VERSION")
+    (theirs / "postgres").symlink_to(precious)
+    if os.geteuid():
+        theirs = Path("/")
+    else:
+        os.chown(theirs, NOBODY, NOBODY)
+
+    with pytest.raises(EmbeddedError, match=f"{theirs} belongs to (nobody|root): run as that user"):
+        async with embedded_stack(theirs, durable=False):
+            pass
+
+    assert (precious / "PG_VERSION").read_text() == "kept"
+    assert [path.stat().st_uid for path in (precious, precious / "PG_VERSION")] == [os.geteuid()] * 2
+
+
 async def test_secrets_can_be_read_by_their_owner_alone(tmp_path: Path) -> None:
     async with embedded_stack(tmp_path, durable=False) as stack:
         private = [tmp_path / "installation.json", tmp_path / "valkey" / "valkey.conf", stack.postgres.log]
