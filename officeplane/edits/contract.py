@@ -156,8 +156,8 @@ NodeId = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_lengt
 Discard = Annotated[
     bool,
     Field(
-        description="Destroy, too, what is replaced and cannot be seen in its text: pictures, fields, notes, controls. "
-        "Without it such an edit is refused and names them.",
+        description="Destroy, too, what is replaced and cannot be seen in its text: pictures, fields, links, notes, "
+        "controls. Without it such an edit is refused and names them.",
     ),
 ]
 """Whether an edit may destroy what it does not name."""

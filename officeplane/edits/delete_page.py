@@ -23,8 +23,8 @@ class DeletePage(Edit):
         occasion.give_up(document.delete_page(self.page_id), discard=True)
         return {"id": self.page_id}
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        presentation.delete_slide(self.page_id)
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        occasion.give_up(presentation.delete_slide(self.page_id), discard=True)
         return {"id": self.page_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -17,8 +17,9 @@ class DeleteSlide(Edit):
 
     slide_id: NodeId = Field(description="The slide, by its id in the outline.")
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        presentation.delete_slide(self.slide_id)
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        # To name a slide in order to delete it is consent to what goes with it.
+        occasion.give_up(presentation.delete_slide(self.slide_id), discard=True)
         return {"id": self.slide_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -26,7 +26,8 @@ class EditPage(Edit):
         return {"id": self.page_id}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        presentation.edit_page(self.page_id, occasion.blocks(self.content))
+        losses = presentation.edit_page(self.page_id, occasion.blocks(self.content))
+        occasion.give_up(losses, discard=self.discard)
         return {"id": self.page_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

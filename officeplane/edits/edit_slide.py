@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from officeplane.edits.contract import CONTENT, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import CONTENT, Discard, Edit, Line, NodeId, Occasion, Result, Words
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 
@@ -18,6 +18,7 @@ class EditSlide(Edit):
     slide_id: NodeId = Field(description="The slide, by its id in the outline.")
     title: Line | None = Field(default=None, description="Another title, one line of plain text; left out, it stays.")
     body: Words | None = Field(default=None, description=f"Another body; left out, it stays. {CONTENT}")
+    discard: Discard = False
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -27,7 +28,8 @@ class EditSlide(Edit):
         return self
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        presentation.edit_slide(self.slide_id, self.title, None if self.body is None else occasion.blocks(self.body))
+        body = None if self.body is None else occasion.blocks(self.body)
+        occasion.give_up(presentation.edit_slide(self.slide_id, self.title, body), discard=self.discard)
         return {"id": self.slide_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import Discard, Edit, NodeId, Occasion, Result, Words
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 
@@ -19,9 +19,10 @@ class SetNotes(Edit):
     notes: Words = Field(
         description="What the speaker reads, in plain text, in place of what was there; empty removes it."
     )
+    discard: Discard = False
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        presentation.set_notes(self.slide_id, self.notes)
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        occasion.give_up(presentation.set_notes(self.slide_id, self.notes), discard=self.discard)
         return {"id": self.slide_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -4,6 +4,7 @@ import posixpath
 
 from officeplane.formats.blocks import Span
 from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.insets import Inset, in_text
 from officeplane.formats.powerpoint.names import NOTES_TYPE, a, alone, p, under
 from officeplane.formats.powerpoint.notes_master import notes_master
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, one_line
@@ -24,20 +25,22 @@ def notes_part(package: Package, slide: str) -> str | None:
     return None
 
 
-def set_notes(package: Package, main: str, slide: str, text: str) -> str:
-    """Put a text in place of the notes of a slide; return the part that holds them."""
+def set_notes(package: Package, main: str, slide: str, text: str) -> tuple[str, list[Inset]]:
+    """Put a text in place of the notes of a slide; return the part that holds them, and what went with the old ones."""
     part = notes_part(package, slide)
     if part is None:
         part = _new_part(package, main, slide)
     root = package.tree(part)
     holder = _holder(root)
     base = base_of(holder, with_emphasis=False)
-    for old in holder.findall(PARAGRAPH):
+    gone = holder.findall(PARAGRAPH)
+    lost = in_text(package, part, gone)
+    for old in gone:
         holder.remove(old)
     for line in one_line(text).split("\n"):
         write_line(under(holder, PARAGRAPH), (Span(line),), lambda _: None, base)
     package.changed(part)
-    return part
+    return part, lost
 
 
 def _new_part(package: Package, main: str, slide: str) -> str:

@@ -1,14 +1,18 @@
 """Pages: what a slide says, written as a title, a body and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
+from urllib.parse import unquote
 
+from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Heading, Line, Table
 from officeplane.formats.links import link_to
 from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.animations import lost_with_shape, lost_with_text
 from officeplane.formats.powerpoint.content import paragraphs
 from officeplane.formats.powerpoint.fitting import fit
 from officeplane.formats.powerpoint.geometry import Area, area_of
+from officeplane.formats.powerpoint.insets import LINK, Inset, addresses, clicked, in_text, of_shape
 from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
 from officeplane.formats.powerpoint.names import R_ID, a, alone
@@ -24,6 +28,7 @@ from officeplane.formats.powerpoint.placeholders import (
 from officeplane.formats.powerpoint.room import Room
 from officeplane.formats.powerpoint.runs import base_of, write_line
 from officeplane.formats.powerpoint.shapes import next_shape_number, settings, shape_tree, shapes, table
+from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.powerpoint.tables import table_element, table_frame
 from officeplane.formats.powerpoint.text_shapes import (
     add_shape,
@@ -42,10 +47,13 @@ _ROWS_WEIGH: Final = 0.8
 class Page:
     """The content of one slide."""
 
-    def __init__(self, package: Package, main: str, part: str, layout: Layout | None) -> None:
+    def __init__(self, package: Package, main: str, slide: Slide, layout: Layout | None) -> None:
+        self.losses: list[Loss] = []
+        """What stood on the slide and nothing that was written names."""
         self._package = package
-        self._part = part
-        self._root = package.tree(part)
+        self._slide = slide
+        self._part = slide.part
+        self._root = package.tree(slide.part)
         self._layout = layout
         self._room = Room(package, main, self._root, layout)
 
@@ -64,7 +72,7 @@ class Page:
         if kept is not None:
             made.append(kept)
         write_line(made, line, self._link, base)
-        self._replace(text, [made])
+        self._replace(shape, text, [made])
 
     def write_body(self, blocks: Sequence[Block], style: str) -> None:
         """Put blocks in place of the body, and tables in place of the first ones on the slide."""
@@ -101,7 +109,7 @@ class Page:
         made = paragraphs(
             texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._room.has_bullets(shape)
         )
-        self._replace(text, made or [alone(PARAGRAPH)])
+        self._replace(shape, text, made or [alone(PARAGRAPH)])
         self._make_room(shape, shrunk_to, has_tables=has_tables)
         fit(text, self._room.of(shape), self._room.size(shape))
 
@@ -128,14 +136,18 @@ class Page:
 
     def _renew(self, frame: Element, wanted: Table, style: str) -> None:
         """Put another table into a frame; where it lies and how it looks stay."""
-        old = table(frame)
+        old, holder = table(frame), settings(frame)
         parent = None if old is None else old.getparent()
         if old is None or parent is None:
             return
+        theirs = None if is_marked(holder) else of_shape(frame)
         looks = old.find(a("tblPr"))
         old_style = None if looks is None else looks.findtext(a("tableStyleId"))
         made = table_element(wanted, area_of(frame) or self._room.for_body(), old_style or style, self._link)
         parent.replace(old, made)
+        self._lose(self._gone([*old.iter(PARAGRAPH)], [*made.iter(PARAGRAPH)]) if theirs is None else [theirs])
+        if holder is not None:
+            mark(holder)
         self._drop_links(old)
 
     def _added(self, *, of_title: bool) -> Element | None:
@@ -152,8 +164,10 @@ class Page:
             tree.insert(2, made)
         return made
 
-    def _replace(self, text: Element, made: Sequence[Element]) -> None:
+    def _replace(self, shape: Element, text: Element, made: Sequence[Element]) -> None:
         gone = text.findall(PARAGRAPH)
+        self._lose(self._gone(gone, made))
+        self._lose(lost_with_text(self._root, shape, len(made)))
         for old in gone:
             text.remove(old)
         text.extend(made)
@@ -164,8 +178,23 @@ class Page:
     def _remove(self, shape: Element) -> None:
         parent = shape.getparent()
         if parent is not None:
+            self._lose(in_text(self._package, self._part, shape.iter(PARAGRAPH)))
+            self._lose(clicked(self._package, self._part, shape))
+            self._lose(lost_with_shape(self._root, shape))
             parent.remove(shape)
             self._drop_links(shape)
+
+    def _gone(self, old: Sequence[Element], made: Sequence[Element]) -> list[Inset]:
+        """Return what paragraphs have besides text that those in their place have not."""
+        kept = addresses(self._package, self._part, made)
+        return [
+            inset
+            for inset in in_text(self._package, self._part, old)
+            if inset.kind != LINK or unquote(inset.name) not in kept
+        ]
+
+    def _lose(self, insets: Iterable[Inset]) -> None:
+        self.losses += [Loss(inset.kind, self._slide.id, inset.name) for inset in insets]
 
     def _link(self, address: str) -> str | None:
         return link_to(self._package, self._part, address)

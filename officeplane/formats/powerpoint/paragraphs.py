@@ -13,7 +13,7 @@ PARAGRAPH: Final = a("p")
 RUN: Final = a("r")
 BREAK: Final = a("br")
 _TEXT: Final = a("t")
-_FIELD: Final = a("fld")
+FIELD: Final = a("fld")
 _AROUND: Final = frozenset({a("pPr"), a("endParaRPr")})
 _BARRIER: Final = "\0"  # no document can hold it, so no text is found across it
 
@@ -62,7 +62,7 @@ def one_line(text: str) -> str:
 
 
 def _shown(child: Element) -> str:
-    if child.tag in {RUN, _FIELD}:
+    if child.tag in {RUN, FIELD}:
         return child.findtext(_TEXT) or ""
     return "\n" if child.tag == BREAK else ""
 
@@ -97,7 +97,7 @@ def _store(paragraph: Element, piece: _Piece) -> None:
     element = piece.element
     formatting = element.find(a("rPr"))
     lines = piece.text.split("\n")
-    is_only = sum(child.tag in {RUN, BREAK, _FIELD} for child in paragraph) == 1
+    is_only = sum(child.tag in {RUN, BREAK, FIELD} for child in paragraph) == 1
     if element.tag == RUN and len(lines) == 1 and (piece.text or is_only):
         _write(element, piece.text)
         return

@@ -1,9 +1,10 @@
 """Presentations: PowerPoint files as slides, in sections, with what edits can do to them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from officeplane.domain.document import Format, Node, UnsupportedDocumentError
+from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Span, Table
 from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
@@ -110,11 +111,11 @@ class Presentation:
         self._write(slide, title, rest)
         return slide.id
 
-    def edit_page(self, slide_id: str, blocks: Sequence[Block]) -> None:
-        """Put other content on a slide; without a heading its title stays."""
+    def edit_page(self, slide_id: str, blocks: Sequence[Block]) -> list[Loss]:
+        """Put other content on a slide; without a heading its title stays. Return what is lost with that."""
         slide = self._slide(slide_id)
         title, rest = title_and_rest(blocks)
-        self._write(slide, title, rest)
+        return self._write(slide, title, rest)
 
     def insert_table(
         self, rows: Sequence[Sequence[str]], header: Sequence[str] | None, section_id: str | None, style: str | None
@@ -136,9 +137,9 @@ class Presentation:
             self.set_notes(slide.id, notes)
         return slide.id
 
-    def edit_slide(self, slide_id: str, title: str | None, blocks: Sequence[Block] | None) -> None:
-        """Put another title or body on a slide; what is None stays."""
-        self._write(self._slide(slide_id), None if title is None else (Span(title),), blocks)
+    def edit_slide(self, slide_id: str, title: str | None, blocks: Sequence[Block] | None) -> list[Loss]:
+        """Put another title or body on a slide; what is None stays. Return what is lost with that."""
+        return self._write(self._slide(slide_id), None if title is None else (Span(title),), blocks)
 
     def move_slide(self, slide_id: str, position: int) -> None:
         """Put a slide at a place among all slides without it, and into the section there."""
@@ -149,18 +150,28 @@ class Presentation:
         if section is not None:
             self._sections.enter(section, slide, self._slides.all())
 
-    def delete_slide(self, slide_id: str) -> None:
-        """Remove a slide, its notes, and what only it used."""
+    def delete_slide(self, slide_id: str) -> list[Loss]:
+        """Remove a slide, its notes, and what only it used; return what is lost besides its text."""
         slide = self._slide(slide_id)
+        losses = list(self._losses_with(slide))
         self._slides.remove(slide)
         self._sections.leave(slide)
-        for part in (slide.part, *remove_slide(self.package, self._main, slide.part)):
+        named = remove_slide(self.package, self._main, slide.part)
+        for part in (slide.part, *named):
             self._texts.forget(part)
+        losses += [
+            Loss(f"link to {slide.id}", other.id)
+            for other in self._slides.all()
+            for _ in range(named.get(other.part, 0))
+        ]
+        return losses + [Loss(f"{slide.id} in a custom show", None)] * named.get(self._main, 0)
 
-    def set_notes(self, slide_id: str, text: str) -> None:
-        """Put a text in place of what the speaker of a slide reads."""
+    def set_notes(self, slide_id: str, text: str) -> list[Loss]:
+        """Put a text in place of what the speaker of a slide reads; return what is lost with that."""
         slide = self._slide(slide_id)
-        self._texts.forget(notes.set_notes(self.package, self._main, slide.part, text))
+        part, lost = notes.set_notes(self.package, self._main, slide.part, text)
+        self._texts.forget(part)
+        return [Loss(inset.kind, f"{slide.id}.{reading.NOTES}", inset.name) for inset in lost]
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text wherever it stands; return the slide of each occurrence."""
@@ -178,8 +189,8 @@ class Presentation:
 
     def _write(
         self, slide: Slide, title: tuple[Span, ...] | None, blocks: Sequence[Block] | None, style: str | None = None
-    ) -> None:
-        page = Page(self.package, self._main, slide.part, self._layout_of(slide))
+    ) -> list[Loss]:
+        page = Page(self.package, self._main, slide, self._layout_of(slide))
         if title is not None:
             page.write_title(title)
         if blocks is not None:
@@ -187,6 +198,18 @@ class Presentation:
                 style = table_style(self.package, self._main, None)
             page.write_body(blocks, style or "")
         self._texts.forget(slide.part)
+        return page.losses
+
+    def _losses_with(self, slide: Slide) -> Iterator[Loss]:
+        for inset in reading.drawn_on(self.package.tree(slide.part)):
+            if inset.kind != "table":  # its rows are text
+                yield Loss(inset.kind, slide.id, inset.name)
+        for inset in reading.comments_on(self.package, slide.part):
+            yield Loss(inset.kind, slide.id, inset.name)
+        beside = notes.notes_part(self.package, slide.part)
+        said = "" if beside is None else " ".join(reading.lines_of(self.package.tree(beside), is_notes=True))
+        if said:
+            yield Loss(reading.NOTES, slide.id, said)
 
     def _new(self, layout: Layout, place: Place) -> Slide:
         part = self._slides.new_part(serialise(new_slide(layout)))
@@ -237,6 +260,7 @@ class Presentation:
             "section" if self._is_header(slide) else "slide",
             reading.title_of(self.package.tree(slide.part)),
             reading.children_of(self.package, slide.part, slide.id),
+            reading.marks_of(self.package, slide.part),
         )
 
     def _parts_of(self, slide: Slide) -> list[tuple[str, bool]]:

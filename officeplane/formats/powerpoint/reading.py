@@ -1,6 +1,7 @@
 """Reading: the text of slides and notes, and where in it something stands."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -8,14 +9,20 @@ from lxml import etree
 
 from officeplane.domain.document import Node
 from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.animations import ANIMATION, animations
+from officeplane.formats.powerpoint.insets import Inset, in_text, of_shape
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, searchable, text_of
 from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title
-from officeplane.formats.powerpoint.shapes import PICTURE, SHAPE, fallbacks, properties, shapes, table
-from officeplane.formats.powerpoint.tables import graphic_uri, rows_of
+from officeplane.formats.powerpoint.shapes import SHAPE, fallbacks, properties, shapes, table
+from officeplane.formats.powerpoint.tables import rows_of
+from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
-_KINDS: Final = {"chart": "chart", "chartex": "chart", "diagram": "diagram", "ole": "object"}
+NOTES: Final = "notes"
+"""The kind of the node of a slide's notes, and how its id ends."""
+
+_COMMENT: Final = "comment"
 
 
 def paragraphs_of(root: Element, *, is_notes: bool = False) -> Iterator[Element]:
@@ -61,15 +68,39 @@ def title_of(root: Element) -> str:
 
 
 def lines_of(root: Element, *, is_notes: bool = False) -> Iterator[str]:
-    """Yield the text of a slide or of its notes, line by line."""
+    """Yield the text of a slide or of its notes, line by line, with a mark for what is no text."""
     for shape in shapes(root):
         if is_notes and is_of_the_program(shape):
             continue
-        found = table(shape)
+        found, inset = table(shape), of_shape(shape)
         if found is not None:
             yield from rows_of(found)
+        elif inset is not None:
+            yield f"[{inset.kind}]"
         else:
             yield from (text for each in shape.iter(PARAGRAPH) if (text := text_of(each)))
+
+
+def drawn_on(root: Element) -> list[Inset]:
+    """Return what lies on a slide besides text."""
+    return [inset for shape in shapes(root) if (inset := of_shape(shape)) is not None]
+
+
+def comments_on(package: Package, part: str) -> list[Inset]:
+    """Return the comments on a slide."""
+    held = [arrow.target for arrow in Relationships(package, part).of_type("comments") if arrow.target in package]
+    return [Inset(_COMMENT, _said(each)) for comments in held for each in package.tree(comments).iter("{*}cm")]
+
+
+def marks_of(package: Package, part: str) -> dict[str, int]:
+    """Return how many things of each kind stand on a slide, or in its title, without being text."""
+    root = package.tree(part)
+    titles = [each for shape in shapes(root) if is_title(shape) for each in shape.iter(PARAGRAPH)]
+    found = Counter(
+        inset.kind for inset in (*drawn_on(root), *in_text(package, part, titles), *comments_on(package, part))
+    )
+    animated = animations(root)
+    return {**found, ANIMATION: animated} if animated else dict(found)
 
 
 def children_of(package: Package, part: str, slide_id: str) -> list[Node]:
@@ -85,27 +116,38 @@ def children_of(package: Package, part: str, slide_id: str) -> list[Node]:
         while node_id in taken:  # a file may number two shapes alike
             node_id += "+"
         taken.add(node_id)
-        nodes.append(Node(node_id, kind, text))
+        nodes.append(Node(node_id, kind, text, marks=_marks(package, part, [shape])))
     notes = notes_part(package, part)
     if notes is not None:
+        held = [shape for shape in shapes(package.tree(notes)) if not is_of_the_program(shape)]
         text = "\n".join(lines_of(package.tree(notes), is_notes=True))
         if text:
-            nodes.append(Node(f"{slide_id}.notes", "notes", text))
+            nodes.append(Node(f"{slide_id}.{NOTES}", NOTES, text, marks=_marks(package, notes, held)))
     return nodes
+
+
+def _marks(package: Package, part: str, held: list[Element]) -> dict[str, int]:
+    insets = in_text(package, part, (each for shape in held for each in shape.iter(PARAGRAPH)))
+    return dict(Counter(inset.kind for inset in insets))
+
+
+def _said(comment: Element) -> str:
+    """Return what a comment says: a text in older files, paragraphs in newer ones."""
+    texts = (each.text or "" for each in comment.iter("{*}text", "{*}t"))
+    return " ".join(" ".join(texts).split())
 
 
 def _described(shape: Element) -> tuple[str | None, str]:
     found = table(shape)
     if found is not None:
         return "table", "\n".join(rows_of(found))
-    about = properties(shape)
-    name = "" if about is None else (about.get("descr") or about.get("name") or "")
-    if shape.tag == PICTURE:
-        return "picture", name
-    if shape.tag == SHAPE:
-        text = "\n".join(text_of(each) for each in shape.iter(PARAGRAPH)).strip("\n")
-        return (None, "") if is_title(shape) or not text else ("text", text)
-    return _KINDS.get(graphic_uri(shape).rsplit("/", 1)[-1]), name
+    inset = of_shape(shape)
+    if inset is not None:
+        return inset.kind, inset.name
+    if shape.tag != SHAPE or is_title(shape):
+        return None, ""
+    text = "\n".join(text_of(each) for each in shape.iter(PARAGRAPH)).strip("\n")
+    return ("text", text) if text else (None, "")
 
 
 def digest(*roots: Element) -> str:

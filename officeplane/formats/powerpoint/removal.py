@@ -13,12 +13,13 @@ _LINKS: Final = (a("hlinkClick"), a("hlinkHover"), a("hlinkMouseOver"), p("sld")
 """What may name a slide: links, and entries of custom shows and of the outline view."""
 
 
-def remove_slide(package: Package, main: str, slide: str) -> list[str]:
-    """Drop the part of a slide that is off the list, and all that only it needed; return what else was changed."""
+def remove_slide(package: Package, main: str, slide: str) -> dict[str, int]:
+    """Drop the part of a slide that is off the list, and all that only it needed.
+
+    Return the parts in which others named it, and how often each did.
+    """
     users = _users(package)
-    changed = [user for user in users[slide] if user != main and _forget(package, user, slide)]
-    if _forget(package, main, slide):
-        changed.append(main)
+    named = {user: _forget(package, user, slide) for user in sorted(users[slide] | {main})}
     gone = _needed_by(package, slide, users)
     for part in gone:
         rels = _rels(part)
@@ -27,7 +28,7 @@ def remove_slide(package: Package, main: str, slide: str) -> list[str]:
             undeclare(package, rels)
         package.drop(part)
         undeclare(package, part)
-    return [part for part in changed if part in package]
+    return {part: times for part, times in named.items() if times and part in package}
 
 
 def _users(package: Package) -> dict[str, set[str]]:
@@ -54,21 +55,22 @@ def _needed_by(package: Package, slide: str, users: dict[str, set[str]]) -> list
     return gone
 
 
-def _forget(package: Package, user: str, slide: str) -> bool:
-    """Take out of a part what names the slide; its notes name it too, and go with it."""
+def _forget(package: Package, user: str, slide: str) -> int:
+    """Take out of a part what names the slide, and return how much that was; its notes go with it."""
     arrows = Relationships(package, user)
     doomed = {arrow.id for arrow in arrows if arrow.target == slide and not arrow.is_external}
     if not doomed or user not in package or _is_notes_of(package, user, slide):
-        return False
+        return 0
     root = package.tree(user)
-    for found in _naming(root, doomed):
+    naming = _naming(root, doomed)
+    for found in naming:
         parent = found.getparent()
         if parent is not None:
             parent.remove(found)
     for one in doomed:
         arrows.remove(one)
     package.changed(user)
-    return True
+    return len(naming)
 
 
 def _naming(root: Element, ids: set[str]) -> list[Element]:

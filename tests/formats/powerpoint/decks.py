@@ -32,7 +32,7 @@ _ORDERS: Final = {
     ),
     f"{P}sld": ("cSld", "clrMapOvr", "transition", "timing", "extLst"),
     f"{P}sp": ("nvSpPr", "spPr", "style", "txBody", "extLst"),
-    f"{P}nvPr": ("ph", "custDataLst", "extLst"),
+    f"{P}nvPr": ("ph", "videoFile", "custDataLst", "extLst"),
     f"{P}spPr": ("xfrm", "custGeom", "prstGeom", "noFill", "solidFill", "ln", "extLst"),
     f"{P}graphicFrame": ("nvGraphicFramePr", "xfrm", "graphic", "extLst"),
     f"{P}txBody": ("bodyPr", "lstStyle", "p"),

@@ -50,12 +50,12 @@ def edits_for(deck: Presentation) -> list[Edit]:
     ]
     for slide in slides_of(deck)[-1:]:
         made += [
-            EditPage(page_id=slide.id, content=CONTENT),
-            EditSlide(slide_id=slide.id, title="Token"),
-            EditSlide(slide_id=slide.id, body="- Token\n"),
+            EditPage(page_id=slide.id, content=CONTENT, discard=True),
+            EditSlide(slide_id=slide.id, title="Token", discard=True),
+            EditSlide(slide_id=slide.id, body="- Token\n", discard=True),
             MoveSlide(slide_id=slide.id, position=0),
             MoveSlide(slide_id=slide.id, position=99),
-            SetNotes(slide_id=slide.id, notes="Token\nnotes"),
+            SetNotes(slide_id=slide.id, notes="Token\nnotes", discard=True),
             DeleteSlide(slide_id=slide.id),
             DeletePage(page_id=slide.id),
         ]

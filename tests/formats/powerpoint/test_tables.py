@@ -96,7 +96,7 @@ def test_a_table_that_somebody_else_made_stays_unless_another_takes_its_place() 
     applied(deck, EditSlide(slide_id="slide-256", body="Other"))
 
     assert deck.text() == before.replace("See below", "Other")
-    applied(deck, EditSlide(slide_id="slide-256", body=TABLE))
+    applied(deck, EditSlide(slide_id="slide-256", body=TABLE, discard=True))
     slide = reopened(written(deck)).slides[0]
     (frame,) = [shape for shape in slide.shapes if shape.has_table]
     assert (frame.shape_id, frame.top, len(frame.table.columns)) == (4, 2743200, 2)

@@ -116,7 +116,7 @@ def test_groups_tables_and_what_older_programs_show_are_searched() -> None:
 
     assert result["replaced"] == 3
     assert b"needle" not in deck.package.content("ppt/slides/slide1.xml")
-    assert deck.text() == "Groups\npin outside\npin inside\npin in both"
+    assert deck.text() == "Groups\npin outside\npin inside\n[picture]\npin in both"
 
 
 def test_merged_cells_are_searched() -> None:
