@@ -81,7 +81,8 @@ def string_item(cell: Element, strings: SharedStrings) -> Element | None:
     if kind == "s":
         at = shared_number(cell)
         return strings.items[at] if 0 <= at < len(strings.items) else None
-    return cell.find(INLINE) if kind == "inlineStr" else None
+    # What is called the text of a result and has no formula is a text like any other.
+    return cell.find(INLINE if kind == "inlineStr" else VALUE) if kind in {"inlineStr", "str"} else None
 
 
 def shared_number(cell: Element) -> int:

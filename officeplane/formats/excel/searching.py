@@ -49,7 +49,7 @@ def hits(parts: Parts, wanted: Wanted) -> Iterator[Hit]:
                 number = shared_number(cell)
                 if number in shared:
                     yield Hit(sheet, cell, strings.items[number], shared[number], is_shared=True)
-            elif kind == "inlineStr" and cell.find(FORMULA) is None:
+            elif kind in {"inlineStr", "str"} and cell.find(FORMULA) is None:
                 item = string_item(cell, strings)
                 if item is not None and (spans := spans_in(item, wanted)):
                     yield Hit(sheet, cell, item, spans, is_shared=False)

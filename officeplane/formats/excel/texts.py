@@ -6,7 +6,7 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.tags import MAIN, RUN, SPACE, TEXT
+from officeplane.formats.excel.tags import MAIN, RUN, SPACE, TEXT, VALUE
 from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element, is_storable
 
@@ -39,7 +39,7 @@ def set_text(holder: Element, text: str) -> None:
     """Give a `t` its text."""
     # No text rather than an empty one: they are the same once the part is read again.
     holder.text = encode(text) or None
-    if text != text.strip() or "\n" in text or "\t" in text:
+    if holder.tag == TEXT and (text != text.strip() or "\n" in text or "\t" in text):
         holder.set(SPACE, "preserve")
 
 
@@ -49,7 +49,7 @@ def length_of(text: str) -> int:
 
 
 def read(item: Element) -> str:
-    """Return the text of an `si` or `is`, without how it is pronounced."""
+    """Return the text of an `si`, an `is` or a `v`, without how it is pronounced."""
     if len(item) == 1 and item[0].tag == TEXT:
         return decode(item[0].text or "")
     return "".join(decode(holder.text or "") for holder in _holders(item))
@@ -97,6 +97,8 @@ def new_text(parent: Element, text: str) -> None:
 
 
 def _holders(item: Element) -> list[Element]:
+    if item.tag == VALUE:
+        return [item]
     found: list[Element] = []
     for child in item:
         if child.tag == TEXT:

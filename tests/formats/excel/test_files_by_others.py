@@ -8,14 +8,16 @@ import pytest
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_section import AddSection
+from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.rename_sheet import RenameSheet
+from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import SetCells
 from officeplane.edits.set_properties import SetProperties
 from officeplane.formats.gate import admit
 from officeplane.formats.properties import property_of
 from officeplane.formats.relationships import Relationships, content_type
 from tests.fixtures.documents import excel
-from tests.formats.excel.books import applied, opened, part, parts
+from tests.formats.excel.books import applied, opened, part, parts, value, xml_of_cell
 
 CORE = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
 Change = Callable[[str], str]
@@ -118,6 +120,18 @@ def test_what_is_left_of_a_module_is_a_sheet_without_cells() -> None:
     with pytest.raises(InvalidEditError, match="no cells"):
         opened(data).set_cells("Module", {"A1": 1})
     opened(data).delete_sheet("Module")
+
+
+def test_a_text_that_is_written_as_a_result_without_a_formula_is_found_and_replaced() -> None:
+    rows = "<row r='1'><c r='A1' t='str'><v>North {{n}}</v></c><c r='B1' t='str'><f>A1</f><v>North {{n}}</v></c></row>"
+
+    (told, _), after = applied(
+        excel.small(rows), ReplaceText(find="North", replace=" South"), FillTemplate(values={"n": "1"})
+    )
+
+    assert told["replaced"] == 1
+    assert [value(after, "Sheet1", cell) for cell in ("A1", "B1")] == [" South 1", "=A1"]
+    assert xml_of_cell(after, "xl/worksheets/sheet1.xml", "A1") == "<v> South 1</v>"
 
 
 def test_a_package_that_names_the_kind_of_each_part_is_told_that_of_a_new_one() -> None:
