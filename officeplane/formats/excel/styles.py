@@ -13,6 +13,7 @@ from officeplane.formats.xml import Element
 
 _XFS: Final = main("cellXfs")
 _XF: Final = main("xf")
+_NAMED: Final = main("cellStyleXfs")
 _FONTS: Final = main("fonts")
 _MARK: Final = "quotePrefix"
 _LOOKS_LIKE_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -31,6 +32,8 @@ class Styles:
         self._package = package
         self._part = found[0].target if found and found[0].target in package else None
         self._formats = None if self._part is None else package.tree(self._part).find(_XFS)
+        named = None if self._part is None else package.tree(self._part).find(_NAMED)
+        self._named = 0 if named is None else len(named)
         formats = () if self._formats is None else self._formats
         self._marked = {str(at) for at, each in enumerate(formats) if _plain(each).get(_MARK) in {"1", "true"}}
         self._twins: dict[tuple[str, bool], str] = {}
@@ -67,6 +70,9 @@ class Styles:
             twin.set(_MARK, "1")
         else:
             twin.attrib.pop(_MARK, None)
+        if whole(twin.get("xfId"), 0) >= self._named:
+            # The named style it was made from is not there; no new format should say so again.
+            twin.attrib.pop("xfId", None)
         wanted = _canonical(twin)
         for at, each in enumerate(formats):
             if _canonical(_plain(each)) == wanted:

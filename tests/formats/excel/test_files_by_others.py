@@ -95,6 +95,21 @@ def test_a_format_that_was_written_twice_is_copied_as_the_one_for_everybody() ->
     )
 
 
+def test_a_format_of_a_named_style_that_is_not_there_is_not_copied_with_it() -> None:
+    lost = '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="99"/>'
+    data = changed(excel.hard(), styles_xml=lambda text: text.replace("</cellXfs>", f"{lost}</cellXfs>"))
+    number = len(part(data, "xl/styles.xml").find("{*}cellXfs")) - 1
+    row = f'<row r="9"><c r="A9" s="{number}"/></row>'
+    data = changed(data, worksheets_sheet5_xml=lambda text: text.replace("</sheetData>", f"{row}</sheetData>"))
+
+    _, after = applied(data, SetCells(sheet="Last", cells={"A9": "=text"}))
+
+    formats = part(after, "xl/styles.xml").find("{*}cellXfs")
+    assert [each.get("xfId") for each in formats].count("99") == 1
+    (cell,) = [each for each in part(after, "xl/worksheets/sheet5.xml").iter("{*}c") if each.get("r") == "A9"]
+    assert dict(formats[int(cell.get("s"))].attrib)["quotePrefix"] == "1"
+
+
 def test_a_font_without_a_real_colour_gives_none_to_formatted_text() -> None:
     data = changed(
         excel.hard(),
