@@ -20,7 +20,14 @@ def _found(context: typer.Context, parameter: typer.CallbackParam, url: str) -> 
 
 Url = Annotated[
     str,
-    typer.Option("--url", envvar="OFFICEPLANE_URL", callback=_found, help="Where the API answers.", metavar="URL"),
+    typer.Option(
+        "--url",
+        envvar="OFFICEPLANE_URL",
+        callback=_found,
+        help="Where the API answers.",
+        metavar="URL",
+        show_default=f"that of `officeplane up` in this folder or above, else {DEFAULT_URL}",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the API's JSON and nothing else.")]
 By = Annotated[str | None, typer.Option("--by", help="Who does it; your user name if none is given.", metavar="WHO")]
