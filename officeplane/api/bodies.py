@@ -63,6 +63,7 @@ class Nothing(BaseModel):
 
 
 TaskBody = Annotated[TaskRequest, BeforeValidator(refuse_many_tasks), Body(openapi_examples=examples.TASK)]
+PreviewBody = Annotated[TaskRequest, BeforeValidator(refuse_many_tasks), Body(openapi_examples=examples.PREVIEW)]
 BulkBody = Annotated[
     list[TaskRequest],
     Field(min_length=1, max_length=BULK_MAX),

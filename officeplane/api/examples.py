@@ -22,6 +22,15 @@ TASK: Final[_Examples] = {
             "idempotencyKey": "contract-42/wait/1",
         },
     },
+    "an edit": {
+        "summary": "Of a document that is there; its next revision",
+        "value": {
+            "taskType": "add_section",
+            "documentId": "plan",
+            "payload": {"title": "Risks", "content": "Written by **ann**."},
+            "createdBy": "ann",
+        },
+    },
     "a batch": {
         "summary": "Children run one after the other; a later one may use an earlier one's result",
         "value": {
@@ -92,6 +101,18 @@ RETRY_MANY: Final[_Examples] = {
 CANCEL: Final[_Examples] = {"with a reason": {"value": {"reason": "No longer needed."}}}
 NOTHING: Final[_Examples] = {"nothing": {"value": {}}}
 DOCUMENT: Final[_Examples] = {"a text": {"value": {"id": "plan", "format": "docx", "title": "The plan"}}}
+PREVIEW: Final[_Examples] = {
+    "an edit": {"value": {"taskType": "add_section", "payload": {"title": "Risks", "content": "Written by **ann**."}}},
+    "several, all or none": {
+        "value": {
+            "atomic": True,
+            "children": [
+                {"key": "risks", "taskType": "add_chapter", "payload": {"title": "Risks"}},
+                {"taskType": "add_section", "payload": {"title": "Legal", "chapterId": {"$ref": "risks.id"}}},
+            ],
+        }
+    },
+}
 REVERT: Final[_Examples] = {"to the first": {"value": {"toRevision": 1}}}
 RESOLVE: Final[_Examples] = {
     "try again": {"value": {"resolution": "retry", "note": "The server is back."}},

@@ -54,10 +54,26 @@ async def test_every_body_has_an_example(document: Json) -> None:
     ("path", "found"), [("/api/tasks", examples.TASK), ("/api/tasks/bulk", examples.BULK), ("/api/dags", examples.DAG)]
 )
 async def test_every_example_is_taken(api: Api, path: str, found: dict[str, Any]) -> None:
+    await with_the_plan(api)
     for example in found.values():
         response = await api.post(path, example["value"])
 
         assert response.status_code == 201, response.text
+
+
+async def test_every_example_of_a_preview_shows_what_an_edit_would_do(api: Api) -> None:
+    await with_the_plan(api)
+    for example in examples.PREVIEW.values():
+        response = await api.post("/api/documents/plan/preview", example["value"])
+
+        assert response.status_code == 200, response.text
+        assert response.json()["diff"]["nodes"]["added"]
+
+
+async def with_the_plan(api: Api) -> None:
+    """Make the document of the examples, unless another test has."""
+    for example in examples.DOCUMENT.values():
+        assert (await api.post("/api/documents", example["value"])).status_code in {201, 409}
 
 
 async def test_refusals_are_problems_and_each_says_its_codes(document: Json) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from officeplane.api import examples
 from officeplane.api.answer_headers import OURS_ALONE
 from officeplane.api.answers import json_answer, many_views, one_task
-from officeplane.api.bodies import TaskBody
+from officeplane.api.bodies import PreviewBody
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
     ComparisonView,
@@ -342,7 +342,7 @@ async def revert(
         "stale_revision", "not_supported_yet", "unsupported_document", "too_large_to_show", "overloaded", body=True,
     ),
 )  # fmt: skip
-async def preview(request: Request, document_id: DocumentIdInPath, body: TaskBody) -> Response:
+async def preview(request: Request, document_id: DocumentIdInPath, body: PreviewBody) -> Response:
     """Apply an edit to the head and tell the difference; nothing is stored."""
     found = await while_there(request, runtime_of(request).documents.preview(document_id, body))
     return json_answer(PreviewView.model_validate(found))
