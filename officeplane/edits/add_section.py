@@ -42,7 +42,9 @@ class AddSection(Edit):
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         blocks = occasion.blocks(self.content)
-        return {"id": presentation.add_section(self.title, self.chapter_id, blocks, self.position)}
+        made = presentation.add_section(self.title, self.chapter_id, blocks, self.position)
+        occasion.warn(presentation.overflows([made]))
+        return {"id": made}
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
         if self.chapter_id is not None:

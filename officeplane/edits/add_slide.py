@@ -22,4 +22,6 @@ class AddSlide(Edit):
     notes: Words | None = Field(default=None, description="What the speaker reads, in plain text.")
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        return {"id": presentation.add_slide(self.layout, self.title, occasion.blocks(self.body), self.notes)}
+        made = presentation.add_slide(self.layout, self.title, occasion.blocks(self.body), self.notes)
+        occasion.warn(presentation.overflows([made]))
+        return {"id": made}

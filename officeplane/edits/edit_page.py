@@ -26,8 +26,10 @@ class EditPage(Edit):
         return {"id": self.page_id}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        before = presentation.overflows([self.page_id])
         losses = presentation.edit_page(self.page_id, occasion.blocks(self.content))
         occasion.give_up(losses, discard=self.discard)
+        occasion.warn(presentation.overflows([self.page_id]), but=before)
         return {"id": self.page_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -29,7 +29,9 @@ class EditSlide(Edit):
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         body = None if self.body is None else occasion.blocks(self.body)
+        before = presentation.overflows([self.slide_id])
         occasion.give_up(presentation.edit_slide(self.slide_id, self.title, body), discard=self.discard)
+        occasion.warn(presentation.overflows([self.slide_id]), but=before)
         return {"id": self.slide_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002

@@ -36,8 +36,12 @@ class FillTemplate(Edit):
         return self._told({name: workbook.fill(w, self.values[name]) for name, w in wanted.items()})
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        slides = set(self.targets(presentation))
+        before = presentation.overflows(slides)
         wanted = self._set_apart(presentation, occasion)
-        return self._told({name: presentation.replace_text(w, self._text(name)) for name, w in wanted.items()})
+        places = {name: presentation.replace_text(w, self._text(name)) for name, w in wanted.items()}
+        occasion.warn(presentation.overflows(slides), but=before)
+        return self._told(places)
 
     def targets(self, document: Document) -> list[str]:
         return [place for wanted in self._wanted.values() for place in document.places_of(wanted)]

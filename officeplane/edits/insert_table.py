@@ -39,8 +39,10 @@ class InsertTable(Edit):
         made = document.insert_table(self._texts, self._header, self.section_id, self.style, occasion.fresh_id("table"))
         return {"id": made}
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002 - slides have ids
-        return {"id": presentation.insert_table(self._texts, self._header, self.section_id, self.style)}
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        made = presentation.insert_table(self._texts, self._header, self.section_id, self.style)
+        occasion.warn(presentation.overflows([made]))
+        return {"id": made}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.section_id is None else [self.section_id]

@@ -37,8 +37,13 @@ class ReplaceText(Edit):
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002
         return self._told(workbook.replace_text(self._wanted, self.replace))
 
-    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:  # noqa: ARG002
-        return self._told(presentation.replace_text(self._wanted, self.replace))
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        # What does not grow needs no more room.
+        slides = set(self.targets(presentation)) if len(self.replace) > len(self.find) else set[str]()
+        before = presentation.overflows(slides)
+        places = presentation.replace_text(self._wanted, self.replace)
+        occasion.warn(presentation.overflows(slides), but=before)
+        return self._told(places)
 
     def targets(self, document: Document) -> list[str]:
         return document.places_of(self._wanted)

@@ -47,7 +47,9 @@ class WritePage(Edit):
         return {"id": made}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        return {"id": presentation.write_page(occasion.blocks(self.content), self.section_id, self.position)}
+        made = presentation.write_page(occasion.blocks(self.content), self.section_id, self.position)
+        occasion.warn(presentation.overflows([made]))
+        return {"id": made}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.section_id is None else [self.section_id]

@@ -6,21 +6,27 @@ the first keystroke.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from officeplane.formats.powerpoint.geometry import Area
 from officeplane.formats.powerpoint.names import a, alone, attribute_number, p
-from officeplane.formats.powerpoint.paragraphs import text_of
+from officeplane.formats.powerpoint.paragraphs import BREAK, FIELD, RUN, text_of
 from officeplane.formats.xml import Element
 
-_POINT: Final = 12_700
-_SIZE: Final = 2_800
+POINT: Final = 12_700
+"""What a point is in English metric units."""
+
+AUTOMATIC: Final = a("normAutofit")
+"""What a text has that PowerPoint makes smaller by itself."""
+
+_SIZE: Final = 1_800  # of a text for which nothing says another
 _WIDTH_OF_LETTER: Final = 0.5
 _HEIGHT_OF_LINE: Final = 1.3
 _MARGIN: Final = 15  # points lost at the left and right edges, and nearly so above and below
 _INDENT: Final = 27
 _STEPS: Final = (92_500, 85_000, 77_500, 70_000, 62_500, 55_000, 47_500, 40_000, 32_500, 25_000)
+_SAYING: Final = frozenset({RUN, BREAK, FIELD})
 _WIDE: Final = "\u2e80"  # from here on most letters are as wide as they are high
 
 
@@ -29,12 +35,12 @@ def fit(text_body: Element, area: Area, size: int) -> None:
     form = text_body.find(a("bodyPr"))
     if form is None or form.find(a("noAutofit")) is not None or form.find(a("spAutoFit")) is not None:
         return
-    scale = _scale(text_body.findall(a("p")), area, size / 100)
-    fitting = form.find(a("normAutofit"))
+    scale = _scale(text_body, area, size)
+    fitting = form.find(AUTOMATIC)
     if fitting is None:
         if scale is None:
             return
-        fitting = alone(a("normAutofit"))
+        fitting = alone(AUTOMATIC)
         warp = form.find(a("prstTxWarp"))
         form.insert(0 if warp is None else 1, fitting)
     for name, value in (("fontScale", scale), ("lnSpcReduction", None if scale is None else 10_000)):
@@ -44,38 +50,51 @@ def fit(text_body: Element, area: Area, size: int) -> None:
             fitting.set(name, str(value))
 
 
-def nominal_size(shapes: Iterable[Element | None], master: Element | None) -> int:
-    """Return the size of text at the outermost level: by the first shape that says so, or by the master."""
+def height(text_body: Element, width: int, size: int, share: float = 1, *, is_list: bool = True) -> int:
+    """Return about how high a text is in a shape of such a width, at a share of its size.
+
+    Lines of a list begin further right. What is blank above and below the text is not counted.
+    """
+    rows = blank = 0.0
+    for paragraph in text_body.findall(a("p")):
+        points = _size(paragraph, size) / 100 * share
+        indent = _INDENT * (_level(paragraph) + 1) if is_list else 0
+        room = max(width / POINT - _MARGIN - indent, points)
+        for line in text_of(paragraph).split("\n"):
+            letters = sum(2 if char >= _WIDE else 1 for char in line.strip())
+            if letters:
+                rows += blank + math.ceil(letters * _WIDTH_OF_LETTER * points / room) * points
+                blank = 0.0
+            elif rows:
+                blank += points
+    return int(rows * _HEIGHT_OF_LINE * POINT)
+
+
+def nominal_size(shapes: Iterable[Element | None], master: Element | None, style: str) -> int:
+    """Return the size of text at the outermost level: by the first shape that says so, or by a style of the master."""
     for shape in shapes:
         level = None if shape is None else shape.find(f"{p('txBody')}/{a('lstStyle')}/{a('lvl1pPr')}/{a('defRPr')}")
         if level is not None and level.get("sz") is not None:
             return attribute_number(level, "sz", _SIZE)
-    style = None if master is None else master.find(f"{p('txStyles')}/{p('bodyStyle')}/{a('lvl1pPr')}/{a('defRPr')}")
-    return _SIZE if style is None else attribute_number(style, "sz", _SIZE)
+    said = None if master is None else master.find(f"{p('txStyles')}/{p(style)}/{a('lvl1pPr')}/{a('defRPr')}")
+    return _SIZE if said is None else attribute_number(said, "sz", _SIZE)
 
 
-def _scale(paragraphs: Sequence[Element], area: Area, size: float) -> int | None:
+def _scale(text_body: Element, area: Area, size: int) -> int | None:
     """Return the first of PowerPoint's steps at which the text fits; None when it does as it is."""
-    lines = [
-        (sum(2 if char >= _WIDE else 1 for char in line), _level(paragraph))
-        for paragraph in paragraphs
-        for line in text_of(paragraph).split("\n")
-    ]
-    if _height(lines, area, size) <= area.height / _POINT:
+    if height(text_body, area.width, size) <= area.height:
         return None
-    for step in _STEPS:
-        if _height(lines, area, size * step / 100_000) <= area.height / _POINT:
-            return step
-    return _STEPS[-1]
+    fitting = (step for step in _STEPS if height(text_body, area.width, size, step / 100_000) <= area.height)
+    return next(fitting, _STEPS[-1])
 
 
-def _height(lines: Iterable[tuple[int, int]], area: Area, size: float) -> float:
-    """Return how high lines of so many letters, at such a level, are in points."""
-    rows = 0
-    for letters, level in lines:
-        width = max(area.width / _POINT - _MARGIN - _INDENT * (level + 1), size)
-        rows += max(math.ceil(letters * _WIDTH_OF_LETTER * size / width), 1)
-    return rows * size * _HEIGHT_OF_LINE
+def _size(paragraph: Element, size: int) -> int:
+    """Return the size of the largest letters of a paragraph; those that say nothing have the given one."""
+    formats = [run.find(a("rPr")) for run in paragraph if run.tag in _SAYING]
+    said = [size if form is None else attribute_number(form, "sz", size) for form in formats]
+    end = paragraph.find(a("endParaRPr"))
+    of_nothing = size if end is None else attribute_number(end, "sz", size)
+    return max(said, default=of_nothing)
 
 
 def _level(paragraph: Element) -> int:

@@ -1,10 +1,10 @@
 """Presentations: PowerPoint files as slides, in sections, with what edits can do to them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar
 
 from officeplane.domain.document import Format, Node, UnsupportedDocumentError
-from officeplane.domain.warning import Loss
+from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Span, Table
 from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
@@ -14,10 +14,12 @@ from officeplane.formats.powerpoint.marks import is_marked, mark
 from officeplane.formats.powerpoint.misnomers import refuse_parts_of_slides
 from officeplane.formats.powerpoint.names import p
 from officeplane.formats.powerpoint.new_slide import new_slide
+from officeplane.formats.powerpoint.overflow import overflows
 from officeplane.formats.powerpoint.page import Page, title_and_rest
 from officeplane.formats.powerpoint.paragraphs import replace
 from officeplane.formats.powerpoint.places import Place, Places
 from officeplane.formats.powerpoint.removal import remove_slide
+from officeplane.formats.powerpoint.room import Room
 from officeplane.formats.powerpoint.sections import Sections
 from officeplane.formats.powerpoint.slides import Slide, Slides
 from officeplane.formats.powerpoint.table_styles import table_style
@@ -88,6 +90,15 @@ class Presentation:
                 return None
             return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(slide)))
         return None
+
+    def overflows(self, slide_ids: Collection[str]) -> list[EditWarning]:
+        """Return what runs off these slides, or has probably no room where it stands."""
+        return [
+            EditWarning("overflow", sentence, slide.id)
+            for slide in self._slides.all()
+            if slide.id in slide_ids
+            for sentence in overflows(self.package.tree(slide.part), self._room(slide))
+        ]
 
     def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
         """Add an empty section; return its id."""
@@ -199,6 +210,9 @@ class Presentation:
             page.write_body(blocks, style or "")
         self._texts.forget(slide.part)
         return page.losses
+
+    def _room(self, slide: Slide) -> Room:
+        return Room(self.package, self._main, self.package.tree(slide.part), self._layout_of(slide))
 
     def _losses_with(self, slide: Slide) -> Iterator[Loss]:
         for inset in reading.drawn_on(self.package.tree(slide.part)):

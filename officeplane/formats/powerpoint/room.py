@@ -8,10 +8,18 @@ from officeplane.formats.powerpoint.geometry import Area, area_of, body_area, sl
 from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked
 from officeplane.formats.powerpoint.names import a, p
-from officeplane.formats.powerpoint.placeholders import body, counterpart, inherited_area, placeholder, title
+from officeplane.formats.powerpoint.placeholders import (
+    body,
+    counterpart,
+    inherited_area,
+    is_title,
+    placeholder,
+    title,
+)  # fmt: skip
 from officeplane.formats.powerpoint.shapes import settings
 from officeplane.formats.xml import Element
 
+_FITTINGS: Final = frozenset({a("noAutofit"), a("normAutofit"), a("spAutoFit")})
 _BULLETS: Final = frozenset({a("buNone"), a("buChar"), a("buAutoNum"), a("buBlip")})
 
 
@@ -22,12 +30,12 @@ class Room:
         self._root = root
         self._layout = None if layout is None else layout.root
         self._master = None if layout is None else package.tree(layout.master)
-        self._whole = slide_area(package.tree(main))
+        self.whole = slide_area(package.tree(main))
 
     def for_title(self) -> Area:
         """Return where a title goes that the layout has no place for."""
         above = None if self._master is None else title(self._master)
-        return (None if above is None else area_of(above)) or title_area(self._whole)
+        return (None if above is None else area_of(above)) or title_area(self.whole)
 
     def for_body(self) -> Area:
         """Return where all content goes, also when tables have taken a part of it."""
@@ -38,15 +46,30 @@ class Room:
         above = None if self._master is None else body(self._master)
         if found is None and above is not None:
             found = area_of(above)
-        return found or body_area(self._whole)
+        return found or body_area(self.whole)
 
     def of(self, shape: Element) -> Area:
         """Return where a shape lies."""
-        return area_of(shape) or self._inherited(shape) or body_area(self._whole)
+        return area_of(shape) or self._inherited(shape) or body_area(self.whole)
 
     def size(self, shape: Element) -> int:
         """Return how large the text of a shape is by default, in hundredths of a point."""
-        return nominal_size((shape, self._origin(shape)), self._master)
+        if placeholder(shape) is None:
+            return nominal_size((shape,), None, "")
+        return nominal_size(
+            (shape, self._origin(shape)), self._master, "titleStyle" if is_title(shape) else "bodyStyle"
+        )
+
+    def fitting(self, shape: Element) -> str | None:
+        """Return how PowerPoint makes a text and its shape fit each other, by the tag that says so."""
+        above = None if self._master is None else (title if is_title(shape) else body)(self._master)
+        inherited = () if placeholder(shape) is None else (self._origin(shape), above)
+        for each in (shape, *inherited):
+            form = None if each is None else each.find(f"{p('txBody')}/{a('bodyPr')}")
+            for said in () if form is None else form:
+                if said.tag in _FITTINGS:
+                    return str(said.tag)
+        return None
 
     def has_bullets(self, shape: Element) -> bool:
         """Tell whether items of a list get bullets by themselves in a shape."""

@@ -16,9 +16,11 @@ _ALTERNATIVES: Final = f"{{{COMPATIBILITY}}}AlternateContent"
 _CHOICE: Final = f"{{{COMPATIBILITY}}}Choice"
 _FALLBACK: Final = f"{{{COMPATIBILITY}}}Fallback"
 _LEAVES: Final = frozenset({SHAPE, PICTURE, FRAME, _CONNECTOR})
-_NON_VISUAL: Final = tuple(
+_NON_VISUAL: Final = frozenset(
     p(name) for name in ("nvSpPr", "nvPicPr", "nvGraphicFramePr", "nvGrpSpPr", "nvCxnSpPr", "nvContentPartPr")
 )
+_ABOUT: Final = p("cNvPr")
+_SETTINGS: Final = p("nvPr")
 _TABLE: Final = f"{a('graphic')}/{a('graphicData')}/{a('tbl')}"
 
 
@@ -59,19 +61,18 @@ def fallbacks(root: Element) -> Iterator[Element]:
 
 def properties(shape: Element) -> Element | None:
     """Return `p:cNvPr`, which holds a shape's number and name."""
-    for tag in _NON_VISUAL:
-        found = shape.find(tag)
-        if found is not None:
-            return found.find(p("cNvPr"))
-    return None
+    return _said_of(shape, _ABOUT)
 
 
 def settings(shape: Element) -> Element | None:
     """Return `p:nvPr`, which says what placeholder a shape is."""
-    for tag in _NON_VISUAL:
-        found = shape.find(tag)
-        if found is not None:
-            return found.find(p("nvPr"))
+    return _said_of(shape, _SETTINGS)
+
+
+def _said_of(shape: Element, tag: str) -> Element | None:
+    for child in shape:  # the first one, in any sound file
+        if child.tag in _NON_VISUAL:
+            return child.find(tag)
     return None
 
 
