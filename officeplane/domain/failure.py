@@ -49,6 +49,10 @@ class Failure:
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
     """What differs from case to case, for programs; the message is the same for equal causes."""
 
+    def __post_init__(self) -> None:
+        """Keep of the message what can be stored: it may repeat whatever a payload or a file says."""
+        object.__setattr__(self, "message", storable(self.message))
+
     @property
     def is_charged(self) -> bool:
         """Whether the attempt counts against `maxRetries`."""

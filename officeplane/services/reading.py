@@ -22,7 +22,8 @@ class Reading:
         (details,) = await tasks.details(self._ledger, [found[task_id]])
         return details
 
-    async def page(self, wanted: TaskFilter, before: int | None, limit: int) -> list[TaskDetails]:
-        """Return the newest tasks that fit, below the sequence number of the last page's last."""
-        page = await tasks.page(self._ledger, wanted, before=END_OF_TIME if before is None else before, limit=limit)
-        return await tasks.details(self._ledger, page)
+    async def page(self, wanted: TaskFilter, before: int | None, limit: int) -> tuple[list[TaskDetails], bool]:
+        """Return the newest tasks that fit, below a sequence number, and whether there may be more."""
+        top = END_OF_TIME if before is None else before
+        page, goes_on = await tasks.page(self._ledger, wanted, before=top, limit=limit)
+        return await tasks.details(self._ledger, page), goes_on

@@ -174,9 +174,11 @@ async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId,
     return {TaskId(str(row["id"])): TaskState(row["state"]) for row in rows}
 
 
-async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: int) -> list[Task]:
-    """Return the newest tasks that fit, below a sequence number."""
-    return [_task(row) for row in await executor.fetch(_SQL["page"], before, *_selected(wanted), limit)]
+async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: int) -> tuple[list[Task], bool]:
+    """Return the newest tasks that fit, below a sequence number, and whether there may be more."""
+    rows = await executor.fetch(_SQL["page"], before, *_selected(wanted), limit)
+    found = rows[0]["found"] if rows else 0
+    return [_task(row) for row in rows], found == limit or len(rows) < found
 
 
 async def select(executor: Executor, wanted: TaskFilter, *, after: int, limit: int) -> list[Selected]:

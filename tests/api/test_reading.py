@@ -101,6 +101,17 @@ async def test_pages_lead_through_everything_newest_first(api: Api) -> None:
     assert [task_id for page in pages for task_id in page] == ids[::-1]
 
 
+async def test_a_page_ends_early_rather_than_be_too_large_to_be_shown(api: Api) -> None:
+    await api.client.post("/api/documents", json={"id": "doc:heavy", "format": "docx"})
+    large = {"documentId": "doc:heavy", "taskType": "add_section", "payload": {"title": "A", "content": "x" * 900_000}}
+    ids = [(await api.submit(**large))["id"] for _ in range(21)]
+
+    pages = await follow_links(api, "/api/tasks", documentId="doc:heavy", limit=21)
+
+    assert [len(page) for page in pages] == [10, 10, 1]
+    assert [task_id for page in pages for task_id in page] == ids[::-1]
+
+
 async def test_what_is_added_meanwhile_does_not_move_the_pages(api: Api) -> None:
     ids = [(await api.submit(documentId="doc:moving"))["id"] for _ in range(4)]
     first = await api.get("/api/tasks", documentId="doc:moving", limit=2)

@@ -118,3 +118,10 @@ def test_the_kinds_are_the_documented_ones() -> None:
     )
 
     assert [str(kind) for kind in FailureKind] == documented.split()
+
+
+def test_no_failure_says_more_than_can_be_kept_whoever_put_it_in_words() -> None:
+    message = Failure(FailureKind.INVALID_EDIT, f"there is no \x00{'x' * MESSAGE_LIMIT}").message
+
+    assert _can_be_stored(message)
+    assert message.startswith("there is no \N{REPLACEMENT CHARACTER}xxx")

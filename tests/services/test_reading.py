@@ -13,7 +13,7 @@ from tests.workbench import Workbench
 
 
 async def page(bench: Workbench, *, before: int | None = None, limit: int = 50, **wanted: Any) -> list[str]:
-    found = await bench.runtime.reading.page(TaskFilter(**wanted), before, limit)
+    found, _ = await bench.runtime.reading.page(TaskFilter(**wanted), before, limit)
     return [details.task.id for details in found]
 
 

@@ -116,10 +116,13 @@ async def retry_many(request: Request, body: RetryManyBody) -> Response:
     responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
 )
 async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
-    """Return the newest tasks that fit every filter given; the next page is in the `Link` header."""
-    page = await runtime_of(request).reading.page(query.filter, query.place, query.limit)
+    """Return the newest tasks that fit every filter given; the next page is in the `Link` header.
+
+    A page of large tasks ends early, so `limit` does not tell whether there are more.
+    """
+    page, goes_on = await runtime_of(request).reading.page(query.filter, query.place, query.limit)
     following = {}
-    if len(page) == query.limit:
+    if goes_on:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].task.seq))
     return many_tasks(page, 200, following)
 

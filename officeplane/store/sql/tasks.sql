@@ -123,8 +123,14 @@ SELECT id, state FROM tasks WHERE id = ANY($1::uuid[])
    AND ($8::text IS NULL OR (tags @> ARRAY[$8::text] AND tags <> '{}'))
 
 -- name: page
--- One page of tasks, newest first. No row: nothing fits, or the page is past the end.
-SELECT {columns} FROM tasks WHERE seq < $1::bigint AND {selected} ORDER BY seq DESC LIMIT $9::integer
+-- One page of tasks, newest first, which ends early once they take 8 MiB: a list is made as a whole,
+-- and of large tasks it would take all memory. `found` is how many it would have been. What they take
+-- is measured without taking them along. No row: nothing fits, or the page is past the end.
+SELECT {columns}, found
+  FROM (SELECT *, count(*) OVER () AS found, sum(size) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS so_far
+          FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0) + unmet * 40 AS size
+                  FROM tasks WHERE seq < $1::bigint AND {selected} ORDER BY seq DESC LIMIT $9::integer) newest) tasks
+ WHERE so_far - size < 8 * 1024 * 1024 ORDER BY seq DESC
 
 -- name: select
 -- Tasks that fit, oldest first, so that a batch comes before its children. No row: nothing is left.
