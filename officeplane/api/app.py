@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from officeplane.api.answer_room import AnswerRoom
 from officeplane.api.authority import Names
 from officeplane.api.body_room import BodyRoom
 from officeplane.api.edge import Edge
@@ -71,6 +72,7 @@ def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
         # Not `include_router`: it would look for each path twice, and every request would pay for it.
         app.router.routes.extend(noun.router.routes)
     app.add_middleware(BodyRoom)
+    app.add_middleware(AnswerRoom)
     app.add_middleware(BodyLimit)
     app.add_middleware(Interruption)
     if names.origins:

@@ -59,14 +59,13 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "Idempotency-Replayed": ("string", "`true` when the key was used before; the task is shown as it is now."),
     "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),
 }
-_CODES: Final = ("invalid_parameter", "internal_error", "database_unavailable", "server_stopping")
+_CODES: Final = ("invalid_parameter", "overloaded", "internal_error", "database_unavailable", "server_stopping")
 _BODY_CODES: Final = (
     "malformed_json",
     "request_timeout",
     "too_large",
     "unsupported_media_type",
     "invalid_request",
-    "overloaded",
 )
 
 

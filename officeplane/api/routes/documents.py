@@ -56,7 +56,7 @@ DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
 
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
 _NOT_SHOWN: Final = (
-    "document_not_found", "revision_not_found", "unsupported_document", "too_large_to_show", "overloaded",
+    "document_not_found", "revision_not_found", "unsupported_document", "too_large_to_show",
 )  # fmt: skip
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
 _READ: Final[Responses] = {
@@ -101,7 +101,7 @@ class RevertRequest(BaseModel):
     response_model=DocumentView,
     responses={
         201: {"description": "Made.", "headers": headers("Location", "ETag")},
-        **refusals("document_exists", "overloaded", body=True),
+        **refusals("document_exists", body=True),
     },
 )
 async def create(
@@ -161,7 +161,7 @@ async def show(request: Request, document_id: DocumentIdInPath) -> Response:
         202: {"model": TaskView, "description": "Its lane is busy: the task that will put it in place."},
         **refusals(
             "document_not_found", "illegal_state", "stale_revision", "precondition_required", "too_large",
-            "unsupported_document", "overloaded", "request_timeout",
+            "unsupported_document", "request_timeout",
         ),
     },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BYTES, **_FILES}}},
@@ -339,7 +339,7 @@ async def revert(
     response_model=PreviewView,
     responses=refusals(
         "document_not_found", "unknown_task_type", "invalid_payload", "invalid_reference", "invalid_edit",
-        "stale_revision", "not_supported_yet", "unsupported_document", "too_large_to_show", "overloaded", body=True,
+        "stale_revision", "not_supported_yet", "unsupported_document", "too_large_to_show", body=True,
     ),
 )  # fmt: skip
 async def preview(request: Request, document_id: DocumentIdInPath, body: PreviewBody) -> Response:

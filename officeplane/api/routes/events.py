@@ -37,7 +37,7 @@ router = APIRouter(prefix="/api/events", tags=["events"], route_class=StrictRout
     summary="Follow what happens to tasks",
     status_code=200,
     response_class=EventStream,
-    responses={200: _STREAM, **refusals("overloaded")},
+    responses={200: _STREAM, **refusals()},
 )
 async def follow(
     request: Request, query: Annotated[EventsQuery, Query()], last_event_id: LastEventId = None
