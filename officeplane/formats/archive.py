@@ -70,7 +70,8 @@ def _end(data: bytes) -> tuple[int, int]:
     at = len(data) - _END.size
     if at < 0 or data[at : at + 4] != b"PK\5\6":
         if data.rfind(b"PK\5\6") >= 0:
-            raise _unsafe("something follows its end")
+            # Who reads from the back may find another archive there.
+            raise _unsafe("something follows its end; a program that saves it anew leaves that out")
         raise _damaged("its end is missing")
     _, disk, first_disk, here, count, size, begin, comment = _END.unpack_from(data, at)
     if disk or first_disk or here != count or comment:

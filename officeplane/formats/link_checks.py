@@ -127,6 +127,13 @@ def _check_hyperlink(name: str, link: Link) -> None:
     address = link.target.strip()
     bare = unquote(address)
     is_visible = not any(char < " " or char == "\x7f" for char in bare)
+    if address.startswith("//"):
+        # A browser reads a web address in it, Windows a share: to open it tells a stranger who is asking.
+        raise UnsupportedDocumentError(
+            "external_reference",
+            f"{name!r} has a hyperlink that names a share, {link.target[:200]!r}; if it is meant to lead to the web, "
+            'write "https:" before it',
+        )
     if not is_visible or not (_WEB.match(address) or (_BESIDE.fullmatch(address) and _BESIDE.fullmatch(bare))):
         raise UnsupportedDocumentError(
             "external_reference",

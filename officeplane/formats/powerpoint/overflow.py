@@ -70,9 +70,9 @@ def _of_text(shape: Element, room: Room) -> Iterator[str]:
     said = "" if text is None else " ".join(" ".join(map(text_of, text.iterfind(PARAGRAPH))).split())
     if text is None or form is None or not said:
         return
-    if form.get("wrap") == "none" or form.get("vert", "horz") != "horz":
-        return
     area, size, fitting = room.of(shape), room.size(shape), room.fitting(shape)
+    if form.get("wrap") == "none" or form.get("vert", "horz") != "horz" or not area.height:
+        return
     is_list = placeholder(shape) is not None and not is_title(shape)
     what = f"the {'title' if is_title(shape) else 'text'} {_cut(said)!r}"
     if fitting == a("spAutoFit"):

@@ -2,10 +2,12 @@
 
 import pytest
 
-from officeplane.domain.document import InvalidEditError
+from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.set_properties import SetProperties
 from officeplane.edits.write_page import WritePage
+from officeplane.formats.gate import admit
+from officeplane.formats.relationships import Relationships
 from tests.fixtures.documents import powerpoint
 from tests.formats.powerpoint.decks import applied, opened, parts, reopened, written
 
@@ -39,3 +41,18 @@ def test_new_parts_are_named_where_the_kind_of_each_part_is() -> None:
     assert [name for name in parts(data) if name.startswith("docProps/core")] == ["docProps/core.xml"]
     assert parts(data)["_rels/.rels"].count(b"docProps/core.xml") == 1
     assert b">Named<" in parts(data)["docProps/core.xml"]
+
+
+def test_a_link_without_a_scheme_is_refused_as_the_share_that_it_is_to_windows() -> None:
+    deck = opened(powerpoint.plain())
+    Relationships(deck.package, "ppt/slides/slide2.xml").add("hyperlink", "//example.org/a.jpg", is_external=True)
+
+    with pytest.raises(UnsupportedDocumentError, match=r'names a share, .*; .* write "https:" before it') as refused:
+        admit(deck.package.write().content())
+
+    assert refused.value.reason == "external_reference"
+
+
+def test_a_file_with_something_behind_its_end_is_refused_with_the_way_out() -> None:
+    with pytest.raises(UnsupportedDocumentError, match="something follows its end; a program that saves it anew"):
+        admit(powerpoint.plain() + b"\0")
