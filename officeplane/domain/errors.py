@@ -184,23 +184,16 @@ class DatabaseUnavailableError(OfficePlaneError):
 
 
 class DocumentNotFoundError(OfficePlaneError):
-    """No document has this id, or it was deleted."""
+    """No document has this id, or it was deleted. `nor_task`: an unfinished task of it would do as well."""
 
     code = "document_not_found"
 
-    def __init__(self, document_id: str) -> None:
-        super().__init__(f"There is no document {document_id!r}; PUT /api/documents/{document_id} makes one.")
-
-
-class LaneNotFoundError(OfficePlaneError):
-    """No document has this id, and no unfinished task is of it: there is nothing to hold back."""
-
-    code = DocumentNotFoundError.code
-
-    def __init__(self, document_id: str) -> None:
+    def __init__(self, document_id: str, *, nor_task: bool = False) -> None:
         super().__init__(
             f"There is no document {document_id!r} and no unfinished task of it; "
             "GET /api/documents?paused=true lists what is paused."
+            if nor_task
+            else f"There is no document {document_id!r}; PUT /api/documents/{document_id} makes one."
         )
 
 

@@ -8,7 +8,7 @@ be told but those who wait: what lets go rings.
 from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
-from officeplane.domain.errors import LaneNotFoundError, NoBreakerError
+from officeplane.domain.errors import DocumentNotFoundError, NoBreakerError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.valve import Limits, Valve
 from officeplane.handlers.catalogue import Catalogue
@@ -43,12 +43,12 @@ class Regulation:
     async def pause_document(self, document_id: DocumentId) -> None:
         """Keep everything of a document's lane from being claimed; what runs goes on."""
         if not await valves.pause_document(self._ledger, document_id):
-            raise LaneNotFoundError(document_id)
+            raise DocumentNotFoundError(document_id, nor_task=True)
 
     async def resume_document(self, document_id: DocumentId) -> None:
         """Let a document's lane go on, and ring for its head."""
         if not await valves.resume_document(self._ledger, document_id):
-            raise LaneNotFoundError(document_id)
+            raise DocumentNotFoundError(document_id, nor_task=True)
         await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, [document_id]))
 
     async def breakers(self) -> list[Valve]:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from officeplane.domain.document import Format
-from officeplane.domain.errors import LaneNotFoundError, UnknownTaskTypeError
+from officeplane.domain.errors import DocumentNotFoundError, UnknownTaskTypeError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.task import Task
@@ -71,7 +71,7 @@ async def test_only_what_is_there_can_be_paused(bench: Workbench) -> None:
 
     for name in ("over", "nobody.knows"):
         for deed in (bench.runtime.regulation.pause_document, bench.runtime.regulation.resume_document):
-            with pytest.raises(LaneNotFoundError, match=name):
+            with pytest.raises(DocumentNotFoundError, match=name):
                 await deed(DocumentId(name))
 
     assert await bench.execute("SELECT FROM paused_documents") == []
@@ -135,7 +135,7 @@ async def refused(bench: Workbench, document_id: DocumentId) -> bool:
     """Try to pause a document; tell whether that was refused."""
     try:
         await bench.runtime.regulation.pause_document(document_id)
-    except LaneNotFoundError:
+    except DocumentNotFoundError:
         return True
     return False
 

@@ -1,5 +1,7 @@
 """What may go wrong with trees."""
 
+from collections.abc import Iterable
+
 from officeplane.domain.ids import TaskId
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.tree import Cancelling, Tree
@@ -13,10 +15,10 @@ from tests.chaos.mutants.texts import change, monkey_patch
 def cancel_unconditional() -> None:
     """A cancellation ends everything at once, in whatever state it is."""
 
-    def everything(tree: Tree, target: TaskId) -> Cancelling:
-        return Cancelling(frozenset(node.id for node in tree.below(target)), frozenset())
+    def everything(tree: Tree, targets: Iterable[TaskId]) -> Cancelling:
+        return Cancelling(frozenset(node.id for target in targets for node in tree.below(target)), frozenset())
 
-    monkey_patch(cancellation, "cancelling", everything)
+    monkey_patch(cancellation, "cancelling_all", everything)
     monkey_patch(cancellation, "FINAL", ())
     guard = (
         "(state IN ('PENDING', 'QUEUED', 'RETRYING') OR state IN ('CLAIMED', 'RUNNING', 'VALIDATING') AND NOT runnable)"
