@@ -112,6 +112,18 @@ async def test_a_page_ends_early_rather_than_be_too_large_to_be_shown(api: Api) 
     assert [task_id for page in pages for task_id in page] == ids[::-1]
 
 
+async def test_a_page_of_large_batches_ends_early_too(api: Api) -> None:
+    children = [{"taskType": "noop", "key": f"{'long' * 20}{index}"} for index in range(500)]
+    bulk = [{"children": children, "documentId": "doc:families"} for _ in range(19)]
+    for _ in range(10):
+        assert (await api.client.post("/api/tasks/bulk", json=bulk)).status_code == 201
+
+    page = await api.get("/api/tasks", documentId="doc:families", taskType="batch_edit", limit=500)
+
+    assert 0 < len(page.json()) < 190
+    assert "next" in page.links
+
+
 async def test_what_is_added_meanwhile_does_not_move_the_pages(api: Api) -> None:
     ids = [(await api.submit(documentId="doc:moving"))["id"] for _ in range(4)]
     first = await api.get("/api/tasks", documentId="doc:moving", limit=2)

@@ -125,10 +125,12 @@ SELECT id, state FROM tasks WHERE id = ANY($1::uuid[])
 -- name: page
 -- One page of tasks, newest first, which ends early once they take 8 MiB: a list is made as a whole,
 -- and of large tasks it would take all memory. `found` is how many it would have been. What they take
--- is measured without taking them along. No row: nothing fits, or the page is past the end.
+-- is measured without taking them along; a batch counts as if it had all the children that it may,
+-- for to count them would have the planner forget what the list is of. No row: nothing fits, or the page is past the end.
 SELECT {columns}, found
   FROM (SELECT *, count(*) OVER () AS found, sum(size) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS so_far
-          FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0) + unmet * 40 AS size
+          FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0)
+                       + unmet * 40 + CASE WHEN on_child_failure IS NULL THEN 0 ELSE 50000 END AS size
                   FROM tasks WHERE seq < $1::bigint AND {selected} ORDER BY seq DESC LIMIT $9::integer) newest) tasks
  WHERE so_far - size < 8 * 1024 * 1024 ORDER BY seq DESC
 
