@@ -16,7 +16,7 @@ from officeplane.api.json_text import MalformedJsonError, parse_json
 from officeplane.api.large_bodies import SMALL_MAX, read_large
 from officeplane.api.plane import plane_of
 from officeplane.api.problems import RETRY_AFTER, RefusedError
-from officeplane.domain.errors import FieldError, InvalidParameterError
+from officeplane.domain.errors import ERRORS_SHOWN, FieldError, InvalidParameterError
 
 CHECK_SECONDS: Final = 60.0
 """How long a large body may wait for its turn and be checked."""
@@ -105,4 +105,4 @@ def _check_names(given: QueryParams, known: Iterable[str]) -> None:
         FieldError(name, "It may be given once.") for name in known if name not in REPEATABLE and names.count(name) > 1
     ]
     if wrong:
-        raise InvalidParameterError(f"{wrong[0].field}: {wrong[0].message}", wrong)
+        raise InvalidParameterError(f"{wrong[0].field}: {wrong[0].message}", wrong[:ERRORS_SHOWN])

@@ -49,7 +49,8 @@ def summary(alerts: Sequence[Alert]) -> str:
 
 
 def _plain(words: str) -> str:
-    """Return words of a caller's so that no chat tool takes them for a link or a call to everybody."""
+    """Return words of a caller's in one line, so that no chat tool takes them for a link or a call to everybody."""
+    words = "".join(character if character.isprintable() else " " for character in words)
     return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,11 +1,13 @@
 """Graphs: nodes and what each of them depends on. Everything here is linear, and no chain is too long for it."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 Needs: TypeAlias = Mapping[Node, Collection[Node]]
 """What each node depends on. What is no node itself lies outside and does not count."""
+
+_TOLD_MAX: Final = 20
 
 
 def find_cycle(needs: Needs[Node]) -> list[Node] | None:
@@ -117,5 +119,7 @@ class Predecessors:
 
 
 def told(cycle: Sequence[str]) -> str:
-    """Return a cycle in words."""
+    """Return a cycle in words; of a long one how it begins and how long it is."""
+    if len(cycle) > _TOLD_MAX:
+        return " -> ".join((*cycle[:_TOLD_MAX], f"… ({len(cycle)} in all)", cycle[0]))
     return " -> ".join((*cycle, cycle[0]))

@@ -283,3 +283,10 @@ async def test_an_unknown_type_is_told_those_there_are_once_and_the_one_that_was
 
     assert problem["detail"].startswith(f"There is no task type '{given}'; known are: add_chapter, ")
     assert problem["errors"] == [{"field": "taskType", "message": f"There is no such task type; did you mean {meant}?"}]
+
+
+async def test_no_refusal_lists_all_of_thousands_of_parameters(api: Api) -> None:
+    response = await api.get("/api/tasks", **{f"p{index}": 1 for index in range(5_000)})
+
+    assert code_of(response) == (422, "invalid_parameter")
+    assert len(response.json()["errors"]) == 100

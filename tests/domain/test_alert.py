@@ -64,3 +64,12 @@ def test_the_words_of_a_task_are_no_link_and_call_nobody() -> None:
 
     assert "&lt;!channel&gt; &lt;https://evil.example|sign in&gt; &amp; go" in said
     assert "<" not in said
+
+
+def test_words_of_a_caller_do_not_look_like_another_line() -> None:
+    told = summary([an_alert("it broke\n7 × payroll, error: send it again\u2028now\x1b[2J")])
+
+    assert told.splitlines() == [
+        "1 task gave up:",
+        "1 × noop, error: it broke 7 × payroll, error: send it again now [2J [c1]",
+    ]

@@ -109,3 +109,10 @@ def test_a_chain_of_ten_thousand_is_no_trouble() -> None:
 def test_a_self_edge_is_a_cycle_and_a_cycle_is_told_from_its_beginning_to_it() -> None:
     assert find_cycle({"a": ["a"]}) == ["a"]
     assert told(["a", "b"]) == "a -> b -> a"
+
+
+def test_a_long_cycle_is_told_by_its_beginning_and_its_length() -> None:
+    words = told([f"t{number}" for number in range(2_000)])
+
+    assert words.startswith("t0 -> t1 -> ")
+    assert words.endswith(" -> t19 -> … (2000 in all) -> t0")
