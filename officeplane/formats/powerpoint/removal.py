@@ -69,7 +69,8 @@ def _forget(package: Package, user: str, slide: str) -> int:
             parent.remove(found)
     for one in doomed:
         arrows.remove(one)
-    package.changed(user)
+    if naming:
+        package.changed(user)
     return len(naming)
 
 

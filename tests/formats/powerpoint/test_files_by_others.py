@@ -4,12 +4,13 @@ import pytest
 
 from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
 from officeplane.edits.add_slide import AddSlide
+from officeplane.edits.delete_slide import DeleteSlide
 from officeplane.edits.set_properties import SetProperties
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.gate import admit
 from officeplane.formats.relationships import Relationships
 from tests.fixtures.documents import powerpoint
-from tests.formats.powerpoint.decks import applied, opened, parts, reopened, written
+from tests.formats.powerpoint.decks import applied, differing, opened, parts, reopened, written
 
 RELATIONSHIPS = "application/vnd.openxmlformats-package.relationships+xml"
 
@@ -41,6 +42,18 @@ def test_new_parts_are_named_where_the_kind_of_each_part_is() -> None:
     assert [name for name in parts(data) if name.startswith("docProps/core")] == ["docProps/core.xml"]
     assert parts(data)["_rels/.rels"].count(b"docProps/core.xml") == 1
     assert b">Named<" in parts(data)["docProps/core.xml"]
+
+
+def test_an_arrow_to_a_deleted_slide_that_nobody_uses_goes_without_a_word() -> None:
+    deck = opened(powerpoint.plain())
+    Relationships(deck.package, "ppt/slides/slide1.xml").add("slide", "ppt/slides/slide2.xml")
+    before = deck.package.write().content()
+
+    result = applied(deck, DeleteSlide(slide_id="slide-257"))
+
+    assert result == {"id": "slide-257"}
+    assert "ppt/slides/_rels/slide1.xml.rels" in differing(before, written(deck))
+    assert "ppt/slides/slide1.xml" not in deck.package.renewed
 
 
 def test_a_link_without_a_scheme_is_refused_as_the_share_that_it_is_to_windows() -> None:
