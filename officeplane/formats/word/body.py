@@ -124,10 +124,11 @@ class Body:
         if kept:
             self.story.insert(at, kept)
 
-    def remember(self, heading: Place) -> None:
-        """Keep the id of a heading that is about to change."""
-        self._frames.put_inside(self.story.blocks[heading.begin].paragraph, heading.id)
-        self.story.touch(heading.begin)
+    def remember(self, headings: Sequence[Place]) -> None:
+        """Keep the ids of headings that are about to change; there may be thousands."""
+        self._frames.put_inside_each([(self.story.blocks[one.begin].paragraph, one.id) for one in headings])
+        for heading in headings:
+            self.story.touch(heading.begin)
 
     def _told_instead(self, node_id: str) -> str:
         """Return what an id is of that names no place of this text."""

@@ -201,10 +201,14 @@ class Word:
 
     def _remember_headings(self, hits: Iterable[Hit]) -> None:
         structure = self._body.structure
-        for block in dict.fromkeys(hit.block for hit in hits):
-            place = structure.at(block)
-            if place is not None and place.begin == block and place.is_heading and place.is_derived:
-                self._body.remember(place)
+        places = ((block, structure.at(block)) for block in dict.fromkeys(hit.block for hit in hits))
+        self._body.remember(
+            [
+                place
+                for block, place in places
+                if place is not None and place.begin == block and place.is_heading and place.is_derived
+            ]
+        )
 
     def _named(self, story: Story, hits: Iterable[Hit]) -> Iterator[str]:
         """Yield the node of each of the places that count."""

@@ -1,6 +1,6 @@
 """Frames: the bookmarks that tell where nodes are, put around them, found wherever Word moved them, taken away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -28,10 +28,18 @@ class Frames:
 
     def put_inside(self, heading: Element, node_id: str) -> None:
         """Mark the text of a heading."""
-        begin, end = around(node_id, self._number())
-        properties = heading.find(P_PR)
-        heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
-        heading.append(end)
+        self.put_inside_each([(heading, node_id)])
+
+    def put_inside_each(self, headings: Iterable[tuple[Element, str]]) -> None:
+        """Mark the texts of headings, each with its id; the numbers taken are looked for once."""
+        taken = self._highest_number()
+        for heading, node_id in headings:
+            number = free_number(taken, self._story.root)
+            taken = max(taken, number)
+            begin, end = around(node_id, number)
+            properties = heading.find(P_PR)
+            heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
+            heading.append(end)
 
     def put_around(self, pages: Sequence[Place]) -> None:
         """Mark pages that were only known by their turn; there may be thousands, in order."""

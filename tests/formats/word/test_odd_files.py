@@ -150,3 +150,16 @@ def test_to_replace_or_delete_a_page_costs_as_much_as_to_read_it_however_large_i
 
     # Where it took time in squares, it was more than this, or had no end.
     assert process_time() - read < 4 * (read - begun)
+
+
+def test_to_replace_a_word_in_all_headings_costs_as_much_as_to_read_them_however_many_they_are() -> None:
+    headings = 20_000 * "<w:p><w:pPr><w:outlineLvl w:val='0'/></w:pPr><w:r><w:t>word</w:t></w:r></w:p>"
+    word = opened(_file(_main(f"<w:body>{headings}</w:body>")))
+    begun = process_time()
+    word.outline()
+    read = process_time()
+
+    applied(word, ReplaceText(find="word", replace="said"))
+
+    # Where it took time in squares, it was more than fifteen times as much.
+    assert process_time() - read < 6 * (read - begun)
