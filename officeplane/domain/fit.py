@@ -37,6 +37,15 @@ class TooMuchIsWrongError(Exception):
         super().__init__(f"more than {ERRORS_MAX:,} things in it do not fit")
 
 
+def fits(model: type[BaseModel], text: str, *, by_name: bool | None = None) -> bool:
+    """Tell quickly of a text that is not long whether it is what a model reads; False: look for `misfits`."""
+    try:
+        model.__pydantic_validator__.validate_json(text, strict=True, extra="forbid", by_name=by_name)
+    except ValidationError:
+        return False
+    return True
+
+
 def misfits(model: type[BaseModel], text: str, *, by_name: bool | None = None) -> list[Found]:
     """Return why JSON is not what a model reads, of exactly its types and with none but its fields.
 

@@ -20,6 +20,7 @@ from officeplane.sandbox.child import serve
 from officeplane.sandbox.confinement import confine
 from officeplane.sandbox.frames import send
 from officeplane.sandbox.letters import BIRTH, END, NUMBER
+from officeplane.sandbox.rehearsal import rehearse
 
 Work = Callable[[socket.socket], None]
 """What a child does with its end of the line, once it is confined."""
@@ -36,6 +37,9 @@ def main(descriptor: int, work: Work = serve) -> None:
         # What the library does without, we do.
         with suppress(ImportError):
             import_module(name)
+    with suppress(Exception):
+        # It only saves time: what cannot be done here is told by the child that has to do it.
+        rehearse()
     children: set[int] = set()
     # It may be gone with a letter unread, or an answer.
     with suppress(ConnectionError):

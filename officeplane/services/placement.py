@@ -15,7 +15,7 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.fit import TooMuchIsWrongError, misfits
+from officeplane.domain.fit import ALL_TOLD_MAX, TooMuchIsWrongError, fits, misfits
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.nearness import with_meant_names
@@ -173,7 +173,11 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
         raise InvalidPayloadError(message, [FieldError("payload", message)])
     # Few payloads hold a reference, and the text tells.
     places = _checked_references(request, place) if REF_TEXT in payload_json else frozenset[Path]()
-    wrong = _wrong_with(request.payload, payload_json, task_type, places)
+    # In Python an edit's fields have Python's names; in a payload they have the API's.
+    by_name = False if task_type.edits_document else None
+    if len(payload_json) <= ALL_TOLD_MAX and fits(task_type.payload, payload_json, by_name=by_name):
+        return payload_json
+    wrong = _wrong_with(request.payload, payload_json, task_type, places, by_name=by_name)
     if wrong:
         first = f"{wrong[0].field}: {wrong[0].message.removesuffix('.')}."
         message = f"The payload does not fit task type {task_type.name!r}: {first}"
@@ -182,10 +186,13 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
 
 
 def _wrong_with(
-    payload: Mapping[str, Any], payload_json: str, task_type: TaskType, references: Collection[Path]
+    payload: Mapping[str, Any],
+    payload_json: str,
+    task_type: TaskType,
+    references: Collection[Path],
+    *,
+    by_name: bool | None,
 ) -> list[FieldError]:
-    # In Python an edit's fields have Python's names; in a payload they have the API's.
-    by_name = False if task_type.edits_document else None
     try:
         found = misfits(task_type.payload, payload_json, by_name=by_name)
     except TooMuchIsWrongError as error:
