@@ -81,6 +81,8 @@ _MAKERS: Final[Mapping[Format, Mapping[str, Callable[[], bytes]]]] = {
     },
     Format.PPTX: {
         **powerpoint.HARD,
+        # It writes no flat file of a film that it cannot play, and does not say so.
+        "rich": lambda: powerpoint.rich(film=False),
         "many": lambda: powerpoint.many(10),
         "blank": lambda: blank(Format.PPTX, "Blank"),
     },
