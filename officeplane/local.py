@@ -33,8 +33,17 @@ class LocalInstallation:
 def local_installation() -> LocalInstallation | None:
     """Return the installation of the folder named in the environment, else of this folder or the nearest above it."""
     named = os.environ.get(_VARIABLE)
-    folders = [Path(named)] if named else [folder / DATA_DIR for folder in (Path.cwd(), *Path.cwd().parents)]
+    folders = [Path(named)] if named else [folder / DATA_DIR for folder in _from_here_up()]
     return next((found for folder in folders if (found := _installation_in(folder)) is not None), None)
+
+
+def _from_here_up() -> list[Path]:
+    try:
+        here = Path.cwd()
+    except OSError:
+        # Somebody has removed the folder that we are in.
+        return []
+    return [here, *here.parents]
 
 
 def _installation_in(folder: Path) -> LocalInstallation | None:
