@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 from uuid_utils import uuid4
 
+from officeplane import failpoints
 from officeplane.config import Settings
 from officeplane.cores import cores
 from officeplane.dispatch.doorbell import Doorbell, open_doorbell
@@ -18,40 +19,39 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
 from officeplane.domain.retry import RetryPolicy
+from officeplane.grouping import background
 from officeplane.handlers.catalogue import Catalogue, installed_handlers, load_catalogue
 from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
-from officeplane.services import failpoints
-from officeplane.services.alerting import Alerting
-from officeplane.services.cancellation import Cancellation
-from officeplane.services.claiming import Claiming
-from officeplane.services.dags import Dags
-from officeplane.services.documents import Documents
-from officeplane.services.editing import Editing
-from officeplane.services.explanation import Explaining
-from officeplane.services.feed import Feed
-from officeplane.services.grouping import background
-from officeplane.services.heads import KnownHeads
-from officeplane.services.health import Checkup
-from officeplane.services.keeping import Keeping
-from officeplane.services.letters import Letters
-from officeplane.services.metering import Meter
-from officeplane.services.patching import Patching
-from officeplane.services.ranking import Ranking
-from officeplane.services.reading import Reading
-from officeplane.services.redelivery import Redelivery
-from officeplane.services.regulation import Regulation
-from officeplane.services.reopening import Reopening
-from officeplane.services.retention import Retention
-from officeplane.services.review import Review
-from officeplane.services.selection import Selection
-from officeplane.services.settlement import Settlements
-from officeplane.services.spawning import Spawning
-from officeplane.services.statistics import Statistics
-from officeplane.services.submission import Submission
-from officeplane.services.tending import Tending
-from officeplane.services.waiting import Waiting
+from officeplane.services.chores.alerting import Alerting
+from officeplane.services.chores.ranking import Ranking
+from officeplane.services.chores.redelivery import Redelivery
+from officeplane.services.chores.retention import Retention
+from officeplane.services.chores.valve_timers import Tending
+from officeplane.services.claims.claiming import Claiming
+from officeplane.services.claims.leases import Keeping
+from officeplane.services.dags.dags import Dags
+from officeplane.services.documents.documents import Documents
+from officeplane.services.edits.edit_bases import KnownHeads
+from officeplane.services.edits.editing import Editing
+from officeplane.services.observe.events import Feed
+from officeplane.services.observe.explanation import Explaining
+from officeplane.services.observe.health import Checkup
+from officeplane.services.observe.long_poll import Waiting
+from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.statistics import Statistics
+from officeplane.services.observe.tasks import Reading
+from officeplane.services.operate.cancellation import Cancellation
+from officeplane.services.operate.dead_letters import Review
+from officeplane.services.operate.patching import Patching
+from officeplane.services.operate.reopening import Reopening
+from officeplane.services.operate.selection import Selection
+from officeplane.services.operate.valves import Regulation
+from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.settlement import Settlements
+from officeplane.services.submit.spawning import Spawning
+from officeplane.services.submit.submission import Submission
 from officeplane.store.connection import Ledger, open_ledger
 
 LEDGER_CONNECTIONS: Final = 8

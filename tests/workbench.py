@@ -25,7 +25,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
-from officeplane.services.settlement import Attempt, Settlement
+from officeplane.services.settle.settlement import Attempt, Settlement
 from officeplane.store.workers import Heartbeat
 from tests.support import eventually
 

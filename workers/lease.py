@@ -23,9 +23,9 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.keeping import Keeping
-from officeplane.services.metering import Meter
-from officeplane.services.settlement import Attempt
+from officeplane.services.claims.leases import Keeping
+from officeplane.services.observe.metering import Meter
+from officeplane.services.settle.settlement import Attempt
 from officeplane.store.connection import open_ledger
 from officeplane.store.workers import Heartbeat
 from workers.pulse import LOOK_SECONDS, Pulse, Standstill

@@ -21,8 +21,8 @@ from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claiming import Claiming
-from officeplane.services.failpoints import reach
+from officeplane.failpoints import reach
+from officeplane.services.claims.claiming import Claiming
 from workers.slots import Slots
 
 TAKE_MAX: Final = 500

@@ -11,7 +11,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.keeping import Keeping
+from officeplane.services.claims.leases import Keeping
 
 PROGRESS_SECONDS: Final = 0.25
 _log = structlog.stdlib.get_logger(__name__)

@@ -20,8 +20,8 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import HandedBack
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.keeping import Keeping
-from officeplane.services.settlement import Attempt, Settlements
+from officeplane.services.claims.leases import Keeping
+from officeplane.services.settle.settlement import Attempt, Settlements
 from officeplane.store.connection import Ledger, open_ledger
 
 EXIT_CODE: Final = 75

@@ -14,14 +14,14 @@ from officeplane.domain.fit import read
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Waiting
 from officeplane.domain.reference import MissingResultError, PayloadTooLargeError
 from officeplane.domain.task import ClaimedTask
+from officeplane.failpoints import reach
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reports
 from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.handlers.spawning import suspension_in
-from officeplane.services.editing import DocumentReader, Editing
-from officeplane.services.failpoints import reach
-from officeplane.services.keeping import Keeping
-from officeplane.services.spawning import Spawning
+from officeplane.services.claims.leases import Keeping
+from officeplane.services.edits.editing import DocumentReader, Editing
+from officeplane.services.submit.spawning import Spawning
 from workers.children import Children
 from workers.results import EditsWanted, outcome_of
 

@@ -19,9 +19,9 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Outcome
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claiming import Claiming
-from officeplane.services.following import Following
-from officeplane.services.settlement import Attempt, News, Settlements
+from officeplane.services.claims.claiming import Claiming
+from officeplane.services.claims.following import Following
+from officeplane.services.settle.settlement import Attempt, News, Settlements
 from officeplane.store.settlements import Settled
 
 GROUP_LIMIT: Final = 500

@@ -6,7 +6,7 @@ from officeplane.api.views import Time, View
 from officeplane.domain.dag import Dag, DagStatus, DagTask
 from officeplane.domain.graph import leaves, longest_path, roots
 from officeplane.domain.lifecycle import TaskState
-from officeplane.services.dags import DagDetails
+from officeplane.services.dags.dags import DagDetails
 
 
 class DagTaskView(View):

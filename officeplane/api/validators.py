@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from officeplane.services.documents import ANY, IfMatch
+from officeplane.services.documents.documents import ANY, IfMatch
 
 
 def etag(revision: int) -> dict[str, str]:

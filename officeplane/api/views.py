@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE, Tier, shown, tier_of
 from officeplane.domain.task import AttemptFailure, ChildSummary, TaskDetails
-from officeplane.services.explanation import Explanation
+from officeplane.services.observe.explanation import Explanation
 
 
 def time_text(moment: datetime) -> str:

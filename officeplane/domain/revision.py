@@ -171,6 +171,10 @@ class NewRevision:
         return sum(map(len, self.pieces.values()))
 
 
+Revisions: TypeAlias = Mapping[TaskId, NewRevision]
+"""What tasks have made, by task."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """One state of a document, as the ledger keeps it."""

@@ -18,7 +18,7 @@ from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.runtime import WorkerServices, worker_services
 from officeplane.server import create_app
-from officeplane.services.settlement import Attempt
+from officeplane.services.settle.settlement import Attempt
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from uuid_utils import uuid4
 from officeplane.domain.document import MEDIA_TYPES, Format
 from officeplane.formats.blank import blank
 from officeplane.runtime import WorkerServices
-from officeplane.services import documents as service
-from officeplane.services.settlement import Attempt
+from officeplane.services.documents import documents as service
+from officeplane.services.settle.settlement import Attempt
 from tests.api.plane import Api, code_of, fields_of, json_of, problem_of
 from tests.fixtures.documents.word import pictures
 from tests.support import eventually

@@ -7,7 +7,7 @@ import pytest
 
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed
-from officeplane.services import selection
+from officeplane.services.operate import selection
 from tests.api.plane import Api, Json, code_of
 
 

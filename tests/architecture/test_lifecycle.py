@@ -17,9 +17,9 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, W
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.request import request_of
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.letters import Letters
-from officeplane.services.settlement import Attempt
-from officeplane.services.suspension import suspend
+from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.suspension import suspend
 from officeplane.store.connection import Connection
 from tests.workbench import Workbench
 

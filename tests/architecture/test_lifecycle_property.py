@@ -23,7 +23,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.runtime import WorkerServices, worker_services
-from officeplane.services.settlement import Attempt, Fenced
+from officeplane.services.settle.settlement import Attempt, Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.workbench import Workbench, empty, open_workbench

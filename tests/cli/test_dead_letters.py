@@ -2,7 +2,7 @@
 
 import pytest
 
-from officeplane.services.review import ALIKE_AT_ONCE
+from officeplane.services.operate.dead_letters import ALIKE_AT_ONCE
 from tests.cli.conftest import Ended, Officeplane, Plane, Tasks
 
 UNKNOWN_ID = "01890a5d-ac96-774b-bcce-b302099a8057"

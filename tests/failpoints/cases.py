@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from officeplane.services.failpoints import POINTS
+from officeplane.failpoints import POINTS
 
 
 class Kind(StrEnum):

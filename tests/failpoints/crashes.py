@@ -12,7 +12,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import Task
-from officeplane.services.failpoints import CRASH_STATUS
+from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import API_POINTS, LOSSES, POINTS_OF_CANCELLATION, Case, Kind
 from tests.failpoints.forks import Fork
 from tests.failpoints.site import Site, lapse, leaf

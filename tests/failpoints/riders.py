@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from officeplane.domain.document import Format
-from officeplane.services.failpoints import CRASH_STATUS
+from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import Kind
 from tests.failpoints.crashes import DOCUMENT
 from tests.failpoints.forks import Fork

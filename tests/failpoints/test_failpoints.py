@@ -11,7 +11,7 @@ import pytest
 
 from officeplane.config import Settings
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.services.failpoints import CRASH_STATUS, POINTS, arm, reach
+from officeplane.failpoints import CRASH_STATUS, POINTS, arm, reach
 
 ROOT = Path(__file__).parents[2]
 MICROSECOND = 1e-6
@@ -65,7 +65,7 @@ async def test_a_pause_lasts_as_long_as_was_said_and_then_goes_on() -> None:
 def test_a_crash_ends_the_process_at_once_with_a_status_of_its_own() -> None:
     program = (
         "import asyncio\n"
-        "from officeplane.services.failpoints import arm, reach\n"
+        "from officeplane.failpoints import arm, reach\n"
         "arm('after_pop=crash', 0)\n"
         "try: asyncio.run(reach('after_pop'))\n"
         "finally: print('still here')\n"

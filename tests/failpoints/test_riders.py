@@ -2,7 +2,7 @@
 
 import pytest
 
-from officeplane.services.failpoints import POINTS
+from officeplane.failpoints import POINTS
 from tests.failpoints.conftest import Sweep
 from tests.failpoints.riders import CRASHES, NOT_PASSED, Ride
 

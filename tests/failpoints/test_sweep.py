@@ -2,7 +2,7 @@
 
 import pytest
 
-from officeplane.services.failpoints import POINTS
+from officeplane.failpoints import POINTS
 from tests.failpoints.cases import CASES, LOSSES, UNREACHABLE, Case, Kind
 from tests.failpoints.conftest import Sweep
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from officeplane.dispatch import announcements, bells
-from officeplane.services import lanes
+from officeplane.services.claims import lanes
 from tests.fault_proxy import FaultProxy, fault_proxy
 from tests.workbench import Workbench, empty, open_workbench
 

@@ -7,7 +7,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
-from officeplane.services.settlement import Attempt, Settlement
+from officeplane.services.settle.settlement import Attempt, Settlement
 from tests.workbench import Workbench
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.metering import Meter
+from officeplane.services.observe.metering import Meter
 from officeplane.store.workers import Heartbeat
 from tests.fault_proxy import fault_proxy
 from tests.support import eventually, stopwatch

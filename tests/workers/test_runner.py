@@ -11,7 +11,7 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import load_catalogue
-from officeplane.services.keeping import Keeping
+from officeplane.services.claims.leases import Keeping
 from officeplane.store.connection import open_ledger
 from tests.fault_proxy import fault_proxy
 from tests.workbench import Workbench

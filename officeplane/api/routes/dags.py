@@ -17,7 +17,7 @@ from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.ids import DagId
-from officeplane.services.dags import DagDetails
+from officeplane.services.dags.dags import DagDetails
 
 router = APIRouter(prefix="/api/dags", tags=["dags"], route_class=StrictRoute)
 

@@ -18,7 +18,7 @@ from officeplane.api.requests import StrictRoute
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.ids import TaskId
 from officeplane.domain.request import Text
-from officeplane.services.review import Part
+from officeplane.services.operate.dead_letters import Part
 
 router = APIRouter(prefix="/api/dead-letters", tags=["dead letters"], route_class=StrictRoute)
 

@@ -47,7 +47,7 @@ from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLan
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.request import Text
 from officeplane.edits.contract import Words
-from officeplane.services.spool import spooled
+from officeplane.services.files.spool import spooled
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
 

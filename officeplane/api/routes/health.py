@@ -11,7 +11,7 @@ from officeplane.api.plane import plane_of
 from officeplane.api.problems import RETRY_AFTER
 from officeplane.api.requests import StrictRoute
 from officeplane.api.views import View
-from officeplane.services.health import Health
+from officeplane.services.observe.health import Health
 
 router = APIRouter(prefix="/api/health", tags=["operation"], route_class=StrictRoute)
 

@@ -9,7 +9,7 @@ from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
 from officeplane.api.views import TIER_NAMES, TierName, Time, View
 from officeplane.domain.lifecycle import TaskState
-from officeplane.services.statistics import Stats
+from officeplane.services.observe.statistics import Stats
 from officeplane.store.workers import WorkerInfo
 
 router = APIRouter(prefix="/api/stats", tags=["operation"], route_class=StrictRoute)

@@ -28,8 +28,8 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ChildSummary, TaskDetails
 from officeplane.runtime import Runtime
-from officeplane.services.selection import Changed
-from officeplane.services.submission import Submitted
+from officeplane.services.operate.selection import Changed
+from officeplane.services.submit.submission import Submitted
 
 router = APIRouter(prefix="/api/tasks", tags=["tasks"], route_class=StrictRoute)
 

@@ -6,9 +6,10 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.tree import Cancelling, Tree
 from officeplane.handlers.catalogue import Catalogue
-from officeplane.services import cancellation, submission
-from officeplane.services.intake import Intake, take_in
-from officeplane.services.placement import DagPlace
+from officeplane.services.operate import cancellation
+from officeplane.services.submit import submission
+from officeplane.services.submit.intake import Intake, take_in
+from officeplane.services.submit.position_rules import DagPlace
 from tests.chaos.mutants.texts import change, monkey_patch
 
 

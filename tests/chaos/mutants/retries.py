@@ -3,7 +3,7 @@
 from officeplane.domain.outcome import HandedBack, Outcome, RetryRules, Verdict, judge
 from officeplane.domain.retry import RetryPolicy, Standing
 from officeplane.domain.task import ClaimedTask
-from officeplane.services import settlement
+from officeplane.services.settle import settlement
 from tests.chaos.mutants.texts import monkey_patch
 
 

@@ -2,9 +2,9 @@
 
 from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
-from officeplane.services import submission
-from officeplane.services.intake import Intake, take_in
-from officeplane.services.placement import DagPlace
+from officeplane.services.submit import submission
+from officeplane.services.submit.intake import Intake, take_in
+from officeplane.services.submit.position_rules import DagPlace
 from tests.chaos.mutants.texts import monkey_patch
 
 

@@ -1,0 +1,1 @@
+"""What the leader does by the clock, so that nothing is left behind."""

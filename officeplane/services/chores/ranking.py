@@ -1,0 +1,58 @@
+"""Ranking: what has a deadline or an ageing of its own is given its place again and again.
+
+So is what urgent work waits for. Everything else keeps the rank it was inserted
+with: it ages at one rate.
+"""
+
+from collections.abc import Awaitable, Iterable
+from typing import Final
+
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.ids import TaskId
+from officeplane.domain.priority import Tier
+from officeplane.services.chores.priority_inheritance import inherited_ranks
+from officeplane.store import ranks
+from officeplane.store.connection import Ledger
+
+# A worker skips what is locked at that moment, and finds it later: few at a time, for a moment each.
+RANKED_AT_ONCE: Final = 250
+RANKED_MAX: Final = 10_000
+WORTH_WRITING: Final = 0.01
+"""By how much a place has to have changed."""
+
+
+class Ranking:
+    """Keeps the order of the lanes true for work whose urgency changes."""
+
+    def __init__(self, ledger: Ledger, doorbell: Doorbell) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+
+    async def rank_anew(self) -> int:
+        """Move tasks to where they belong by now, ring those that rose to another tier; return how many moved."""
+        count = 0
+        for part in _parts(await ranks.moved(self._ledger, at_least=WORTH_WRITING, limit=RANKED_MAX)):
+            count += await self._told(ranks.rank_anew(self._ledger, part))
+        return count + await self._lift()
+
+    async def _lift(self) -> int:
+        """Move what urgent work waits for to that work's place, and back what it no longer waits for."""
+        lifted = await inherited_ranks(self._ledger)
+        count = 0
+        # Without any, too: what was lifted before may have to sink.
+        for part in _parts(lifted) or [[]]:
+            ranked = {task_id: lifted[task_id] for task_id in part}
+            count += await self._told(
+                ranks.inherit(self._ledger, ranked, keeping=lifted, at_least=WORTH_WRITING, limit=RANKED_AT_ONCE)
+            )
+        return count
+
+    async def _told(self, moving: Awaitable[tuple[int, list[tuple[TaskId, Tier]]]]) -> int:
+        count, risen = await moving
+        await self._doorbell.bells.ring(risen)
+        return count
+
+
+def _parts(task_ids: Iterable[TaskId]) -> list[list[TaskId]]:
+    many = list(task_ids)
+    return [many[start : start + RANKED_AT_ONCE] for start in range(0, len(many), RANKED_AT_ONCE)]

@@ -1,0 +1,1 @@
+"""Tasks that are submitted together and wait for each other."""

@@ -1,0 +1,328 @@
+"""Documents: made, uploaded, read, compared, reverted and deleted.
+
+What changes a document that exists goes through its lane, as a task like any
+edit. What is read is read from revisions, which nobody changes.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from uuid_utils import uuid7
+
+from officeplane.domain.document import Document, Format, InvalidEditError, PausedLane, UnsupportedDocumentError
+from officeplane.domain.errors import (
+    DocumentExistsError,
+    DocumentNotFoundError,
+    FieldError,
+    IllegalStateError,
+    InvalidRequestError,
+    PreconditionRequiredError,
+    RevisionNotFoundError,
+    StaleRevisionError,
+    TaskNotFoundError,
+    TooLargeToShowError,
+)
+from officeplane.domain.failure import FailureKind
+from officeplane.domain.ids import DocumentId
+from officeplane.domain.lifecycle import FINAL, TaskState
+from officeplane.domain.request import TaskRequest
+from officeplane.domain.revision import NewRevision, Revision
+from officeplane.domain.task import TaskDetails
+from officeplane.formats.shown import SHOWN_BYTES_MAX
+from officeplane.sandbox.answers import text_in
+from officeplane.sandbox.births import ChildDiedError
+from officeplane.sandbox.frames import Body, Frame
+from officeplane.sandbox.pool import Sandbox
+from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
+from officeplane.services.files.files import NOBODY, OpenedFile, ask, content
+from officeplane.services.files.spool import Spool, spooled_bytes
+from officeplane.services.observe.long_poll import Waiting
+from officeplane.services.operate.cancellation import Cancellation
+from officeplane.services.submit.intake import take_in
+from officeplane.services.submit.submission import Submission
+from officeplane.store import documents
+from officeplane.store.connection import Connection, Ledger
+from officeplane.store.documents import Stored, Upload
+from officeplane.store.tasks import END_OF_TIME
+
+_TOO_LARGE: Final = (
+    f"What the document says takes more than {SHOWN_BYTES_MAX >> 20} MiB, which is more than is shown or compared, and "
+    "there is no part of it to ask for: download the file (/content, of a revision with ?revision=) and read it there."
+)
+LANE_SECONDS: Final = 30.0
+"""How long an upload waits for its turn before its sender is told where to look."""
+
+ANY: Final = "*"
+IfMatch: TypeAlias = int | Literal["*"] | None
+"""Which revision an upload is to follow: the one that was read, whatever there is, or none as there is none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What became of an upload: the document now, or the task that will make it so."""
+
+    document: Document | None
+    was_made: bool
+    task: TaskDetails | None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One revision's bytes, as they are read."""
+
+    format: Format
+    revision: Revision
+    content: AsyncGenerator[bytes, None]
+
+
+class Documents:
+    """Everything that is done with documents but editing them."""
+
+    def __init__(
+        self, ledger: Ledger, sandbox: Sandbox, submission: Submission, cancellation: Cancellation, waiting: Waiting
+    ) -> None:
+        self._ledger = ledger
+        self._sandbox = sandbox
+        self._submission = submission
+        self._cancellation = cancellation
+        self._waiting = waiting
+
+    async def create(self, document_id: str | None, format: Format, title: str | None, author: str | None) -> Document:
+        """Make an empty document."""
+        chosen = document_id or f"doc-{uuid7()}"
+        answer = await self._told(await self._sandbox.ask({"deed": "blank", "format": format, "title": title}))
+        async with spooled_bytes(answer.attached[0]) as spool:
+            await spool.admitted(self._sandbox)
+            if not await self._first(chosen, format, spool, author):
+                raise DocumentExistsError(chosen)
+        return await self.show(chosen)
+
+    async def admit(self, spool: Spool) -> None:
+        """Look at a file on its way in; one that is not opened here is refused."""
+        await spool.admitted(self._sandbox)
+
+    async def put(self, document_id: str, spool: Spool, if_match: IfMatch, author: str | None) -> Put:
+        """Take a file as a new document, or as the next revision of one, when its lane's turn comes.
+
+        What is there already is covered up only by who has read it, or who says that it may be.
+        """
+        kind = await spool.admitted(self._sandbox)
+        known = await documents.show(self._ledger, document_id)
+        if known is None:
+            if if_match is not None:
+                raise DocumentNotFoundError(document_id)
+            if await self._first(document_id, kind, spool, author):
+                return Put(await self.show(document_id), was_made=True, task=None)
+            known = await self.show(document_id)
+        if known.format is not kind:
+            raise UnsupportedDocumentError("other_format", f"The document is a {known.format}; this file is a {kind}.")
+        if if_match != ANY:
+            if spool.sha256 == known.sha256:
+                # Sent twice, the answer to the first having been lost: there is nothing to cover up.
+                return Put(known, was_made=False, task=None)
+            if if_match is None:
+                raise PreconditionRequiredError(
+                    document_id, known.revision, await made_since(self._ledger, document_id, 0, known.revision)
+                )
+            if if_match != known.revision:
+                raise await self._stale(document_id, if_match, known.revision)
+        upload_id = str(uuid7())
+
+        async def stage(connection: Connection) -> None:
+            # Pieces that are there already must not be collected before this names them.
+            if not await documents.hold(connection, document_id):
+                raise DocumentNotFoundError(document_id)
+            upload = await spool.keep(connection, document_id, None if if_match == ANY else if_match)
+            await documents.stage_upload(connection, upload_id, document_id, upload)
+
+        await self._ledger.in_transaction(stage)
+        submitted = await self._submission.submit(_request("upload", document_id, {"uploadId": upload_id}, author))
+        details = await self._waiting.wait(submitted.task.id, LANE_SECONDS)
+        if details.task.state not in FINAL:
+            return Put(None, was_made=False, task=details)
+        now = await self.show(document_id)
+        if details.task.state is TaskState.COMPLETED:
+            return Put(now, was_made=False, task=None)
+        if isinstance(if_match, int) and any(one.kind == FailureKind.EDIT_CONFLICT for one in details.failures):
+            raise await self._stale(document_id, if_match, now.revision)
+        raise IllegalStateError(details.task.id, details.task.state, "put in place")
+
+    async def _stale(self, document_id: str, expected: int, actual: int) -> StaleRevisionError:
+        return StaleRevisionError(expected, actual, await made_since(self._ledger, document_id, expected, actual))
+
+    async def show(self, document_id: str) -> Document:
+        """Return a document."""
+        found = await documents.show(self._ledger, document_id)
+        if found is None:
+            raise DocumentNotFoundError(document_id)
+        return found
+
+    async def page(self, before: int | None, limit: int, *, but_paused: bool = False) -> list[Document]:
+        """Return the newest documents, below the sequence number of the last page's last."""
+        top = END_OF_TIME if before is None else before
+        return await documents.page(self._ledger, before=top, limit=limit, but_paused=but_paused)
+
+    async def paused(self, before: int | None, limit: int) -> list[Document | PausedLane]:
+        """Return what is paused, the latest first, below the sequence number of the last page's last."""
+        return await documents.paused(self._ledger, before=END_OF_TIME if before is None else before, limit=limit)
+
+    async def delete(self, document_id: str) -> None:
+        """Delete a document; what waits for it is cancelled, what runs is asked to stop."""
+
+        async def deleted(connection: Connection) -> bool:
+            await documents.lock(connection, [document_id])
+            return await documents.delete(connection, document_id)
+
+        if not await self._ledger.in_transaction(deleted):
+            raise DocumentNotFoundError(document_id)
+        for task_id in await documents.waiting(self._ledger, document_id):
+            with suppress(IllegalStateError, TaskNotFoundError):
+                await self._cancellation.cancel(task_id, "its document was deleted")
+
+    async def file(self, document_id: str, revision: int | None) -> File:
+        """Return the bytes of a revision, the head if none is named."""
+        stored = await self._stored(document_id, revision)
+        return File(stored.format, stored.revision, content(self._ledger, document_id, stored.recipe))
+
+    async def history(self, document_id: str, before: int | None, limit: int) -> list[Revision]:
+        """Return revisions, newest first."""
+        await self._stored(document_id, None)
+        top = END_OF_TIME if before is None else before
+        return await documents.history(self._ledger, document_id, before=top, after=0, limit=limit)
+
+    async def number(self, document_id: str, revision: int | None) -> int:
+        """Return the number of a revision that is there, the head's if none is named."""
+        return (await self._stored(document_id, revision)).revision.revision
+
+    async def outline(self, document_id: str, revision: int | None) -> list[dict[str, Any]]:
+        """Return the tree of a revision's nodes."""
+        nodes: list[dict[str, Any]] = (await self._read(document_id, revision, "outline")).body["nodes"]
+        return nodes
+
+    async def text(self, document_id: str, revision: int | None) -> str:
+        """Return what a revision says."""
+        return text_in((await self._read(document_id, revision, "text")).attached)
+
+    async def difference(self, document_id: str, before: int, after: int) -> dict[str, Any]:
+        """Return what changed between two revisions, in text and in structure."""
+        files = [_opened(document_id, await self._stored(document_id, number)) for number in (before, after)]
+        body: Body = {"deed": "difference", "between": [file.name for file in files]}
+        found: dict[str, Any] = (await self._asked(body, files)).body["difference"]
+        return found
+
+    async def revert(self, document_id: str, to_revision: int, author: str | None) -> TaskDetails:
+        """Have an earlier revision's bytes become a new one, in the lane's turn."""
+        await self._stored(document_id, to_revision)
+        submitted = await self._submission.submit(_request("revert", document_id, {"toRevision": to_revision}, author))
+        return TaskDetails(submitted.task, (), None)
+
+    async def preview(self, document_id: str, request: TaskRequest) -> dict[str, Any]:
+        """Return what an edit, or a batch of them, would do to the head; nothing is stored."""
+        request = request.model_copy(update={"document_id": request.document_id or document_id})
+        intake = await asyncio.to_thread(take_in, request, self._submission.catalogue)
+        if any(row.document_id != document_id for row in intake.rows):
+            message = f"A preview is of one document: everything in it has to be about {document_id!r}."
+            raise InvalidRequestError(message, [FieldError("documentId", message)])
+        await self._submission.check_documents([intake])
+        edits = [(row.task_type, row.payload_json, row.key) for row in intake.rows if row.on_child_failure is None]
+        if any(not self._submission.catalogue.types[task_type].formats for task_type, _, _ in edits):
+            raise InvalidRequestError("Only edits can be previewed.")
+        stored = await self._stored(document_id, None)
+        file = _opened(document_id, stored)
+        orders: list[dict[str, Any]] = [
+            {
+                "taskType": task_type,
+                "payload": payload_json,
+                # As in an attempt, no two of them give the same id to what they make.
+                "taskId": f"{intake.root_id}/{index}",
+                "key": key,
+                "author": request.created_by or NOBODY,
+                "at": "2000-01-01T00:00:00+00:00",
+            }
+            for index, (task_type, payload_json, key) in enumerate(edits)
+        ]
+        wanted = Condition(request.base_revision, request.on_conflict)
+        at = stored.revision.revision
+        conflict = await conflict_with(wanted, at, self._ledger, self._sandbox, file, orders)
+        if conflict is not None and request.base_revision is not None:
+            message = f"The task would fail: {conflict.message}."
+            raise StaleRevisionError(request.base_revision, at, conflict.facts, message)
+        answer = await self._asked(
+            {
+                "deed": "apply",
+                "recipe": file.name,
+                "edits": orders,
+                "difference": True,
+            },
+            [file],
+        )
+        results = answer.body["results"]
+        result = results[0] if request.children is None else {"results": results}
+        return {"revision": at, "result": result, "diff": answer.body["difference"]}
+
+    async def _first(self, document_id: str, format: Format, spool: Spool, author: str | None) -> bool:
+        async def made(connection: Connection) -> bool:
+            head = await documents.create(connection, document_id, format, spool.title or None, author)
+            if head is None:
+                return False
+            upload = await spool.keep(connection, document_id, None)
+            await documents.revise(connection, [(None, _revision(document_id, format, head, upload, author))])
+            return True
+
+        return await self._ledger.in_transaction(made)
+
+    async def _stored(self, document_id: str, revision: int | None) -> Stored:
+        stored = await documents.revision(self._ledger, document_id, revision)
+        if stored is None:
+            await self.show(document_id)
+            raise RevisionNotFoundError(document_id, revision or 0)
+        return stored
+
+    async def _read(self, document_id: str, revision: int | None, deed: str) -> Frame:
+        file = _opened(document_id, await self._stored(document_id, revision))
+        return await self._asked({"deed": deed, "recipe": file.name}, [file])
+
+    async def _asked(self, body: Body, files: Sequence[OpenedFile]) -> Frame:
+        try:
+            return await self._told(await ask(self._ledger, self._sandbox, body, *files))
+        except ChildDiedError as error:
+            raise UnsupportedDocumentError("too_complex", f"It could not be read: {error}.") from None
+
+    @staticmethod
+    async def _told(answer: Frame) -> Frame:
+        if "invalid" in answer.body:
+            raise InvalidEditError(str(answer.body["invalid"]), answer.body["facts"])
+        if "unsupported" in answer.body:
+            reason, message = answer.body["unsupported"]
+            raise UnsupportedDocumentError(reason, message)
+        if "too_large" in answer.body:
+            raise TooLargeToShowError(_TOO_LARGE)
+        return answer
+
+
+def _opened(document_id: str, stored: Stored) -> OpenedFile:
+    return OpenedFile(document_id, stored.format, stored.recipe)
+
+
+def _revision(document_id: str, format: Format, base: int, upload: Upload, author: str | None) -> NewRevision:
+    return NewRevision(
+        DocumentId(document_id),
+        format,
+        base,
+        upload.recipe,
+        {},
+        upload.sha256,
+        upload.size,
+        None,
+        author,
+        title=upload.title,
+    )
+
+
+def _request(task_type: str, document_id: str, payload: dict[str, object], author: str | None) -> TaskRequest:
+    return TaskRequest.from_python(
+        {"task_type": task_type, "document_id": document_id, "payload": payload, "created_by": author}
+    )

@@ -1,0 +1,1 @@
+"""How a task's edits become a revision that its settlement may add."""

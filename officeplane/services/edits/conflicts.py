@@ -1,0 +1,63 @@
+"""Conflicts: an edit that was based on a revision, and a document that has gone on since."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from officeplane.sandbox.frames import Body
+from officeplane.sandbox.pool import Sandbox
+from officeplane.services.files.files import OpenedFile, ask
+from officeplane.store import documents
+from officeplane.store.connection import Executor
+
+HISTORY_TOLD: Final = 20
+
+
+class Conflict(NamedTuple):
+    """Why an edit may not be applied, and what programs may want to know of that."""
+
+    message: str
+    facts: Mapping[str, object]
+
+
+class Condition(NamedTuple):
+    """What whoever asks for an edit has read, and what is to be done if that is no longer the head."""
+
+    base_revision: int | None
+    on_conflict: str | None
+
+
+async def conflict_with(
+    wanted: Condition,
+    revision: int,
+    executor: Executor,
+    sandbox: Sandbox,
+    file: OpenedFile,
+    orders: Sequence[Mapping[str, Any]],
+) -> Conflict | None:
+    """Return why an edit that was based on an earlier revision may not be applied to the head, which is this file."""
+    base = wanted.base_revision
+    if base is None or base == revision or wanted.on_conflict == "force":
+        return None
+    facts: dict[str, object] = {"expected": base, "actual": revision}
+    if base > revision:
+        return Conflict(f"it was based on revision {base}, but the document is only at revision {revision}", facts)
+    message = f"it was based on revision {base}, but the document is at revision {revision}"
+    if wanted.on_conflict == "rebase":
+        stored = await documents.revision(executor, file.document_id, base)
+        if stored is not None:
+            before = OpenedFile(file.document_id, stored.format, stored.recipe)
+            body: Body = {"deed": "fingerprints", "between": [before.name, file.name], "edits": orders}
+            answer = await ask(executor, sandbox, body, file, before)
+            if "unsupported" in answer.body or "invalid" in answer.body:
+                return Conflict(f"it cannot be compared with revision {base}: {answer.body}", facts)
+            if not answer.body["changed"]:
+                return None
+            message = f"{message}, and what it aims at has been changed since"
+            facts["changed"] = answer.body["changed"]
+    return Conflict(message, facts | await made_since(executor, file.document_id, base, revision))
+
+
+async def made_since(executor: Executor, document_id: str, base: int, revision: int) -> dict[str, object]:
+    """Return who made what of a document after one revision and up to another, oldest first, the latest of many."""
+    since = await documents.history(executor, document_id, before=revision + 1, after=base, limit=HISTORY_TOLD)
+    return {"revisions": [one.made for one in reversed(since)]}

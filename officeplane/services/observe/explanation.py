@@ -1,0 +1,209 @@
+"""Explanation: why a task waits, in words that a program can read too."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from officeplane.domain.blockage import Blockage
+from officeplane.domain.ids import TaskId, WorkerId
+from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
+from officeplane.domain.priority import shown
+from officeplane.domain.task import Task, TaskDetails
+from officeplane.domain.valve import BreakerState, Limits, Valve
+from officeplane.services.observe.tasks import Reading
+from officeplane.store import edges, tasks, valves, workers
+from officeplane.store.connection import Ledger
+from officeplane.store.edges import Edge
+from officeplane.store.tasks import LanePosition
+from officeplane.store.workers import WorkerInfo
+
+DEPENDENCIES_SHOWN: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing a task waits for; `facts` are its details by name."""
+
+    code: str
+    detail: str
+    facts: dict[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whether a task could be claimed now, and what stands in the way or what it does instead."""
+
+    runnable: bool
+    reasons: tuple[Reason, ...]
+    effective_priority: float | None = None
+    """How urgent it is by now, while it waits."""
+
+
+class Explaining:
+    """Answers to "why does it not run?"."""
+
+    def __init__(self, ledger: Ledger, reading: Reading, lease_seconds: float) -> None:
+        self._ledger = ledger
+        self._reading = reading
+        self._lease_seconds = lease_seconds
+
+    async def explain(self, task_id: TaskId) -> Explanation:
+        """Return why a task waits, or what else it is doing."""
+        details = await self._reading.task(task_id)
+        task = details.task
+        if task.state in FINAL:
+            return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
+        if task.state not in WAITING:
+            return Explanation(runnable=False, reasons=tuple([reason async for reason in self._going_on(task)]))
+        return Explanation(*await self._waiting(details), shown(task.effective_priority(datetime.now(UTC))))
+
+    async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
+        task = details.task
+        if _runs_by_its_children(task) and not task.unmet:
+            # Its children are read after it, and may have ended in between.
+            waiting = [child.id for child in details.children or () if child.state not in FINAL]
+            if not waiting:
+                return False, (_under_way(task),)
+            return False, (Reason("children", "It begins with its first child.", {"nextChild": waiting[0]}),)
+        obstacles = tuple([reason async for reason in self._obstacles(task)])
+        if obstacles:
+            return False, obstacles
+        return True, (Reason("next", "A free worker slot will take it."),)
+
+    async def _going_on(self, task: Task) -> AsyncIterator[Reason]:
+        alive = {worker.id: worker for worker in await workers.alive(self._ledger, self._lease_seconds)}
+        worker = alive.get(task.worker_id) if task.worker_id is not None else None
+        yield _under_way(task, worker)
+        if worker is not None and worker.blocked is not None:
+            yield _worker_blocked(worker.id, worker.blocked)
+
+    async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
+        place = await tasks.lane_position(self._ledger, task)
+        if task.unmet:
+            unmet = [edge for edge in await edges.of_tasks(self._ledger, [task.id]) if edge.is_unmet]
+            for edge in unmet[:DEPENDENCIES_SHOWN]:
+                yield _dependency(edge)
+        if task.blockers > task.unmet:
+            yield await self._earlier_sibling(task)
+        elif task.state is TaskState.PENDING and not task.unmet:
+            yield Reason("scheduled", f"It is to run at {_text(task.run_at)}.", {"runAt": _text(task.run_at)})
+        elif task.state is TaskState.RETRYING and not place.is_due:
+            yield Reason("retry_delay", f"It is tried again at {_text(task.run_at)}.", {"retryAt": _text(task.run_at)})
+        if task.document_id is not None and task.state is not TaskState.PENDING:
+            for reason in _lane(task, place):
+                yield reason
+            if await valves.is_paused(self._ledger, task.document_id):
+                detail = f"Document {task.document_id!r} is paused."
+                yield Reason("paused", detail, {"documentId": task.document_id})
+        valve = await valves.fetch(self._ledger, task.task_type)
+        for reason in () if valve is None else _held(valve):
+            yield reason
+        if valve is not None and valve.limits != Limits():
+            room = (await valves.rooms(self._ledger, [task.task_type])).get(task.task_type)
+            if room is not None and not room.tasks:
+                yield _limit_reached(valve)
+        alive = await workers.alive(self._ledger, self._lease_seconds)
+        able = [worker for worker in alive if task.task_type in worker.task_types]
+        if not able:
+            detail = f"No live worker knows task type {task.task_type!r}; {len(alive)} are alive."
+            yield Reason("no_worker", detail, {"workers": len(alive)})
+        elif all(worker.running >= worker.concurrency or worker.blocked for worker in able):
+            if any(worker.running >= worker.concurrency for worker in able):
+                yield Reason("workers_busy", "Every slot that could run it is taken.", {"workers": len(able)})
+            for worker in able:
+                if worker.blocked is not None:
+                    yield _worker_blocked(worker.id, worker.blocked)
+
+    async def _earlier_sibling(self, task: Task) -> Reason:
+        sibling = await tasks.earlier_sibling(self._ledger, task)
+        if sibling is None:
+            return Reason("batch_turn", "Its batch waits for its own turn.", {"parentId": task.parent_id})
+        sibling_id, state = sibling
+        detail = f"It follows task {sibling_id}, which is {state}."
+        return Reason("earlier_sibling", detail, {"taskId": sibling_id, "state": state})
+
+
+def _dependency(edge: Edge) -> Reason:
+    facts: dict[str, object] = {"taskId": edge.depends_on, "state": edge.state}
+    if edge.state in REOPENABLE:
+        detail = f"It depends on task {edge.depends_on}, which ended {edge.state}; retry that one."
+        return Reason("dependency_failed", detail, facts)
+    return Reason("dependency", f"It depends on task {edge.depends_on}, which is {edge.state}.", facts)
+
+
+def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:
+    if place.occupant is not None:
+        detail = f"Task {place.occupant} is in document {task.document_id!r}."
+        facts: dict[str, object] = {"taskId": place.occupant, "workerId": place.occupied_by}
+        yield Reason("lane_occupied", detail, facts)
+    if place.ahead:
+        detail = f"{place.ahead} tasks of document {task.document_id!r} come before it."
+        if place.ahead == 1:
+            detail = f"One task of document {task.document_id!r} comes before it."
+        yield Reason("lane_position", detail, {"position": place.ahead + 1, "head": place.head})
+
+
+def _held(valve: Valve) -> Iterator[Reason]:
+    facts: dict[str, object] = {"taskType": valve.task_type}
+    if valve.is_paused:
+        yield Reason("paused", f"Task type {valve.task_type!r} is paused.", facts)
+    if valve.breaker.retry_at is not None:
+        breaker, tried = valve.breaker, _text(valve.breaker.retry_at)
+        cause = f"{breaker.failures} attempts of type {valve.task_type!r} failed in a row"
+        if not breaker.failures:
+            cause = f"The breaker of type {valve.task_type!r} was opened by hand"
+        detail = f"{cause}; one is tried from {tried}."
+        if breaker.state is BreakerState.HALF_OPEN:
+            detail = f"Type {valve.task_type!r} goes on when the one task that is tried succeeds."
+        yield Reason("breaker_open", detail, {**facts, "state": breaker.state, "retryAt": tried})
+    if valve.slow_until is not None and valve.slow_until > datetime.now(UTC):
+        until = _text(valve.slow_until)
+        yield Reason(
+            "rate_limited", f"Task type {valve.task_type!r} is slowed down until {until}.", {**facts, "until": until}
+        )
+
+
+def _limit_reached(valve: Valve) -> Reason:
+    limits = valve.limits
+    facts: dict[str, object] = {
+        "taskType": valve.task_type,
+        "concurrency": limits.concurrency,
+        "ratePerSecond": limits.rate_per_second,
+    }
+    return Reason("limit_reached", f"As many tasks of type {valve.task_type!r} as it may have are started.", facts)
+
+
+def _under_way(task: Task, worker: WorkerInfo | None = None) -> Reason:
+    if _runs_by_its_children(task):
+        return Reason("children", "It ends with its last child.")
+    silent = None if worker is None else round(worker.silent_seconds, 1)
+    facts: dict[str, object] = {"workerId": task.worker_id, "silentSeconds": silent}
+    heard = (
+        "not heard of any more: when its lease is over, the task is tried again"
+        if silent is None
+        else f"last heard {silent:g} s ago"
+    )
+    if task.cancel_requested_at is not None:
+        detail = f"It was asked to stop and is about to end; worker {task.worker_id} has it, {heard}."
+        return Reason("cancelling", detail, facts)
+    return Reason("running", f"Worker {task.worker_id} is running it, {heard}.", facts)
+
+
+def _worker_blocked(worker_id: WorkerId, blocked: Blockage) -> Reason:
+    facts: dict[str, object] = {
+        "workerId": worker_id,
+        "seconds": round(blocked.seconds, 1),
+        "taskId": blocked.task_id,
+        "taskType": blocked.task_type,
+        "at": blocked.at,
+    }
+    return Reason("worker_blocked", f"The event loop of worker {worker_id} is {blocked}.", facts)
+
+
+def _runs_by_its_children(task: Task) -> bool:
+    return task.is_batch and not task.is_atomic
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

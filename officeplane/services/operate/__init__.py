@@ -1,0 +1,1 @@
+"""What people and agents do with tasks and types that are there: cancel, retry, change, hold back, decide."""

@@ -1,0 +1,1 @@
+"""How a request becomes tasks: checked, stored in one transaction, then rung for."""

@@ -1,0 +1,381 @@
+"""Submission: requests become rows in one transaction, then the bell is rung.
+
+Requests that arrive while a commit is under way share the next one. The bell
+comes after the commit: a worker must never see an id that Postgres does not
+have yet. A crash in between is the sweeper's work.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
+
+import structlog
+
+from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.errors import (
+    DatabaseUnavailableError,
+    DocumentNotFoundError,
+    FieldError,
+    IdempotencyInProgressError,
+    IdempotencyMismatchError,
+    InvalidReferenceError,
+    InvalidRequestError,
+)
+from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.priority import Tier, tier_of
+from officeplane.domain.request import TaskRequest
+from officeplane.domain.task import NewTask, Task
+from officeplane.failpoints import reach
+from officeplane.grouping import Group
+from officeplane.handlers.catalogue import Catalogue
+from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.submit.dependencies import waiting
+from officeplane.services.submit.intake import Intake, take_in
+from officeplane.store import documents, edges, tasks
+from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
+from officeplane.store.tasks import Inserted, UsedKey
+
+GROUP_LIMIT: Final = 1_000
+PART: Final = 200
+DEPENDENCY_WAIT: Final = "200ms"
+_log = structlog.stdlib.get_logger(__name__)
+
+
+_Take: TypeAlias = Callable[[Iterable[Intake]], Awaitable[list[Intake]]]
+
+
+class Submitted(NamedTuple):
+    """What one request became: its task, those below it, and whether all were there before."""
+
+    task: Task
+    below: tuple[Task, ...] = ()
+    replayed: bool = False
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The task that was asked for, and those below it in order."""
+        return (self.task, *self.below)
+
+
+class Submission:
+    """The way in."""
+
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue, letters: Letters) -> None:
+        self._ledger = ledger
+        self._doorbell = doorbell
+        self.catalogue = catalogue
+        self._letters = letters
+        self.group: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
+        # What others depend on may be locked for a while, which concerns nobody else.
+        self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
+
+    async def submit(self, request: TaskRequest, *, is_large: bool = False) -> Submitted:
+        """Store one task, together with whatever else is being submitted, and ring for it.
+
+        What is large is taken in beside the loop.
+        """
+        if is_large:
+            intake = await asyncio.to_thread(take_in, request, self.catalogue)
+        else:
+            intake = take_in(request, self.catalogue)
+        if intake.edited:
+            await self.check_documents([intake])
+        return await (self.dependents if intake.dependencies else self.group).add(intake)
+
+    async def submit_many(self, requests: Iterable[TaskRequest], *, is_large: bool = False) -> list[Submitted]:
+        """Store all of these tasks or none, in the order given, and ring for them.
+
+        What is more than a part is checked and written at the same time: a
+        refusal further behind takes back what was written before it. What is
+        large is taken in beside the loop.
+        """
+        take = _take_beside if is_large else _take
+        many = requests if isinstance(requests, Sized) else list(requests)
+        try:
+            if len(many) > PART:
+                with suppress(_TogetherError):
+                    return await self.rung(
+                        await self._ledger.in_transaction(lambda one: self._overlapped(one, many, take))
+                    )
+            intakes = await take(self._taken_in(many))
+            await self.check_documents(intakes, "{}")
+            return await self._store(intakes)
+        except UNSTORABLE as error:
+            raise _refusal(error) from error
+
+    async def submit_within(self, executor: Executor, request: TaskRequest) -> Submitted:
+        """Store one task in a transaction of the caller's; whoever commits may ring."""
+        try:
+            intake = take_in(request, self.catalogue)
+            await self.check_documents([intake])
+        except UNSTORABLE as error:
+            raise _refusal(error) from error
+        return await self.store_within(executor, intake)
+
+    async def store_within(self, executor: Executor, intake: Intake) -> Submitted:
+        """Do the same for what was taken in, and checked, by the caller."""
+        try:
+            (stored,) = await _keyed(executor, [intake], self._letters)
+        except UNSTORABLE as error:
+            raise _refusal(error) from error
+        return stored
+
+    async def check_documents(self, intakes: Sequence[Intake], place: str = "") -> None:
+        """Refuse edits of documents that are not there, and edits that their documents' formats do not know.
+
+        `place` is where one of several stands in what came; `{}` is its number.
+        """
+        edited = [one for intake in intakes for one in intake.edited]
+        if not edited:
+            return
+        known = await documents.formats(self._ledger, {one.document_id for one in edited})
+        repeated: set[str] = set()
+        if any(one.document_id not in known for one in edited):
+            # A request that was stored before is answered with what it became, whatever has gone since.
+            keys = [intake.key for intake in intakes if intake.key is not None]
+            repeated = set(await tasks.recall_keys(self._ledger, keys))
+        for index, intake in enumerate(intakes):
+            if intake.key in repeated:
+                continue
+            for one in intake.edited:
+                if one.document_id not in known:
+                    raise DocumentNotFoundError(one.document_id)
+                kind = known[one.document_id]
+                if one.formats and kind not in one.formats:
+                    knows = ", ".join(one.formats)
+                    message = f"{one.task_type} knows {knows}; document {one.document_id!r} is a {kind}."
+                    refusal = InvalidRequestError(message, [FieldError(one.field, message)])
+                    raise refusal.within(place.format(index))
+
+    async def ring(self, tasks: Iterable[Task]) -> None:
+        """Ring for tasks that may run, once for each lane; a batch is rung by its first leaf."""
+        hints: dict[str, tuple[TaskId, Tier]] = {}
+        for task in tasks:
+            if task.state is not TaskState.QUEUED or (task.is_batch and not task.is_atomic):
+                continue
+            tier = tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority)
+            # Any hint leads to its lane's head: the others would be popped in vain, before those of other documents.
+            place = task.document_id or task.id
+            known = hints.get(place)
+            if known is None or tier < known[1]:
+                hints[place] = task.id, tier
+        await self._doorbell.bells.ring(hints.values())
+
+    async def rung(self, stored: list[Submitted]) -> list[Submitted]:
+        """Ring for what was stored just now, and return it."""
+        await reach("after_insert")
+        await self.ring(task for one in stored if not one.replayed for task in one.tasks)
+        await reach("after_ring")
+        return stored
+
+    async def _flush(self, intakes: Sequence[Intake]) -> Sequence[Submitted | Exception]:
+        try:
+            return await self._store(intakes)
+        except (*UNSTORABLE, IdempotencyMismatchError, IdempotencyInProgressError, InvalidReferenceError) as error:
+            # One of them cannot be stored; halving finds it and lets its neighbours pass.
+            if len(intakes) == 1:
+                return [_refusal(error)]
+            half = len(intakes) // 2
+            return [*await self._flush(intakes[:half]), *await self._flush(intakes[half:])]
+        except DatabaseUnavailableError as error:
+            # What became of the other half of a group is another matter.
+            return [error] * len(intakes)
+
+    async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:
+        if any(intake.dependencies for intake in intakes):
+            stored = await self._ledger.in_transaction(lambda one: _patiently(one, intakes, self._letters))
+        elif any(intake.key or intake.conditions or intake.content_hash for intake in intakes):
+            stored = await self._ledger.in_transaction(lambda one: _keyed(one, intakes, self._letters))
+        else:
+            stored = await _fresh(self._ledger, intakes)
+        return await self.rung(stored)
+
+    async def _overlapped(self, connection: Executor, requests: Iterable[TaskRequest], take: _Take) -> list[Submitted]:
+        """Insert part after part; while Postgres has one, make the answers of the last and take in the next.
+
+        Nothing is kept for longer than its turn: what a caller's garbage collector
+        finds alive in two looks, it looks through again and again.
+        """
+        stored: list[Submitted] = []
+        coming = self._taken_in(requests)
+        part = await take(islice(coming, PART))
+        earlier: tuple[Sequence[Intake], Sequence[Inserted]] = (), ()
+        while part:
+            if any(_is_looked_up(intake) for intake in part):
+                raise _TogetherError
+            writing = asyncio.ensure_future(_inserted(connection, part))
+            try:
+                # In the first turn of the loop the statement is made, in the second it has been sent.
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                stored += submitted(*earlier)
+                following = await take(islice(coming, PART))
+            finally:
+                # Whatever happens here, no statement is under way when the transaction ends.
+                inserted = await writing
+            earlier, part = (part, inserted), following
+        return stored + submitted(*earlier)
+
+    def _taken_in(self, requests: Iterable[TaskRequest]) -> Iterator[Intake]:
+        for index, request in enumerate(requests):
+            try:
+                intake = take_in(request, self.catalogue)
+            except InvalidRequestError as error:
+                raise error.within(str(index)) from None
+            yield intake
+
+
+async def _take(coming: Iterable[Intake]) -> list[Intake]:
+    return list(coming)
+
+
+async def _take_beside(coming: Iterable[Intake]) -> list[Intake]:
+    return await asyncio.to_thread(list, coming)
+
+
+class _TogetherError(Exception):
+    """For one of these something is looked up, which is done for all together."""
+
+
+async def _patiently(executor: Executor, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
+    """Store tasks some of which depend on others; who waits long for a lock may be waited for, and starts again."""
+    await tasks.bound_lock_wait(executor, DEPENDENCY_WAIT)
+    return await _keyed(executor, intakes, letters)
+
+
+def _is_looked_up(intake: Intake) -> bool:
+    """Tell whether a request has a key, must not wait twice, edits a document or depends on a task."""
+    return bool(intake.key or intake.edited or intake.conditions or intake.content_hash or intake.dependencies)
+
+
+async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:
+    return submitted(intakes, await _inserted(executor, intakes))
+
+
+async def _inserted(executor: Executor, intakes: Iterable[Intake]) -> list[Inserted]:
+    return await tasks.insert(executor, [row for intake in intakes for row in intake.rows])
+
+
+def submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[Submitted]:
+    """Return what requests became, with what the ledger added to their rows."""
+    each = iter(inserted)
+    return [
+        # Nearly every request is one task that depends on nothing.
+        Submitted(_task(intake.rows[0], intake.payloads[0], next(each), ()))
+        if len(intake.rows) == 1 and not intake.dependencies
+        else _submitted(intake, each)
+        for intake in intakes
+    ]
+
+
+def _submitted(intake: Intake, each: Iterator[Inserted]) -> Submitted:
+    depends_on = intake.depends_on
+    task, *below = (
+        _task(row, payload, next(each), depends_on.get(row.id, ()))
+        for row, payload in zip(intake.rows, intake.payloads, strict=True)
+    )
+    return Submitted(task, tuple(below))
+
+
+async def _keyed(executor: Executor, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
+    first = {intake.key: intake for intake in reversed(intakes) if intake.key is not None}
+    used = {key: UsedKey(intake.request_hash, intake.root_id) for key, intake in first.items()}
+    try:
+        new = await tasks.remember_keys(executor, used)
+    except LockNotAvailableError:
+        raise IdempotencyInProgressError from None
+    recalled = await tasks.recall_keys(executor, used.keys() - new)
+    if used.keys() - new - recalled.keys():
+        # It was there a statement ago and has expired since: free for whoever tries again.
+        raise IdempotencyInProgressError
+    earlier = used | recalled
+    for intake in intakes:
+        if intake.key is not None and earlier[intake.key].request_hash != intake.request_hash:
+            message = f"The idempotency key {intake.key!r} was used before, with another body."
+            raise IdempotencyMismatchError(message)
+    fresh = [intake for intake in intakes if intake.key is None or (intake.key in new and first[intake.key] is intake)]
+    twins = await _twins(executor, fresh)
+    fresh = [intake for intake in fresh if intake.root_id not in twins]
+    dependencies = [(one.task_id, one.depends_on) for intake in fresh for one in intake.dependencies]
+    failed: list[TaskId] = []
+    if dependencies:
+        fresh, failed = await waiting(executor, fresh)
+    stored = dict(zip((intake.root_id for intake in fresh), await _fresh(executor, fresh), strict=True))
+    if dependencies:
+        await edges.insert(executor, dependencies)
+        await letters.write(executor, failed)
+    conditions = [condition for intake in fresh for condition in intake.conditions]
+    if conditions:
+        await documents.remember_conditions(executor, conditions)
+    replays = {intake.root_id: _root_of(intake, earlier) for intake in intakes if intake.root_id not in stored}
+    replays = {root_id: twins.get(earlier_id, earlier_id) for root_id, earlier_id in replays.items()}
+    found = await tasks.fetch(executor, replays.values())
+    return [
+        stored.get(intake.root_id) or Submitted(found[replays[intake.root_id]], replayed=True) for intake in intakes
+    ]
+
+
+async def _twins(executor: Executor, intakes: Sequence[Intake]) -> dict[TaskId, TaskId]:
+    """Return which of these are not to be stored, and the unfinished tasks that do the same."""
+    first = {intake.content_hash: intake.root_id for intake in reversed(intakes) if intake.content_hash is not None}
+    if not first:
+        return {}
+    try:
+        unfinished = await tasks.unfinished_of(executor, first)
+    except LockNotAvailableError:
+        raise IdempotencyInProgressError from None
+    standing = first | unfinished
+    twins = {
+        intake.root_id: standing[intake.content_hash]
+        for intake in intakes
+        if intake.content_hash is not None and standing[intake.content_hash] != intake.root_id
+    }
+    keys = {intake.key: twins[intake.root_id] for intake in intakes if intake.key and intake.root_id in twins}
+    if keys:
+        await tasks.pass_keys_on(executor, keys)
+    return twins
+
+
+def _root_of(intake: Intake, earlier: Mapping[str, UsedKey]) -> TaskId:
+    """Return the task that the key of a request stands for; without a key, its own."""
+    return intake.root_id if intake.key is None else earlier[intake.key].task_id
+
+
+def _has_urgency(task: Task) -> bool:
+    """Tell whether a new task is more urgent than its priority says."""
+    return task.deadline is not None or task.dag_id is not None
+
+
+def _refusal(error: Exception) -> Exception:
+    if not isinstance(error, UNSTORABLE):
+        return error
+    # What the driver says may hold the payload: it is neither told nor logged.
+    _log.warning("submission.unstorable", kind=type(error).__name__)
+    return InvalidRequestError("The task could not be stored: Postgres refuses one of its values.")
+
+
+def _task(row: NewTask, payload: Mapping[str, object], inserted: Inserted, depends_on: tuple[TaskId, ...]) -> Task:
+    # In the order of its fields: by name it takes twice as long.
+    return Task(
+        row.id, inserted.seq, row.task_type, None if row.document_id is None else DocumentId(row.document_id),
+        row.title, payload, inserted.state, row.priority, inserted.rank, inserted.run_at, row.yields, row.blockers,
+        row.max_retries, row.timeout_seconds,
+        1,  # generation
+        0,  # attempt
+        0,  # attempts_charged
+        False,  # poison_pill
+        None,  # worker_id
+        None,  # cancel_requested_at
+        None,  # cancel_reason
+        None,  # progress
+        None,  # result
+        None,  # error
+        row.parent_id, row.ancestors, row.position, row.key, row.on_child_failure, row.tags, row.created_by,
+        inserted.created_at, inserted.queued_at,
+        None,  # started_at
+        None,  # finished_at
+        row.dag_id, row.spawned_by, row.deadline, row.boost_per_minute, depends_on, row.unmet,
+    )  # fmt: skip

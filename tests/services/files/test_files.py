@@ -1,0 +1,30 @@
+"""Files: a revision's bytes, put together from the ledger's pieces."""
+
+import pytest
+
+from officeplane.domain.document import Format
+from officeplane.domain.errors import DocumentNotFoundError
+from officeplane.services.files.files import content
+from officeplane.store import documents
+from tests.workbench import Workbench
+
+
+async def test_a_file_is_what_its_recipe_says(bench: Workbench) -> None:
+    made = await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    stored = await documents.revision(bench.runtime.ledger, "plan", None)
+    assert stored is not None
+
+    data = b"".join([block async for block in content(bench.runtime.ledger, "plan", stored.recipe)])
+
+    assert len(data) == made.size
+    assert data.startswith(b"PK")
+
+
+async def test_a_file_whose_document_is_deleted_while_it_is_read_is_not_found(bench: Workbench) -> None:
+    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    stored = await documents.revision(bench.runtime.ledger, "plan", None)
+    assert stored is not None
+    await bench.runtime.documents.delete("plan")
+
+    with pytest.raises(DocumentNotFoundError):
+        _ = [block async for block in content(bench.runtime.ledger, "plan", stored.recipe)]

@@ -1,0 +1,200 @@
+"""Whatever happens to tasks that spawn and wait, in whatever order: each key spawns once, and nobody waits in vain."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from officeplane.domain.errors import IllegalStateError
+from officeplane.domain.failure import Failure, FailureKind
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import FINAL, REOPENABLE
+from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, Waiting
+from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.spawning import Spawned, spawn_request
+from officeplane.services.claims.leases import ClaimLostError
+from officeplane.services.settle.settlement import Attempt, Fenced
+from officeplane.store.migrate import migrate
+from tests.conftest import NewDatabase
+from tests.workbench import Workbench, empty, open_workbench
+
+STEPS: Final = 25
+KEYS: Final = st.sampled_from(["a", "b"])
+OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(
+    [
+        Succeeded("{}"),
+        Succeeded(None),
+        HandedBack(),
+        Failed(Failure(FailureKind.ERROR, "it went wrong")),
+        Failed(Failure(FailureKind.PERMANENT, "it never will")),
+    ]
+)
+
+SPAWNED_TWICE = """
+SELECT c.spawned_by, c.spawn_key FROM tasks c JOIN spawns s ON s.spawned_by = c.spawned_by AND s.key = c.spawn_key
+ WHERE c.id <> s.task_id AND c.state <> 'CANCELLED' AND c.generation = 1
+"""
+WRONGLY_BLOCKED = """
+SELECT t.id, t.blockers, t.unmet FROM tasks t
+ WHERE t.state = 'PENDING'
+   AND (t.blockers <> t.unmet OR t.unmet <> (SELECT count(*) FROM task_edges e JOIN tasks d ON d.id = e.depends_on
+                                              WHERE e.task_id = t.id AND d.state <> 'COMPLETED'))
+"""
+WAITING_IN_VAIN = """
+SELECT t.id FROM tasks t JOIN task_edges e ON e.task_id = t.id JOIN tasks d ON d.id = e.depends_on
+ WHERE t.state = 'PENDING' AND d.state = 'CANCELLED'
+"""
+FORSAKEN = """
+SELECT c.id FROM tasks p JOIN task_edges e ON e.task_id = p.id JOIN tasks c ON c.id = e.depends_on
+ WHERE p.state = 'CANCELLED' AND c.finished_at IS NULL AND c.cancel_requested_at IS NULL AND c.generation = 1
+"""
+
+
+@dataclass(slots=True)
+class Life:
+    """A plane whose tasks spawn others, and what happens to it."""
+
+    bench: Workbench
+    data: st.DataObject
+    held: dict[TaskId, ClaimedTask] = field(default_factory=dict[TaskId, ClaimedTask])
+    lost: list[ClaimedTask] = field(default_factory=list[ClaimedTask])
+
+    async def submit(self) -> None:
+        document = self.data.draw(st.sampled_from([None, "a", "b"]), label="document")
+        await self.bench.a_task(max_retries=1, **({} if document is None else {"document_id": document}))
+
+    async def claim(self) -> None:
+        await self.bench.make_due()
+        # Failures hold types back; that has tests of its own.
+        await self.bench.execute("DELETE FROM valves")
+        for task in await self.bench.worker.claiming.claim(list(await self._states())):
+            self.held[task.id] = task
+
+    async def settle(self) -> None:
+        await self._end(self.held.pop(self._one_of(self.held)), self.data.draw(OUTCOMES, label="outcome"))
+
+    async def spawn(self) -> None:
+        await self._spawn(self.held[self._one_of(self.held)])
+
+    async def wait(self) -> None:
+        task = self.held[self._one_of(self.held)]
+        spawned = await self._spawn(task)
+        if spawned is not None and not spawned.is_completed:
+            await self._end(self.held.pop(task.id), Waiting(spawned.task_id))
+
+    async def crash(self) -> None:
+        self.lost += self.held.values()
+        self.held.clear()
+        await self.bench.let_leases_lapse()
+        await self.bench.worker.redelivery.reap()
+        for task in self.lost:
+            self.bench.worker.claiming.forget_suspect(task.id)
+
+    async def come_back(self) -> None:
+        task = self.lost.pop()
+        with pytest.raises(ClaimLostError):
+            await self.bench.worker.spawning.spawn(task, spawn_request("noop", None, {}), "never")
+        (settled,) = await self.bench.worker.settling.settle([Attempt(task, Waiting(task.id))])
+        assert isinstance(settled, Fenced)
+
+    async def cancel(self) -> None:
+        await self._asked(self.bench.runtime.cancellation.cancel, self._one_of(await self._states()), None)
+
+    async def retry(self) -> None:
+        states = await self._states()
+        task_id = self._one_of(states)
+        if states[task_id] in REOPENABLE:
+            await self.bench.runtime.reopening.retry(task_id)
+        else:
+            await self._asked(self.bench.runtime.reopening.retry, task_id)
+
+    async def work_off(self) -> None:
+        """Retry what has failed, do all that is left to do, and find that it has an end."""
+        for _ in range(100):
+            await self.claim()
+            for task_id in list(self.held):
+                await self._end(self.held.pop(task_id), Succeeded("{}"))
+            states = await self._states()
+            for task_id in [task_id for task_id, state in states.items() if state in {"FAILED", "TIMEOUT"}]:
+                await self.bench.runtime.reopening.retry(task_id)
+            if set(states.values()) <= set(FINAL) - {"FAILED", "TIMEOUT"}:
+                return
+        raise AssertionError(await self._states())
+
+    async def check(self) -> None:
+        """Find every law kept."""
+        for law in (SPAWNED_TWICE, WRONGLY_BLOCKED, WAITING_IN_VAIN, FORSAKEN):
+            assert await self.bench.execute(law) == [], law
+
+    def possible(self) -> list[Callable[[], Awaitable[None]]]:
+        """Return what may happen next; what is named more often happens more often."""
+        return [
+            self.submit,
+            *[self.claim] * 4,
+            *([self.settle] * 4 + [self.spawn] * 3 + [self.wait] * 6 + [self.crash] if self.held else []),
+            *([self.come_back] if self.lost else []),
+            *[self.cancel, self.retry],
+        ]
+
+    async def _spawn(self, task: ClaimedTask) -> Spawned | None:
+        key = self.data.draw(KEYS, label="key")
+        options = {} if task.document_id is None else {"document_id": task.document_id}
+        request = spawn_request("noop", None, {"max_retries": 0, **options})
+        try:
+            return await self.bench.worker.spawning.spawn(task, request, key)
+        except ClaimLostError:
+            # Nobody but a cancel takes a claim away here.
+            assert (await self.bench.details(task.id)).task.cancel_requested_at is not None
+            return None
+
+    async def _end(self, task: ClaimedTask, outcome: Outcome) -> None:
+        settled = await self.bench.settle(task, outcome)
+        self.bench.worker.claiming.forget_suspect(task.id)
+        assert not isinstance(settled, Fenced)
+
+    async def _asked(self, deed: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:
+        state = (await self._states())[task_id]
+        try:
+            await deed(task_id, *more)
+            refused = None
+        except IllegalStateError as error:
+            refused = str(error.state)
+        assert refused in {None, state}
+
+    async def _states(self) -> dict[TaskId, str]:
+        return {
+            TaskId(str(row["id"])): row["state"]
+            for row in await self.bench.execute("SELECT id, state FROM tasks ORDER BY seq")
+        }
+
+    def _one_of(self, known: Mapping[TaskId, object]) -> TaskId:
+        ids = list(known)
+        return ids[self.data.draw(st.integers(0, len(ids) - 1), label="which")]
+
+
+@pytest.fixture(scope="module")
+async def plane(new_database: NewDatabase, redis_url: str) -> AsyncIterator[Workbench]:
+    """A plane of the property's own."""
+    url = await new_database()
+    await migrate(url)
+    async with open_workbench(url, redis_url) as workbench:
+        yield workbench
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+async def test_each_key_spawns_once_and_nobody_waits_in_vain(plane: Workbench, data: st.DataObject) -> None:
+    bench = plane.another_worker()
+    await empty(bench.runtime.settings.database_url, bench.runtime.settings.redis_url)
+    life = Life(bench, data)
+    await life.submit()
+    for _ in range(STEPS):
+        deeds = life.possible()
+        await deeds[data.draw(st.integers(0, len(deeds) - 1), label="deed")]()
+        await life.check()
+
+    await life.work_off()
+    await life.check()
