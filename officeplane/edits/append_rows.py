@@ -6,7 +6,7 @@ from pydantic import Field
 
 from officeplane.edits.contract import Edit, Line, Occasion, Result
 from officeplane.edits.set_cells import CellValue, native, warned_of
-from officeplane.formats.excel.addresses import letters
+from officeplane.formats.excel.cells.addresses import letters
 from officeplane.formats.excel.workbook import Workbook
 
 Row = Annotated[list[CellValue], Field(max_length=16_384)]

@@ -5,8 +5,8 @@ from typing import Final
 from unicodedata import normalize
 
 from officeplane.formats.content_text import NAME, REST, unescaped
-from officeplane.formats.excel.formula_tokens import Kind, tokens
-from officeplane.formats.excel.functions import UNSAFE, bare_name
+from officeplane.formats.excel.formulas.functions import UNSAFE, bare_name
+from officeplane.formats.excel.formulas.tokens import Kind, tokens
 from officeplane.formats.inflation import Content
 
 _HOLDERS: Final = rb"(?:f|formula|formula1|formula2|definedName|calculatedColumnFormula|totalsRowFormula)"

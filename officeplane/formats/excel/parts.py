@@ -1,11 +1,11 @@
 """The parts of a workbook, each parsed and looked through once for as long as it stays parsed."""
 
 from officeplane.domain.document import UnsupportedDocumentError
-from officeplane.formats.excel.grid import Grid
-from officeplane.formats.excel.sheets import Sheet, Sheets
-from officeplane.formats.excel.strings import SharedStrings
-from officeplane.formats.excel.styles import Styles
-from officeplane.formats.excel.tables import Table, tables_of
+from officeplane.formats.excel.cells.grid import Grid
+from officeplane.formats.excel.cells.shared_strings import SharedStrings
+from officeplane.formats.excel.cells.styles import Styles
+from officeplane.formats.excel.sheets.sheet_list import Sheet, Sheets
+from officeplane.formats.excel.sheets.tables import Table, tables_of
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, main_part

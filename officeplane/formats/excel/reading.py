@@ -7,16 +7,16 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import Node
-from officeplane.formats.excel.addresses import address
-from officeplane.formats.excel.calculation import is_stale
-from officeplane.formats.excel.cell_values import shown
-from officeplane.formats.excel.charts import charts_of
-from officeplane.formats.excel.grid import Grid
-from officeplane.formats.excel.naming import column_of
+from officeplane.formats.excel.cells.addresses import address
+from officeplane.formats.excel.cells.grid import Grid
+from officeplane.formats.excel.cells.implied_addresses import column_of
+from officeplane.formats.excel.cells.shared_strings import SharedStrings
+from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.formulas.calculation import is_stale
+from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.shared_formulas import formula_of
-from officeplane.formats.excel.sheets import Sheet
-from officeplane.formats.excel.strings import SharedStrings
+from officeplane.formats.excel.sheets.charts import charts_of
+from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA
 from officeplane.formats.shown import Measure
 from officeplane.formats.xml import Element

@@ -7,16 +7,16 @@ from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.formats.blocks import Block
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
-from officeplane.formats.excel.adding import add_sheet
-from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address, address, letters
-from officeplane.formats.excel.cell_values import Value
-from officeplane.formats.excel.deleting import delete_sheet
-from officeplane.formats.excel.formulas import Formula
-from officeplane.formats.excel.growing import append_rows
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, address, letters
+from officeplane.formats.excel.cells.appending import append_rows
+from officeplane.formats.excel.cells.searching import fill_all, hits, replace_all
+from officeplane.formats.excel.cells.values import Value
+from officeplane.formats.excel.cells.writer import SheetWriter
+from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.renaming import rename_sheet
-from officeplane.formats.excel.searching import fill_all, hits, replace_all
-from officeplane.formats.excel.sheet_writer import SheetWriter
+from officeplane.formats.excel.sheets.adding import add_sheet
+from officeplane.formats.excel.sheets.deleting import delete_sheet
+from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.package import Package
 from officeplane.formats.search import Wanted
 

@@ -11,10 +11,10 @@ from typing import Final
 
 from officeplane.formats.powerpoint.fitting import AUTOMATIC, POINT, height
 from officeplane.formats.powerpoint.geometry import area_of
+from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.names import a, attribute_number, p
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, text_of
 from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title, placeholder
-from officeplane.formats.powerpoint.room import Room
 from officeplane.formats.powerpoint.shapes import SHAPE, shape_tree, table
 from officeplane.formats.xml import Element
 

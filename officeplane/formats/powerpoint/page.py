@@ -12,6 +12,7 @@ from officeplane.formats.powerpoint.animations import lost_with_shape, lost_with
 from officeplane.formats.powerpoint.content import paragraphs
 from officeplane.formats.powerpoint.fitting import fit
 from officeplane.formats.powerpoint.geometry import Area, area_of
+from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.insets import LINK, Inset, addresses, clicked, in_text, of_shape
 from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
@@ -25,7 +26,6 @@ from officeplane.formats.powerpoint.placeholders import (
     placeholder,
     title,
 )  # fmt: skip
-from officeplane.formats.powerpoint.room import Room
 from officeplane.formats.powerpoint.runs import base_of, write_line
 from officeplane.formats.powerpoint.shapes import next_shape_number, settings, shape_tree, shapes, table
 from officeplane.formats.powerpoint.slides import Slide

@@ -9,18 +9,18 @@ from officeplane.formats.blocks import Block, Span, Table
 from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint import notes, reading
+from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
 from officeplane.formats.powerpoint.marks import is_marked, mark
-from officeplane.formats.powerpoint.misnomers import refuse_parts_of_slides
+from officeplane.formats.powerpoint.mistaken_ids import refuse_parts_of_slides
 from officeplane.formats.powerpoint.names import p
 from officeplane.formats.powerpoint.new_slide import new_slide
 from officeplane.formats.powerpoint.overflow import overflows
 from officeplane.formats.powerpoint.page import Page, title_and_rest
 from officeplane.formats.powerpoint.paragraphs import replace
-from officeplane.formats.powerpoint.places import Place, Places
 from officeplane.formats.powerpoint.removal import remove_slide
-from officeplane.formats.powerpoint.room import Room
 from officeplane.formats.powerpoint.sections import Sections
+from officeplane.formats.powerpoint.slide_positions import Place, Places
 from officeplane.formats.powerpoint.slides import Slide, Slides
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.comments import comment_id
-from officeplane.formats.word.frames import Frames
 from officeplane.formats.word.names import TBL, P, child, element
-from officeplane.formats.word.remains import Remains, check_fields, remains_of
+from officeplane.formats.word.node_bookmarks import Frames
+from officeplane.formats.word.preserved_marks import Remains, check_fields, remains_of
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place, Structure
 from officeplane.formats.xml import Element

@@ -21,7 +21,7 @@ from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
 from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
-from officeplane.formats.word.paper import text_width
+from officeplane.formats.word.page_width import text_width
 from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Hit, Story
 from officeplane.formats.word.structure import Place

@@ -9,7 +9,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
 from officeplane.formats.blocks import Paragraph, Span
-from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel

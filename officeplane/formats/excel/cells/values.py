@@ -6,11 +6,11 @@ from typing import Final, TypeAlias
 from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.cells.shared_strings import SharedStrings
+from officeplane.formats.excel.cells.texts import LENGTH_MAX, decode, length_of, new_text, read
+from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.numbers import whole
-from officeplane.formats.excel.strings import SharedStrings
 from officeplane.formats.excel.tags import FORMULA, INLINE, VALUE
-from officeplane.formats.excel.texts import LENGTH_MAX, decode, length_of, new_text, read
 from officeplane.formats.xml import Element
 
 Value: TypeAlias = str | bool | int | float | Formula | None

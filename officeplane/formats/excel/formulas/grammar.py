@@ -3,7 +3,7 @@
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.formula_tokens import Kind, Token
+from officeplane.formats.excel.formulas.tokens import Kind, Token
 
 _OPERANDS: Final = frozenset({Kind.STRING, Kind.ERROR, Kind.NUMBER, Kind.REFERENCE, Kind.NAME})
 _BINARY: Final = frozenset("+-*/^&=<>:")

@@ -1,8 +1,8 @@
 """Renaming a sheet."""
 
-from officeplane.formats.excel.following import sheet_renamed
+from officeplane.formats.excel.formulas.rewriting import sheet_renamed
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.sheet_names import check_sheet_name
+from officeplane.formats.excel.sheets.names import check_sheet_name
 
 
 def rename_sheet(parts: Parts, sheet_name: str, name: str) -> str:

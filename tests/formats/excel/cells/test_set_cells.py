@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.set_cells import FormulaCell, SetCells
-from officeplane.formats.excel.addresses import Address
-from officeplane.formats.excel.cell_values import shown
-from officeplane.formats.excel.formulas import Formula
+from officeplane.formats.excel.cells.addresses import Address
+from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.xml import is_storable
 from tests.fixtures.documents import excel

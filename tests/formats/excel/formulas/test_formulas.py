@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.formula_tokens import Kind, tokens
-from officeplane.formats.excel.formulas import Formula, storable
-from officeplane.formats.excel.references import lose, quoted, rename, rename_column, shift
+from officeplane.formats.excel.formulas.formula import Formula, storable
+from officeplane.formats.excel.formulas.references import lose, quoted, rename, rename_column, shift
+from officeplane.formats.excel.formulas.tokens import Kind, tokens
 
 SHEETS = ["Data", "My Sheet", "O'Hara", "C", "A|B"]
 TABLES = frozenset({"sales"})

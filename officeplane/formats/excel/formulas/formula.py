@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.formula_grammar import check_grammar
-from officeplane.formats.excel.formula_storage import stored
-from officeplane.formats.excel.formula_tokens import Kind, Token, tokens
-from officeplane.formats.excel.functions import UNSAFE, YOUNG, YOUNGEST, bare_name
-from officeplane.formats.excel.references import sheets_of
+from officeplane.formats.excel.formulas.functions import UNSAFE, YOUNG, YOUNGEST, bare_name
+from officeplane.formats.excel.formulas.grammar import check_grammar
+from officeplane.formats.excel.formulas.references import sheets_of
+from officeplane.formats.excel.formulas.storage import stored
+from officeplane.formats.excel.formulas.tokens import Kind, Token, tokens
 
 _LENGTH_MAX: Final = 8_192
 _LINKS: Final = ("#", "http://", "https://", "mailto:")

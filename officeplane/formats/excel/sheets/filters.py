@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from officeplane.formats.excel.addresses import Area, area
+from officeplane.formats.excel.cells.addresses import Area, area
+from officeplane.formats.excel.formulas.references import quoted
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.references import quoted
-from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import main
 
 _FILTER: Final = main("autoFilter")

@@ -7,17 +7,17 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.blocks import Block, Line
-from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address
-from officeplane.formats.excel.content import rows_of, text_of
-from officeplane.formats.excel.marks import last_sheet_number
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address
+from officeplane.formats.excel.cells.texts import new_text
+from officeplane.formats.excel.cells.writer import SheetWriter
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.places import make_room
-from officeplane.formats.excel.sheet_names import check_sheet_name
-from officeplane.formats.excel.sheet_writer import SheetWriter
-from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.excel.sheets.content import rows_of, text_of
+from officeplane.formats.excel.sheets.deleted_numbers import last_sheet_number
+from officeplane.formats.excel.sheets.indexes import make_room
+from officeplane.formats.excel.sheets.names import check_sheet_name
+from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import INLINE, MAIN, RELATION, RUN, main
-from officeplane.formats.excel.texts import new_text
 from officeplane.formats.relationships import Relationships, declare
 from officeplane.formats.xml import Element
 

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, Address
-from officeplane.formats.excel.cell_values import Value
-from officeplane.formats.excel.filters import grow_filter
-from officeplane.formats.excel.formulas import Formula
-from officeplane.formats.excel.grid import Grid
-from officeplane.formats.excel.naming import column_of
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address
+from officeplane.formats.excel.cells.grid import Grid
+from officeplane.formats.excel.cells.implied_addresses import column_of
+from officeplane.formats.excel.cells.values import Value
+from officeplane.formats.excel.cells.writer import SheetWriter
+from officeplane.formats.excel.formulas.formula import Formula
+from officeplane.formats.excel.formulas.references import shift
+from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.references import shift
-from officeplane.formats.excel.shared_formulas import formula_of
-from officeplane.formats.excel.sheet_writer import SheetWriter
-from officeplane.formats.excel.tables import Table
+from officeplane.formats.excel.sheets.filters import grow_filter
+from officeplane.formats.excel.sheets.tables import Table
 
 
 def append_rows(parts: Parts, sheet_name: str, rows: Sequence[Sequence[Value]]) -> tuple[str, int]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from officeplane.formats.excel.addresses import Address, Area, address
-from officeplane.formats.excel.grid import Grid
-from officeplane.formats.excel.references import shift
+from officeplane.formats.excel.cells.addresses import Address, Area, address
+from officeplane.formats.excel.cells.grid import Grid
+from officeplane.formats.excel.formulas.references import shift
 from officeplane.formats.excel.tags import FORMULA
 from officeplane.formats.xml import Element
 

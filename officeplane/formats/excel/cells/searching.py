@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from officeplane.formats.excel.addresses import Address
-from officeplane.formats.excel.cell_values import shared_number, string_item
+from officeplane.formats.excel.cells.addresses import Address
+from officeplane.formats.excel.cells.texts import read, replace, spans_in
+from officeplane.formats.excel.cells.values import shared_number, string_item
+from officeplane.formats.excel.cells.writer import SheetWriter
+from officeplane.formats.excel.formulas.shared import place_of
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.shared_formulas import place_of
-from officeplane.formats.excel.sheet_writer import SheetWriter
-from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA
-from officeplane.formats.excel.texts import read, replace, spans_in
 from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
-from officeplane.formats.excel.naming import name_cells
-from officeplane.formats.excel.references import LOST, lose, rename, rename_column
+from officeplane.formats.excel.cells.implied_addresses import name_cells
+from officeplane.formats.excel.formulas.references import LOST, lose, rename, rename_column
 from officeplane.formats.excel.tags import RELATION, main
 from officeplane.formats.package import Package
 from officeplane.formats.xml import Element

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, column_number, letters
-from officeplane.formats.excel.formula_tokens import Kind, Token, tokens
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, column_number, letters
+from officeplane.formats.excel.formulas.tokens import Kind, Token, tokens
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _LIKE_A_CELL: Final = re.compile(r"[A-Za-z]{1,3}\d+|[Rr]\d*(?:[Cc]\d*)?|[Cc]\d*|true|false", re.IGNORECASE)

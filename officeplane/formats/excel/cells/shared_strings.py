@@ -1,7 +1,7 @@
 """Shared strings: the texts that cells name by number."""
 
+from officeplane.formats.excel.cells.texts import read
 from officeplane.formats.excel.tags import STRING_ITEM
-from officeplane.formats.excel.texts import read
 from officeplane.formats.xml import Element
 
 

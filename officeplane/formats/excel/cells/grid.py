@@ -7,8 +7,8 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import UnsupportedDocumentError
-from officeplane.formats.excel.addresses import COLUMNS_MAX, Address, Area, Areas, area, letters
-from officeplane.formats.excel.naming import column_of, name_cells, number_of
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, Address, Area, Areas, area, letters
+from officeplane.formats.excel.cells.implied_addresses import column_of, name_cells, number_of
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import CELL, FORMULA, ROW, main
 from officeplane.formats.xml import Element

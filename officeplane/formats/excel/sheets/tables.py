@@ -6,9 +6,9 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.addresses import Address, Area, area
+from officeplane.formats.excel.cells.addresses import Address, Area, area
+from officeplane.formats.excel.cells.texts import decode, encode
 from officeplane.formats.excel.tags import main
-from officeplane.formats.excel.texts import decode, encode
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element

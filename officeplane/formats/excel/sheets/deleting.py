@@ -3,13 +3,13 @@
 import posixpath
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.calculation import calculate_on_load, forget_order
-from officeplane.formats.excel.following import sheet_lost
-from officeplane.formats.excel.marks import last_sheet_number, note_last_sheet_number
+from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.formulas.rewriting import sheet_lost
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.places import close_gap
-from officeplane.formats.excel.sheets import Sheet
+from officeplane.formats.excel.sheets.deleted_numbers import last_sheet_number, note_last_sheet_number
+from officeplane.formats.excel.sheets.indexes import close_gap
+from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import RELATION
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, undeclare

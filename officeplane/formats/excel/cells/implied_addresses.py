@@ -5,7 +5,7 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import UnsupportedDocumentError
-from officeplane.formats.excel.addresses import COLUMNS_MAX, ROWS_MAX, column_number, letters
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, column_number, letters
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import CELL, MAIN, ROW
 from officeplane.formats.xml import Element

@@ -4,17 +4,17 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.addresses import Address, Area, area
-from officeplane.formats.excel.calculation import calculate_on_load, forget_order
-from officeplane.formats.excel.cell_values import Value, check_text, empty, write
-from officeplane.formats.excel.following import column_renamed
-from officeplane.formats.excel.formulas import Formula, storable
-from officeplane.formats.excel.grid import Row
+from officeplane.formats.excel.cells.addresses import Address, Area, area
+from officeplane.formats.excel.cells.grid import Row
+from officeplane.formats.excel.cells.values import Value, check_text, empty, write
+from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.formulas.formula import Formula, storable
+from officeplane.formats.excel.formulas.rewriting import column_renamed
+from officeplane.formats.excel.formulas.shared import Departures, place_of
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.shared_formulas import Departures, place_of
-from officeplane.formats.excel.sheets import Sheet
-from officeplane.formats.excel.tables import Table
+from officeplane.formats.excel.sheets.sheet_list import Sheet
+from officeplane.formats.excel.sheets.tables import Table
 from officeplane.formats.excel.tags import FORMULA, main
 from officeplane.formats.xml import Element
 

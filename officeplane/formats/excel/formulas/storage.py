@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.formula_tokens import Kind, Token
+from officeplane.formats.excel.formulas.tokens import Kind, Token
 
 _NAMING: Final = frozenset({"LET", "LAMBDA"})
 _OPERANDS: Final = frozenset({Kind.SHEET, Kind.REFERENCE, Kind.NAME, Kind.FUNCTION})

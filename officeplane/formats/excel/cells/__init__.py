@@ -1,0 +1,1 @@
+"""Cells: where they are, what they hold, how they are written."""

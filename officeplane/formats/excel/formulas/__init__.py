@@ -1,0 +1,1 @@
+"""Formulas: how they are read, what may be written, and what becomes of them when what they name changes."""

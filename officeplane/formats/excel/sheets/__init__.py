@@ -1,0 +1,1 @@
+"""Sheets: the list of them, how they come and go, and what lies on them besides cells."""
