@@ -100,7 +100,8 @@ class Connection(HttpToolsProtocol):
         super().connection_made(transport)
         if len(self.connections) > self._limits.connections:
             self._make_room()
-        self._waiting[self] = None
+        if not self._is_refused:
+            self._waiting[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back, and tell whatever works on an answer."""
@@ -127,6 +128,9 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin with a request whose head is small enough."""
+        # Another may have come in the same bytes, behind the one that was refused.
+        if self._is_refused:
+            return
         # The bytes may be those of the last body, too; what a head has exactly is only asked when it matters.
         if self._not_understood > self._limits.head_bytes and self._head_bytes() > self._limits.head_bytes:
             self._refuse_head()
@@ -204,7 +208,8 @@ class Connection(HttpToolsProtocol):
     def _make_room(self) -> None:
         longest = next(iter(self._waiting), None)
         if longest is None:
-            self._refuse("overloaded", f"This server has {self._limits.connections:,} connections, all of them busy.")
+            busy = f"This server has {self._limits.connections:,} connections, all of them busy; try again in a second."
+            self._refuse("overloaded", busy)
         else:
             longest.leave()
 

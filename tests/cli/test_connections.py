@@ -119,6 +119,18 @@ async def test_a_thousand_half_open_connections_do_not_make_the_api_unreachable(
         assert await is_alive(server.address)
 
 
+async def test_while_all_connections_are_busy_no_other_takes_a_place(tmp_path: Path, plane: Plane) -> None:
+    async with serving(tmp_path, plane, {"connections": 2}) as server, AsyncExitStack() as opened:
+        for _ in range(2):
+            events, _ = await opened.enter_async_context(connected(server.address, EVENTS))
+            await events.readuntil(b"connected")
+
+        # None of them hangs up, so what was refused goes on counting for a while.
+        others = [await opened.enter_async_context(connected(server.address, HEAD + b"\r\n")) for _ in range(4)]
+
+        assert [await problem_in(reader) for reader, _ in others] == [(429, "overloaded")] * 4
+
+
 @pytest.mark.parametrize("drop", [b"x", b"\r\n"])
 async def test_a_head_that_trickles_has_its_time(tmp_path: Path, plane: Plane, drop: bytes) -> None:
     async with serving(tmp_path, plane, {"head_seconds": 2}) as server:
@@ -164,6 +176,19 @@ async def test_headers_have_a_size(plane: Plane) -> None:
             _,
         ):
             assert (await rest_of(reader)).split()[1] == status
+
+
+async def test_what_comes_behind_headers_that_are_too_large_is_not_done(tmp_path: Path, plane: Plane) -> None:
+    async with httpx.AsyncClient(base_url=plane.url, timeout=SECONDS) as client:
+        made = (await client.post("/api/documents", json={"format": "docx"})).json()["id"]
+        behind = b"DELETE /api/documents/%b HTTP/1.1\r\nHost: localhost\r\n\r\n" % made.encode()
+        async with serving(tmp_path, plane, {"head_bytes": 1000}) as server:
+            large = HEAD + b"X-Large: " + b"x" * 1000 + b"\r\n\r\n"
+            async with connected(server.address, large + behind) as (reader, _):
+                assert await problem_in(reader) == (431, "headers_too_large")
+
+        # That server has ended, with whatever it was at.
+        assert (await client.get(f"/api/documents/{made}")).status_code == 200
 
 
 @pytest.mark.parametrize("part", [b"x" * 65_536, b"X-Many: x\r\n" * 6_000])
