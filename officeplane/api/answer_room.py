@@ -45,7 +45,7 @@ class AnswerRoom:
                 # What was done cannot be refused any more.
                 if scope["method"] == "GET" and self._held + size > self._bytes_max:
                     is_refused = True
-                    detail = "Too many large answers are being read at the moment."
+                    detail = "Too many large answers are being read at the moment; try again in a second."
                     await problem("overloaded", detail)(scope, receive, send)
                     return
                 begun, start = start, None

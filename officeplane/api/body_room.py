@@ -36,7 +36,9 @@ class BodyRoom:
             more = max(0, came - SMALL) - held
             if more:
                 if self._held + more > self._bytes_max:
-                    raise RefusedError("overloaded", "Too many large bodies are being received at the moment.")
+                    raise RefusedError(
+                        "overloaded", "Too many large bodies are being received at the moment; try again in a second."
+                    )
                 held += more
                 self._held += more
             return message
