@@ -1,6 +1,7 @@
 """Settings: one frozen object, read once by an entry point and passed inward."""
 
 import re
+from ipaddress import IPv6Address, ip_address
 from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -8,8 +9,9 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]")
-_ORIGIN = re.compile(r"https?://([a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:\d{1,5})?")
+_NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?")
+_ORIGIN = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?")
+_PORT_MAX = 65_535
 _HOSTS = {"example": "office.example.org, 10.0.0.7"}
 _ORIGINS = {"example": "https://app.example.org, http://localhost:3000"}
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -25,7 +27,7 @@ class Settings(BaseSettings):
     owner_url: str = ""
     redis_url: str = ""
     host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535)] = 8001
+    port: Annotated[int, Field(ge=0, le=_PORT_MAX)] = 8001
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
     workers: Annotated[int, Field(ge=1)] = 3
@@ -71,7 +73,7 @@ class Settings(BaseSettings):
     @field_validator("allowed_hosts")
     @classmethod
     def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(host == "*" or _HOST.fullmatch(host) for host in value):
+        if not all(host == "*" or _is_host(host) for host in value):
             raise PydanticCustomError(
                 "no_hosts", "It must be names or addresses without ports, or *: {example}.", _HOSTS
             )
@@ -80,7 +82,7 @@ class Settings(BaseSettings):
     @field_validator("allowed_origins")
     @classmethod
     def _are_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(_ORIGIN.fullmatch(origin) for origin in value):
+        if not all(map(_is_origin, value)):
             raise PydanticCustomError("no_origins", "It must be origins, each named: {example}.", _ORIGINS)
         return value
 
@@ -114,3 +116,18 @@ def _unreadable(example: str) -> PydanticCustomError:
         "It must be like {example}, with / ? # @ % in a password written as %2F %3F %23 %40 %25.",
         {"example": example},
     )
+
+
+def _is_host(host: str) -> bool:
+    """Tell whether a request can name this host: a name, or an address without a zone."""
+    is_bracketed = host.startswith("[") and host.endswith("]")
+    try:
+        _ = IPv6Address(host[1:-1]) if is_bracketed else ip_address(host)
+    except ValueError:
+        return _NAME.fullmatch(host) is not None
+    return "%" not in host
+
+
+def _is_origin(origin: str) -> bool:
+    found = _ORIGIN.fullmatch(origin)
+    return found is not None and _is_host(found[1]) and int(found[2] or 0) <= _PORT_MAX

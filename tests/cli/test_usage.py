@@ -114,10 +114,20 @@ def test_a_time_without_an_end_is_refused(setting: str) -> None:
         ("allowed_hosts", "https://office.example"),
         ("allowed_hosts", "*.example"),
         ("allowed_hosts", "ⓛocalhost"),
+        ("allowed_hosts", "cafe:8001"),
+        ("allowed_hosts", "10.0.0.7:80"),
+        ("allowed_hosts", "office..example"),
+        ("allowed_hosts", ".example"),
+        ("allowed_hosts", "fe80::1%eth0"),
+        ("allowed_hosts", "[10.0.0.7]"),
         ("allowed_origins", "*"),
         ("allowed_origins", "app.example"),
         ("allowed_origins", "https://app.example/"),
         ("allowed_origins", "null"),
+        ("allowed_origins", "http://app..example"),
+        ("allowed_origins", "http://[:::]"),
+        ("allowed_origins", "http://[10.0.0.7]"),
+        ("allowed_origins", "https://app.example:65536"),
     ],
 )
 def test_a_host_or_origin_that_would_never_match_is_refused_with_an_example(setting: str, value: str) -> None:
@@ -126,6 +136,13 @@ def test_a_host_or_origin_that_would_never_match_is_refused_with_an_example(sett
 
     assert f"OFFICEPLANE_{setting.upper()}: It must be" in str(refusal.value)
     assert "example.org" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "host", ["office.example", "Office", "10.0.0.7", "fd00::7", "[fd00::7]", "office_1.example.", "*"]
+)
+def test_a_host_that_can_match_is_taken(host: str) -> None:
+    assert read_settings(allowed_hosts=host).allowed_hosts == (host,)
 
 
 async def test_an_address_for_alerts_that_is_none_is_refused_before_anything_is_lost(officeplane: Officeplane) -> None:
