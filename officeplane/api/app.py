@@ -34,7 +34,7 @@ from officeplane.api.routes import (
 )
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID")
+REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID")
 ANSWER_HEADERS: Final = ("Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "Retry-After")
 """What pages of the origins that are allowed may ask with, and may read of answers; never with cookies."""
 

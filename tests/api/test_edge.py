@@ -184,6 +184,39 @@ async def test_allowed_origins_may_ask_and_read_but_without_cookies(api_settings
     assert "Location" in read.headers["Access-Control-Expose-Headers"]
 
 
+async def test_pages_of_allowed_origins_may_send_and_read_every_header_that_the_api_knows(
+    api_settings: Settings,
+) -> None:
+    settings = api_settings.model_copy(update={"allowed_origins": ("https://app.example",)})
+    async with running(settings) as app, client_of(app) as client:
+        operations = [
+            operation
+            for path in (await client.get("/openapi.json")).json()["paths"].values()
+            for operation in path.values()
+        ]
+        sent = {
+            parameter["name"]
+            for operation in operations
+            for parameter in operation.get("parameters", ())
+            if parameter["in"] == "header"
+        }
+        answered = {
+            name
+            for operation in operations
+            for answer in operation["responses"].values()
+            for name in answer.get("headers", ())
+        }
+        theirs = {"Origin": "https://app.example", "Access-Control-Request-Method": "GET"}
+        asked = {**theirs, "Access-Control-Request-Headers": ",".join(sent)}
+        preflight = await client.options("/api/tasks", headers=asked)
+        read = await client.get("/api/tasks", headers=theirs)
+
+    assert {"Idempotency-Key", "If-None-Match"} <= sent
+    assert preflight.status_code == 200, preflight.text
+    assert {"ETag", "Link"} <= answered
+    assert answered <= {*read.headers["Access-Control-Expose-Headers"].split(", ")}
+
+
 async def test_every_answer_says_that_it_is_no_page_and_is_not_kept(api: Api) -> None:
     told = [
         await api.get("/api/tasks"),
