@@ -114,14 +114,10 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
         yield _judge_confinement(facts.workers)
     else:
         yield problem("workers", "No worker is alive: tasks wait.", "Start one with `officeplane worker`.")
-    for worker in facts.workers:
-        if worker.blocked is not None:
-            yield problem(
-                "event loop",
-                f"That of worker {worker.id} is {worker.blocked}: nothing in that worker moves.",
-                "It ends itself when the time of a task in it is over. Do not block in an `async def`: "
-                "await, or make the handler a plain `def`.",
-            )
+    idle_chores = sorted(chores.difference(leader.chore for leader in facts.leaders if leader.leads))
+    # A worker that is free takes them over; without one they wait for what is told of workers anyway.
+    is_one_free = any(worker.blocked is None for worker in facts.workers)
+    yield from _judge_loops(facts.workers, [] if is_one_free else idle_chores)
     for task_type, waiting in facts.orphaned_types.items() if facts.workers else ():
         yield problem(
             "task types",
@@ -129,8 +125,22 @@ def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
             "Start a worker that loads its module: `officeplane worker --handlers MODULE`.",
         )
     yield from _judge_held(facts)
-    yield from _judge_chores(facts, chores)
+    if is_one_free or not idle_chores:
+        yield _judge_chores(facts, idle_chores)
+    yield from _judge_leases(facts)
     yield from _judge_letters(facts)
+
+
+def _judge_loops(workers: Sequence[WorkerInfo], waiting_chores: Sequence[str]) -> Iterator[Finding]:
+    besides = f", and nobody leads {', '.join(waiting_chores)}" if waiting_chores else ""
+    for worker in workers:
+        if worker.blocked is not None:
+            yield problem(
+                "event loop",
+                f"That of worker {worker.id} is {worker.blocked}: nothing in that worker moves{besides}.",
+                "It ends itself when the time of a task in it is over. Do not block in an `async def`: "
+                "await, or make the handler a plain `def`.",
+            )
 
 
 def _judge_confinement(workers: Sequence[WorkerInfo]) -> Finding:
@@ -202,17 +212,18 @@ def _judge_eviction(facts: RedisFacts) -> Finding:
     return problem("redis memory", f"{said}: locks and waiting ids may be dropped.", "Set it to noeviction.")
 
 
-def _judge_chores(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
-    leading = {leader.chore: leader.worker_id for leader in facts.leaders if leader.leads}
-    orphaned = sorted(chores - leading.keys())
-    if not orphaned:
-        yield ok("chores", f"Led by {', '.join(sorted(set(leading.values())))}.")
-    elif facts.workers:
-        yield problem(
-            "chores",
-            f"Nobody leads {', '.join(orphaned)}: lost work is not found again.",
-            "A worker takes over within seconds; if this stays, see the workers' logs.",
-        )
+def _judge_chores(facts: PlaneFacts, idle_chores: Sequence[str]) -> Finding:
+    if not idle_chores:
+        leading = {leader.worker_id for leader in facts.leaders if leader.leads}
+        return ok("chores", f"Led by {', '.join(sorted(leading))}.")
+    return problem(
+        "chores",
+        f"Nobody leads {', '.join(idle_chores)}: lost work is not found again.",
+        "A worker takes over within seconds; if this stays, see the workers' logs.",
+    )
+
+
+def _judge_leases(facts: PlaneFacts) -> Iterator[Finding]:
     if facts.overdue_leases:
         yield problem(
             "leases",

@@ -88,6 +88,20 @@ def test_a_worker_whose_event_loop_is_blocked_is_a_problem_that_names_the_line()
     assert "w1 is blocked for 12 s in task 01890000-0000-7000-8000-000000000000 (acme.slow) at acme.py:7" in said
 
 
+def test_chores_that_a_blocked_worker_led_are_no_second_problem() -> None:
+    blocked = replace(WORKER, blocked=Blockage(12.0, "acme.py:7"))
+    stuck = replace(PLANE, workers=(blocked,), leaders=(Leader("sweeper", "w1", leads=False),))
+
+    alone = list(judge_plane(stuck, CHORES))
+    with_another = list(judge_plane(replace(stuck, workers=(blocked, WORKER)), CHORES))
+
+    assert amiss(alone) == [("event loop", Verdict.PROBLEM)]
+    (said,) = [finding.detail for finding in alone if finding.check == "event loop"]
+    assert "nobody leads sweeper" in said
+    # Another worker would have taken them over.
+    assert amiss(with_another) == [("event loop", Verdict.PROBLEM), ("chores", Verdict.PROBLEM)]
+
+
 def test_healthy_servers_are_ok() -> None:
     findings = [
         *judge_postgres(POSTGRES),
