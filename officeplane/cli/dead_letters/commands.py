@@ -44,7 +44,7 @@ def show(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) ->
 
 @app.command()
 def resolve(
-    task_id: Annotated[str | None, typer.Argument(metavar="[TASK_ID]", help="The id of the task that gave up.")] = None,
+    task_id: Annotated[str | None, typer.Argument(metavar="TASK_ID", help="The id of the task that gave up.")] = None,
     *,
     fingerprint: Annotated[str | None, typer.Option(help="All unresolved letters of this cause instead.")] = None,
     resolution: Annotated[

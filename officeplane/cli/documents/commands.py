@@ -20,7 +20,7 @@ Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
 def put(
     file: File,
     document_id: Annotated[
-        str | None, typer.Argument(metavar="[DOCUMENT_ID]", help="Its id; made of the file's name if none is given.")
+        str | None, typer.Argument(metavar="DOCUMENT_ID", help="Its id; made of the file's name if none is given.")
     ] = None,
     *,
     if_match: Annotated[

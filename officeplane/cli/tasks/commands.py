@@ -1,35 +1,25 @@
 """The `officeplane tasks` commands: their arguments, and nothing heavy before one is chosen."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Annotated, TypeGuard
 
 import typer
 
 from officeplane.cli.exits import ExitCode, UsageError
 from officeplane.cli.options import DEFAULT_URL, AsJson, By, TaskId, Url
+from officeplane.cli.tasks.filters import Filters, with_filters
 
 app = typer.Typer(help="Submit tasks and see what becomes of them.", no_args_is_help=True)
 
 
-OfStates = Annotated[list[str] | None, typer.Option("--state", help="Only these states; may repeat.", metavar="STATE")]
-OfDocument = Annotated[str | None, typer.Option("--document", help="Only tasks of this document.")]
-OfType = Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")]
-OfPriority = Annotated[str | None, typer.Option("--priority", help="Only this priority, by name.")]
-WithTag = Annotated[str | None, typer.Option("--tag", help="Only tasks with this tag.")]
-OfParent = Annotated[str | None, typer.Option("--parent", help="Only children of this task.", metavar="TASK_ID")]
-SomeTaskId = Annotated[str | None, typer.Argument(metavar="[TASK_ID]", help="The id of a task, or none with filters.")]
+SomeTaskId = Annotated[str | None, typer.Argument(metavar="TASK_ID", help="The id of a task, or none with filters.")]
 
 
 @app.command("list")
+@with_filters
 def list_(
+    filters: Filters,
     *,
-    state: OfStates = None,
-    document: OfDocument = None,
-    task_type: OfType = None,
-    priority: OfPriority = None,
-    tag: WithTag = None,
-    parent: OfParent = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
@@ -37,7 +27,6 @@ def list_(
     """List tasks, the newest first."""
     from officeplane.cli.tasks.listing import list_tasks
 
-    filters = _filters(state, document, task_type, priority, tag, parent)
     asyncio.run(list_tasks(url, filters, limit, as_json=as_json))
 
 
@@ -58,15 +47,11 @@ def explain(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL)
 
 
 @app.command()
+@with_filters
 def cancel(
+    filters: Filters,
     task_id: SomeTaskId = None,
     *,
-    state: OfStates = None,
-    document: OfDocument = None,
-    task_type: OfType = None,
-    priority: OfPriority = None,
-    tag: WithTag = None,
-    parent: OfParent = None,
     reason: Annotated[str | None, typer.Option(help="Why, for whoever asks later.")] = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
@@ -74,7 +59,6 @@ def cancel(
     """Cancel a task with its children, or all tasks that fit a filter; what runs is asked to stop."""
     from officeplane.cli.tasks.deeds import cancel_task, change_many
 
-    filters = _filters(state, document, task_type, priority, tag, parent)
     if _is_one(task_id, filters):
         asyncio.run(cancel_task(url, task_id, reason, as_json=as_json))
     else:
@@ -83,22 +67,17 @@ def cancel(
 
 
 @app.command()
+@with_filters
 def retry(
+    filters: Filters,
     task_id: SomeTaskId = None,
     *,
-    state: OfStates = None,
-    document: OfDocument = None,
-    task_type: OfType = None,
-    priority: OfPriority = None,
-    tag: WithTag = None,
-    parent: OfParent = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Queue a task again that is FAILED, TIMEOUT or CANCELLED, or all such tasks that fit a filter."""
     from officeplane.cli.tasks.deeds import change_many, retry_task
 
-    filters = _filters(state, document, task_type, priority, tag, parent)
     if _is_one(task_id, filters):
         asyncio.run(retry_task(url, task_id, as_json=as_json))
     else:
@@ -213,27 +192,7 @@ def watch(
         raise typer.Exit(ExitCode.DONE if everything else ExitCode.REFUSED) from None
 
 
-def _filters(
-    state: list[str] | None,
-    document: str | None,
-    task_type: str | None,
-    priority: str | None,
-    tag: str | None,
-    parent: str | None,
-) -> dict[str, str | list[str]]:
-    """Return what was given, as the API calls it."""
-    filters: dict[str, str | list[str] | None] = {
-        "state": [*map(str.upper, state or ())],
-        "documentId": document,
-        "taskType": task_type,
-        "priority": priority and priority.upper(),
-        "tag": tag,
-        "parentId": parent,
-    }
-    return {name: value for name, value in filters.items() if value}
-
-
-def _is_one(task_id: str | None, filters: Mapping[str, object]) -> TypeGuard[str]:
+def _is_one(task_id: str | None, filters: Filters) -> TypeGuard[str]:
     """Tell whether one task is meant; refuse when nobody could tell."""
     if (task_id is None) == (not filters):
         raise UsageError("Give either a TASK_ID or filters such as --state and --type.")
