@@ -54,7 +54,7 @@ async def tasks(executor: Executor, dag_id: DagId) -> list[DagTask]:
             row["key"],
             row["task_type"],
             STATES[row["state"]],
-            tuple(TaskId(str(depends_on)) for depends_on in row["depends_on"]),
+            tuple(row["depends_on"]),
         )
         for row in await executor.fetch(_SQL["tasks"], dag_id)
     ]
