@@ -37,22 +37,22 @@ class TooMuchIsWrongError(Exception):
         super().__init__(f"more than {ERRORS_MAX:,} things in it do not fit")
 
 
-def fits(model: type[BaseModel], text: str, *, by_name: bool | None = None) -> bool:
-    """Tell quickly of a text that is not long whether it is what a model reads; False: look for `misfits`."""
-    try:
-        model.__pydantic_validator__.validate_json(text, strict=True, extra="forbid", by_name=by_name)
-    except ValidationError:
-        return False
-    return True
-
-
 def misfits(model: type[BaseModel], text: str, *, by_name: bool | None = None) -> list[Found]:
     """Return why JSON is not what a model reads, of exactly its types and with none but its fields.
 
     Raises `TooMuchIsWrongError` when that is more than anybody would read.
     """
+    if len(text) <= ALL_TOLD_MAX:
+        try:
+            # What `model_validate_json` does, without its own questions first.
+            model.__pydantic_validator__.validate_json(text, strict=True, extra="forbid", by_name=by_name)
+        except ValidationError as error:
+            if error.error_count() <= ERRORS_MAX:
+                return errors_of(error)
+        else:
+            return []
     try:
-        _check(model, text, by_name)
+        _check_in_haste(model, text, by_name)
     except ValidationError as error:
         return errors_of(error)
     return []
@@ -72,17 +72,7 @@ def errors_of(error: ValidationError) -> list[Found]:
     return list(error.errors(include_url=False))
 
 
-def _check(model: type[BaseModel], text: str, by_name: bool | None) -> None:
-    validator = model.__pydantic_validator__
-    if len(text) <= ALL_TOLD_MAX:
-        # What `model_validate_json` does, without its own questions first.
-        try:
-            validator.validate_json(text, strict=True, extra="forbid", by_name=by_name)
-        except ValidationError as error:
-            if error.error_count() <= ERRORS_MAX:
-                raise
-        else:
-            return
+def _check_in_haste(model: type[BaseModel], text: str, by_name: bool | None) -> None:
     hasty = _hasty(model)
     found: object = hasty.validate_json(text, strict=True, extra="allow", by_name=by_name)
     unknown = sum(1 for _ in islice(_unknown_fields(found), ERRORS_MAX + 1))
@@ -103,8 +93,12 @@ def _in_haste(schema: object) -> object:
     match schema:
         case Mapping():
             given = cast("Mapping[str, object]", schema)
+            kind = given.get("type")
+            if not isinstance(kind, str):
+                # These are schemas by the names of fields, which may be any: "type", too, or "default".
+                return {name: _in_haste(inner) for name, inner in given.items()}
             made = {name: inner if name in _VALUES else _in_haste(inner) for name, inner in given.items()}
-            return {**made, "fail_fast": True} if made.get("type") in _COLLECTIONS else made
+            return {**made, "fail_fast": True} if kind in _COLLECTIONS else made
         case list():
             return [_in_haste(inner) for inner in cast("list[object]", schema)]
         case tuple():

@@ -69,6 +69,26 @@ def test_more_errors_in_a_small_text_than_anybody_reads_are_told_as_of_a_large_o
     assert wrong_with(Payload, {"by_name": dict.fromkeys(map(str, range(1_500)), "")}) == [("by_name", "0")]
 
 
+class Awkward(BaseModel):
+    """A payload whose fields are called as parts of a schema are."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str
+    default: list[int] = []
+    metadata: dict[str, list[int]] = {}
+    inner: list["Awkward"] = []
+
+
+def test_fields_may_be_called_as_parts_of_a_schema_are() -> None:
+    value = {"type": "list", "default": [1] * 20_000, "inner": [{"type": "a"}]}
+
+    assert wrong_with(Awkward, value) == []
+    assert read(Awkward, json.dumps(value)) == Awkward.model_validate(value)
+    assert wrong_with(Awkward, {**value, "default": ["x"] * 20_000}) == [("default", 0)]
+    assert wrong_with(Awkward, {**value, "metadata": {"n": ["x"] * 20_000}}) == [("metadata", "n", 0)]
+
+
 @pytest.mark.parametrize("rows", [10, 10_000])
 def test_what_fits_fits_whatever_its_size(rows: int) -> None:
     assert misfits(AppendRows, json.dumps({"sheet": "s", "rows": [["a", 1, None, {"formula": "=A1"}]] * rows})) == []

@@ -1,6 +1,6 @@
 """Placement: whether a request may be what it asks to be where it stands: alone, in a batch or in a DAG."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -15,9 +15,9 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.fit import ALL_TOLD_MAX, TooMuchIsWrongError, fits, misfits
+from officeplane.domain.fit import TooMuchIsWrongError, misfits
 from officeplane.domain.ids import DagId, TaskId
-from officeplane.domain.misfit import dotted, field_errors, meant, message_of
+from officeplane.domain.misfit import Found, dotted, field_errors, meant, message_of
 from officeplane.domain.nearness import with_meant_names
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import (
@@ -175,9 +175,12 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
     places = _checked_references(request, place) if REF_TEXT in payload_json else frozenset[Path]()
     # In Python an edit's fields have Python's names; in a payload they have the API's.
     by_name = False if task_type.edits_document else None
-    if len(payload_json) <= ALL_TOLD_MAX and fits(task_type.payload, payload_json, by_name=by_name):
-        return payload_json
-    wrong = _wrong_with(request.payload, payload_json, task_type, places, by_name=by_name)
+    try:
+        found = misfits(task_type.payload, payload_json, by_name=by_name)
+    except TooMuchIsWrongError as error:
+        wrong = [FieldError("payload", f"{str(error).capitalize()}.")]
+    else:
+        wrong = _told(found, request.payload, task_type, places) if found else []
     if wrong:
         first = f"{wrong[0].field}: {wrong[0].message.removesuffix('.')}."
         message = f"The payload does not fit task type {task_type.name!r}: {first}"
@@ -185,20 +188,9 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
     return payload_json
 
 
-def _wrong_with(
-    payload: Mapping[str, Any],
-    payload_json: str,
-    task_type: TaskType,
-    references: Collection[Path],
-    *,
-    by_name: bool | None,
+def _told(
+    found: Sequence[Found], payload: Mapping[str, Any], task_type: TaskType, references: Collection[Path]
 ) -> list[FieldError]:
-    try:
-        found = misfits(task_type.payload, payload_json, by_name=by_name)
-    except TooMuchIsWrongError as error:
-        return [FieldError("payload", f"{str(error).capitalize()}.")]
-    if not found:
-        return []
     wrong = field_errors(
         (dotted(("payload", *path)), message_of(one))
         for path, one in meant(dict(payload), found)
