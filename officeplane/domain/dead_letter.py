@@ -22,6 +22,8 @@ _UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re
 _WORD: Final = re.compile(r"\w+")
 _HEX: Final = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _RUN: Final = re.compile(r"#(?:[.,:/+-]*#)+")
+# Of what is listed, how much there is of it is one more value.
+_LIST: Final = re.compile(r"(?<!\S)([^\s,;:][^,;:]{0,79}?)(?:(?:,|,? and|,? or) \1)+(?: and # more)?(?!\w)")
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -33,7 +35,8 @@ def fingerprint(task_type: str, kind: str, message: str) -> str:
 
 def _blotted(message: str) -> str:
     bare = _WORD.sub(_without_values, _UUID.sub("#", _QUOTED.sub("?", message)))
-    return _SPACE.sub(" ", _RUN.sub("#", bare)).strip().lower()
+    plain = _SPACE.sub(" ", _RUN.sub("#", bare)).strip().lower()
+    return _LIST.sub(r"\1", plain)
 
 
 def _without_values(word: re.Match[str]) -> str:
