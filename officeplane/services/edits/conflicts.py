@@ -48,8 +48,11 @@ async def conflict_with(
             before = OpenedFile(file.document_id, stored.format, stored.recipe)
             body: Body = {"deed": "fingerprints", "between": [before.name, file.name], "edits": orders}
             answer = await ask(executor, sandbox, body, file, before)
-            if "unsupported" in answer.body or "invalid" in answer.body:
-                return Conflict(f"it cannot be compared with revision {base}: {answer.body}", facts)
+            match answer.body:
+                case {"invalid": why} | {"unsupported": [_, why]}:
+                    return Conflict(f"it cannot be compared with revision {base}: {why}", facts)
+                case _:
+                    pass
             if not answer.body["changed"]:
                 return None
             message = f"{message}, and what it aims at has been changed since"

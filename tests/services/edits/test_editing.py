@@ -367,6 +367,18 @@ async def test_properties_are_rebased_over_others_and_not_over_themselves(bench:
     assert (error["kind"], error["changed"]) == (FailureKind.EDIT_CONFLICT, ["properties.author"])
 
 
+async def test_an_edit_that_cannot_be_compared_says_why_in_words(bench: Workbench) -> None:
+    await edited(bench)
+    task = await an_edit(bench, base_revision=1, on_conflict="rebase")
+    await bench.execute("UPDATE tasks SET payload = '{\"title\": 5}' WHERE id = $1::uuid", task.id)
+
+    error: Any = (await ran(bench, task)).task.error
+
+    assert error["kind"] == FailureKind.EDIT_CONFLICT
+    assert error["message"].startswith("it cannot be compared with revision 1: title: ")
+    assert "{" not in error["message"]
+
+
 async def test_a_revert_brings_the_bytes_of_an_earlier_revision_back(bench: Workbench) -> None:
     await edited(bench)
     await edited(bench, payload={"title": "Two"})
