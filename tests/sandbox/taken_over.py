@@ -64,6 +64,14 @@ def _name_what_is_not_there(shelf: Shelf, body: Body, attached: list[bytes]) -> 
     return Answer(answer.body, [Recipe((foreign,)).encode()])
 
 
+def _name_a_piece_as_smaller(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+    """Tell of a revision that is said to have far fewer bytes than it is put together of."""
+    answer = _honest_apply(shelf, body, attached)
+    piece = os.urandom(4_096)
+    key = piece_key(piece)
+    return Answer(answer.body, [Recipe((*[PieceRef(key, 1)] * 100, PieceRef(key, len(piece)))).encode(), piece])
+
+
 def _keep_a_byte(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
     """Tell of a revision whose recipe ends in the middle."""
     answer = _honest_apply(shelf, body, attached)
@@ -92,6 +100,7 @@ _ORDERS: Mapping[str, Callable[[Shelf, Body, list[bytes]], Answer]] = {
     "forge all": _forge_all,
     "sleep": _sleep,
     "name what is not there": _name_what_is_not_there,
+    "name a piece as smaller": _name_a_piece_as_smaller,
     "keep a byte": _keep_a_byte,
     "say that more comes than there is": _say(_framed(b'{"body": {"results": []}, "sizes": [1000000000000000]}')),
     "say that a long message comes": _say(struct.pack(">I", 2**32 - 1)),

@@ -62,12 +62,13 @@ def _checked(base: Recipe, attached: Sequence[bytes]) -> tuple[Recipe, dict[Piec
     new = {piece_key(piece): piece for piece in pieces}
     sizes = {ref.key: ref.size for ref in base.stretches if isinstance(ref, PieceRef)}
     sizes |= {key: len(piece) for key, piece in new.items()}
-    named = {stretch.key: stretch.size for stretch in recipe.stretches if isinstance(stretch, PieceRef)}
+    named = {(stretch.key, stretch.size) for stretch in recipe.stretches if isinstance(stretch, PieceRef)}
     size = recipe.size
     if (
         size > _FILE_BYTES_MAX
-        or not named.items() <= sizes.items()
-        or not new.keys() <= named.keys()
+        # Each time that it is named: what a file comes to is believed from here on.
+        or not named <= sizes.items()
+        or not new.keys() <= {key for key, _ in named}
         or any(len(piece) > PIECE_BYTES_MAX for piece in pieces)
     ):
         raise ChildDiedError(_LIED)

@@ -64,6 +64,7 @@ async def test_readers_of_a_victim_see_what_is_stored_of_it(bench: Workbench) ->
     "order",
     [
         "name what is not there",
+        "name a piece as smaller",
         "keep a byte",
         "say that more comes than there is",
         "say that a long message comes",
