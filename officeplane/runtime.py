@@ -24,7 +24,7 @@ from officeplane.handlers.catalogue import Catalogue, installed_handlers, load_c
 from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
-from officeplane.services.chores.alerting import Alerting
+from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranking import Ranking
 from officeplane.services.chores.redelivery import Redelivery
 from officeplane.services.chores.retention import Retention
@@ -108,7 +108,7 @@ class WorkerServices:
     redelivery: Redelivery
     ranking: Ranking
     retention: Retention
-    alerting: Alerting
+    deliveries: Deliveries
     tending: Tending
 
 
@@ -221,7 +221,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         redelivery=redelivery,
         ranking=Ranking(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
-        alerting=Alerting(ledger, settings.alert_url),
+        deliveries=Deliveries(ledger, settings.alert_url),
         tending=Tending(ledger, doorbell, redelivery, settings.lease_seconds),
     )
 

@@ -9,27 +9,17 @@ from officeplane.domain.dead_letter import DeadLetter
 
 SHOWN_LENGTH: Final = 500
 CAUSES_SHOWN: Final = 5
-FIRST_DELAY_SECONDS: Final = 5.0
-LONGEST_DELAY_SECONDS: Final = 600.0
 
 Reason = Literal["dead_lettered", "escalated"]
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One letter that somebody is to be told of, and how often that was tried."""
+    """One letter that somebody is to be told of."""
 
     id: int
     reason: Reason
-    tries: int
     letter: DeadLetter
-
-    @property
-    def retry_seconds(self) -> float:
-        """How long to wait after this try has failed."""
-        # More doublings than these would be cut off anyway, and a large power is slow.
-        doublings = min(self.tries - 1, 16)
-        return min(FIRST_DELAY_SECONDS * 2.0**doublings, LONGEST_DELAY_SECONDS)
 
 
 def summary(alerts: Sequence[Alert]) -> str:

@@ -48,6 +48,17 @@ async def latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     return letter_in(rows[0]) if rows else None
 
 
+async def of_generations(
+    executor: Executor, generations: Collection[tuple[TaskId, int]]
+) -> dict[tuple[TaskId, int], DeadLetter]:
+    """Return those letters of generations of tasks that are still there."""
+    rows = await executor.fetch(
+        _SQL["of_generations"], [task_id for task_id, _ in generations], [generation for _, generation in generations]
+    )
+    letters = map(letter_in, rows)
+    return {(letter.task_id, letter.generation): letter for letter in letters}
+
+
 async def lock_latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     """Return it, locked until the transaction ends."""
     rows = await executor.fetch(_SQL["lock_latest"], task_id)

@@ -1,15 +1,11 @@
 from datetime import UTC, datetime
 
-import pytest
-
-from officeplane.domain.alert import LONGEST_DELAY_SECONDS, Alert, Reason, summary
+from officeplane.domain.alert import Alert, Reason, summary
 from officeplane.domain.dead_letter import DeadLetter
 from officeplane.domain.ids import TaskId
 
 
-def an_alert(
-    message: str = "it broke", *, cause: str = "c1", reason: Reason = "dead_lettered", tries: int = 1
-) -> Alert:
+def an_alert(message: str = "it broke", *, cause: str = "c1", reason: Reason = "dead_lettered") -> Alert:
     letter = DeadLetter(
         seq=1,
         task_id=TaskId("0192f000-0000-7000-8000-000000000001"),
@@ -30,12 +26,7 @@ def an_alert(
         resolved_at=None,
         note=None,
     )
-    return Alert(1, reason, tries, letter)
-
-
-@pytest.mark.parametrize(("tries", "seconds"), [(1, 5), (2, 10), (5, 80), (8, 600), (10_000, LONGEST_DELAY_SECONDS)])
-def test_a_failed_try_is_waited_for_twice_as_long_as_the_one_before_up_to_a_limit(tries: int, seconds: float) -> None:
-    assert an_alert(tries=tries).retry_seconds == seconds
+    return Alert(1, reason, letter)
 
 
 def test_one_is_said_in_a_sentence() -> None:

@@ -29,11 +29,11 @@ async def test_an_alert_outlives_the_worker_that_was_sending_it(deserted: Instal
         await victim.kill()
 
         receiver.status = 200
-        await execute(deserted, "UPDATE alerts SET due_at = now()")
+        await execute(deserted, "UPDATE deliveries SET due_at = now()")
         heir = await deserted.processes.worker(ALERT_URL=receiver.url)
         await heir.says("alert.sent")
         assert receiver.task_ids == [task["id"]] * 2
-        assert await execute(deserted, "SELECT FROM alerts") == []
+        assert await execute(deserted, "SELECT FROM deliveries") == []
 
 
 async def test_an_alert_outlives_the_worker_that_settled_its_task(deserted: Installation) -> None:
@@ -47,7 +47,7 @@ async def test_an_alert_outlives_the_worker_that_settled_its_task(deserted: Inst
         await victim.kill()
 
         await receiver.start()
-        await execute(deserted, "UPDATE alerts SET due_at = now()")
+        await execute(deserted, "UPDATE deliveries SET due_at = now()")
         await deserted.processes.worker(ALERT_URL=receiver.url)
         await eventually(lambda: receiver.told, within=20, what="the alert")
         assert set(receiver.task_ids) == {task["id"]}

@@ -31,6 +31,11 @@ SELECT {columns} FROM dead_letters WHERE task_id = $1::uuid ORDER BY generation 
 -- The same, locked for whoever decides about it. No row: as there.
 SELECT {columns} FROM dead_letters WHERE task_id = $1::uuid ORDER BY generation DESC LIMIT 1 FOR NO KEY UPDATE
 
+-- name: of_generations
+-- The letters of these generations of these tasks. No row: they are gone.
+SELECT {columns} FROM dead_letters
+ WHERE (task_id, generation) IN (SELECT * FROM unnest($1::uuid[], $2::integer[]))
+
 -- name: decisions
 -- Everything decided about tasks' letters, in order. No row: nothing was.
 SELECT task_id, generation, decision, decided_by, decided_at, note FROM dead_letter_decisions
@@ -79,8 +84,9 @@ WITH remarked AS (
      WHERE task_id = $1::uuid AND resolved_at IS NULL
     RETURNING task_id, generation
 ), alerted AS (
-    INSERT INTO alerts (task_id, generation, reason)
-    SELECT task_id, generation, 'escalated' FROM remarked WHERE $5::boolean AND $2::text = 'escalate'
+    INSERT INTO deliveries (destination, body)
+    SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'escalated')
+      FROM remarked WHERE $5::boolean AND $2::text = 'escalate'
 )
 INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, note)
 SELECT task_id, generation, $2::text, $3::text, $4::text FROM remarked
@@ -121,7 +127,9 @@ WITH RECURSIVE awaited AS (
     ON CONFLICT DO NOTHING
     RETURNING task_id, generation, task_type, document_id, kind
 ), alerted AS (
-    INSERT INTO alerts (task_id, generation, reason) SELECT task_id, generation, 'dead_lettered' FROM letters WHERE $2::boolean
+    INSERT INTO deliveries (destination, body)
+    SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'dead_lettered')
+      FROM letters WHERE $2::boolean
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
     SELECT $3::text, task_type, 'dead_lettered', kind, count(*) FROM letters GROUP BY 2, 4 ORDER BY 2, 4

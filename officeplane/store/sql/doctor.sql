@@ -52,7 +52,7 @@ SELECT fingerprint, min(task_type) AS task_type, count(*)::integer AS letters,
 
 -- name: undelivered_alerts
 -- Always one row: how many alerts were tried more than $1 times and are still not answered.
-SELECT count(*)::integer AS alerts FROM alerts WHERE tries > $1::integer
+SELECT count(*)::integer AS alerts FROM deliveries WHERE destination = 'alerts' AND tries > $1::integer
 
 -- name: held_back
 -- No row: nothing is paused, and every breaker is closed.

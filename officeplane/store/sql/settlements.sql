@@ -78,8 +78,9 @@ WITH held AS MATERIALIZED (
      WHERE s.state IN {gave_up} AND f.kind NOT IN {answers}
     RETURNING task_id, generation, document_id
 ), alerted AS (
-    INSERT INTO alerts (task_id, generation, reason)
-    SELECT letters.task_id, letters.generation, 'dead_lettered'
+    INSERT INTO deliveries (destination, body)
+    SELECT 'alerts', jsonb_build_object('taskId', letters.task_id, 'generation', letters.generation,
+                                        'reason', 'dead_lettered')
       FROM letters JOIN held ON held.id = letters.task_id WHERE held.alerts
 ), ended AS (
     SELECT * FROM settled

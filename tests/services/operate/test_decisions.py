@@ -140,7 +140,7 @@ async def test_an_escalation_alerts_again(bench: Workbench, another_bench: Anoth
         await alerting.runtime.review.resolve(task.id, ruling(Decision.NOTE, "Hm."))
     await bench.runtime.review.resolve(task.id, ruling(Decision.ESCALATE))
 
-    rows = await bench.execute("SELECT reason FROM alerts ORDER BY id")
+    rows = await bench.execute("SELECT body ->> 'reason' AS reason FROM deliveries ORDER BY id")
     assert [row["reason"] for row in rows] == ["dead_lettered", "escalated"]
     assert [decision for decision, _, _ in await decisions(bench, task)] == ["escalate", "note", "escalate"]
 

@@ -35,7 +35,9 @@ async def after(bench: Workbench, *dependencies: Task | ClaimedTask) -> Task:
 
 
 async def alerts(bench: Workbench) -> list[tuple[str, str]]:
-    rows = await bench.execute("SELECT task_id::text AS task_id, reason FROM alerts ORDER BY id")
+    rows = await bench.execute(
+        "SELECT body ->> 'taskId' AS task_id, body ->> 'reason' AS reason FROM deliveries ORDER BY id"
+    )
     return [(row["task_id"], row["reason"]) for row in rows]
 
 

@@ -184,7 +184,7 @@ async def test_there_are_as_many_letters_as_generations_that_gave_up(bench: Work
 async def test_without_an_address_for_alerts_there_are_none(bench: Workbench) -> None:
     await bench.exhaust(await bench.a_task())
 
-    assert await bench.execute("SELECT FROM alerts") == []
+    assert await bench.execute("SELECT FROM deliveries") == []
 
 
 async def test_with_an_address_every_letter_brings_an_alert(bench: Workbench, another_bench: AnotherBench) -> None:
@@ -193,8 +193,9 @@ async def test_with_an_address_every_letter_brings_an_alert(bench: Workbench, an
         await alerting.exhaust(task)
         await alerting.fail(await alerting.a_running_task())
 
-    rows = await bench.execute("SELECT task_id::text AS task_id, generation, reason, tries FROM alerts")
-    assert rows == [{"task_id": task.id, "generation": 1, "reason": "dead_lettered", "tries": 0}]
+    (row,) = await bench.execute("SELECT destination, body, tries FROM deliveries")
+    assert (row["destination"], row["tries"]) == ("alerts", 0)
+    assert json.loads(row["body"]) == {"taskId": task.id, "generation": 1, "reason": "dead_lettered"}
 
 
 async def test_an_error_shows_its_message_and_not_its_fingerprint(bench: Workbench) -> None:

@@ -1,4 +1,4 @@
-"""The alerter: tells an address of the installation's about dead letters."""
+"""The deliverer: tells addresses outside what the outbox holds for them."""
 
 from typing import Final
 
@@ -12,9 +12,9 @@ IDLE_SECONDS: Final = 60.0
 
 
 async def _round(services: WorkerServices, settings: Settings) -> float:
-    if await services.alerting.send():
+    if await services.deliveries.send():
         return MORE_SECONDS
     return ROUND_SECONDS if settings.alert_url else IDLE_SECONDS
 
 
-ALERTER: Final = Chore("alerter", needs_redis=False, round=_round)
+DELIVERER: Final = Chore("deliverer", needs_redis=False, round=_round)

@@ -1,4 +1,4 @@
-"""Alerting: whoever gives up is told of, at least once, whatever happens to either side."""
+"""Deliveries: whoever gives up is told of, at least once, whatever happens to either side."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from structlog.typing import EventDict
 
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.ids import TaskId
-from officeplane.services.chores import alerting
+from officeplane.services.chores import deliveries
 from officeplane.services.settle.settlement import Attempt
 from tests.receiver import Receiver, receiving
 from tests.services.conftest import AnotherBench
@@ -43,11 +43,11 @@ async def give_up(bench: Workbench, count: int = 1) -> list[TaskId]:
 
 async def waiting(bench: Workbench) -> int:
     """Return how many alerts are in the outbox."""
-    return len(await bench.execute("SELECT FROM alerts"))
+    return len(await bench.execute("SELECT FROM deliveries"))
 
 
 async def make_due(bench: Workbench) -> None:
-    await bench.execute("UPDATE alerts SET due_at = now()")
+    await bench.execute("UPDATE deliveries SET due_at = now()")
 
 
 def told_of_alerts(logs: list[EventDict]) -> list[tuple[str, str]]:
@@ -58,14 +58,16 @@ def told_of_alerts(logs: list[EventDict]) -> list[tuple[str, str]]:
 
 
 async def due_in_seconds(bench: Workbench) -> float:
-    (row,) = await bench.execute("SELECT extract(epoch FROM max(due_at) - clock_timestamp())::float8 AS s FROM alerts")
+    (row,) = await bench.execute(
+        "SELECT extract(epoch FROM max(due_at) - clock_timestamp())::float8 AS s FROM deliveries"
+    )
     return float(row["s"])
 
 
 async def test_what_gave_up_is_told_and_forgotten(alerting_bench: Workbench, receiver: Receiver) -> None:
     (task_id,) = await give_up(alerting_bench)
 
-    assert not await alerting_bench.worker.alerting.send()
+    assert not await alerting_bench.worker.deliveries.send()
 
     (body,) = receiver.told
     (alert,) = body["alerts"]
@@ -82,21 +84,21 @@ async def test_what_gave_up_is_told_and_forgotten(alerting_bench: Workbench, rec
 async def test_what_arrived_together_goes_in_one_post_up_to_a_limit(
     alerting_bench: Workbench, receiver: Receiver
 ) -> None:
-    task_ids = await give_up(alerting_bench, alerting.ALERTS_AT_ONCE + 3)
+    task_ids = await give_up(alerting_bench, deliveries.ALERTS_AT_ONCE + 3)
 
-    assert await alerting_bench.worker.alerting.send()
-    assert not await alerting_bench.worker.alerting.send()
+    assert await alerting_bench.worker.deliveries.send()
+    assert not await alerting_bench.worker.deliveries.send()
 
-    assert [len(body["alerts"]) for body in receiver.told] == [alerting.ALERTS_AT_ONCE, 3]
+    assert [len(body["alerts"]) for body in receiver.told] == [deliveries.ALERTS_AT_ONCE, 3]
     assert sorted(receiver.task_ids) == sorted(task_ids)
 
 
 async def test_an_escalation_is_told_too(alerting_bench: Workbench, receiver: Receiver) -> None:
     (task_id,) = await give_up(alerting_bench)
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
 
     await alerting_bench.runtime.review.resolve(task_id, Ruling(Decision.ESCALATE, "alice", "Whose template is it?"))
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
 
     assert [(one["reason"], one["note"]) for body in receiver.told for one in body["alerts"]] == [
         ("dead_lettered", None),
@@ -111,17 +113,17 @@ async def test_a_receiver_that_refuses_is_told_again_after_a_while(
     (task_id,) = await give_up(alerting_bench)
     receiver.status = status
 
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
     assert 3 < await due_in_seconds(alerting_bench) <= 5
     await make_due(alerting_bench)
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
     assert 8 < await due_in_seconds(alerting_bench) <= 10
 
     receiver.status = 204
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
     assert len(receiver.told) == 2, "it is not due yet"
     await make_due(alerting_bench)
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
 
     assert receiver.task_ids == [task_id] * 3
     assert len({one["id"] for body in receiver.told for one in body["alerts"]}) == 1
@@ -131,20 +133,20 @@ async def test_a_receiver_that_refuses_is_told_again_after_a_while(
 async def test_a_receiver_that_dies_and_comes_back_is_told(alerting_bench: Workbench, receiver: Receiver) -> None:
     (task_id,) = await give_up(alerting_bench)
     receiver.status = 0
-    sending = asyncio.create_task(alerting_bench.worker.alerting.send())
+    sending = asyncio.create_task(alerting_bench.worker.deliveries.send())
     await eventually(lambda: receiver.told)
     await receiver.die()
     await sending
     assert await waiting(alerting_bench) == 1
 
     await make_due(alerting_bench)
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
     assert await waiting(alerting_bench) == 1, "nobody listens"
 
     await receiver.start()
     receiver.status = 200
     await make_due(alerting_bench)
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
 
     assert receiver.task_ids == [task_id] * 2
     assert await waiting(alerting_bench) == 0
@@ -156,7 +158,7 @@ async def test_a_silent_receiver_is_waited_for_with_no_transaction_open(
     await give_up(alerting_bench)
     receiver.status = 0
 
-    sending = asyncio.create_task(alerting_bench.worker.alerting.send())
+    sending = asyncio.create_task(alerting_bench.worker.deliveries.send())
     await eventually(lambda: receiver.told)
     open_ones = await alerting_bench.execute(
         "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
@@ -171,12 +173,12 @@ async def test_a_silent_receiver_is_waited_for_with_no_transaction_open(
 async def test_a_silent_receiver_is_not_waited_for_for_ever(
     alerting_bench: Workbench, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alerting, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(deliveries, "ANSWER_SECONDS", 0.5)
     await give_up(alerting_bench)
     receiver.status = 0
 
     with capture_logs() as logs:
-        await alerting_bench.worker.alerting.send()
+        await alerting_bench.worker.deliveries.send()
 
     assert told_of_alerts(logs) == [("alert.not_sent", "no answer within 0.5 s")]
     assert await waiting(alerting_bench) == 1
@@ -187,7 +189,7 @@ async def test_of_two_who_send_at_once_each_alert_is_sent_by_one(
 ) -> None:
     task_ids = await give_up(alerting_bench, 20)
     async with another_bench(alert_url=receiver.url) as other:
-        await asyncio.gather(alerting_bench.worker.alerting.send(), other.worker.alerting.send())
+        await asyncio.gather(alerting_bench.worker.deliveries.send(), other.worker.deliveries.send())
 
     assert sorted(receiver.task_ids) == sorted(task_ids)
 
@@ -197,18 +199,18 @@ async def test_a_sender_that_is_gone_before_the_answer_has_lost_nothing(
 ) -> None:
     (task_id,) = await give_up(alerting_bench)
     receiver.status = 0
-    sending = asyncio.create_task(alerting_bench.worker.alerting.send())
+    sending = asyncio.create_task(alerting_bench.worker.deliveries.send())
     await eventually(lambda: receiver.told)
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
     receiver.status = 200
 
     async with another_bench(alert_url=receiver.url) as other:
-        await other.worker.alerting.send()
+        await other.worker.deliveries.send()
         assert len(receiver.told) == 1, "it might still be on its way"
-        assert await due_in_seconds(other) <= alerting.TAKEN_SECONDS
+        assert await due_in_seconds(other) <= deliveries.TAKEN_SECONDS
         await make_due(other)
-        await other.worker.alerting.send()
+        await other.worker.deliveries.send()
 
     assert receiver.task_ids == [task_id] * 2
     assert await waiting(alerting_bench) == 0
@@ -219,11 +221,11 @@ async def test_what_could_not_be_told_for_a_day_is_given_up_and_said_so(
 ) -> None:
     (task_id,) = await give_up(alerting_bench)
     await receiver.die()
-    await alerting_bench.worker.alerting.send()
-    await alerting_bench.execute("UPDATE alerts SET due_at = now(), created_at = now() - interval '25 hours'")
+    await alerting_bench.worker.deliveries.send()
+    await alerting_bench.execute("UPDATE deliveries SET due_at = now(), created_at = now() - interval '25 hours'")
 
     with capture_logs() as logs:
-        await alerting_bench.worker.alerting.send()
+        await alerting_bench.worker.deliveries.send()
 
     assert told_of_alerts(logs) == [("alert.given_up", task_id)]
     assert [log["log_level"] for log in logs if log["event"] == "alert.given_up"] == ["error"]
@@ -234,9 +236,9 @@ async def test_what_nobody_has_tried_to_tell_is_tried_however_old(
     alerting_bench: Workbench, receiver: Receiver
 ) -> None:
     (task_id,) = await give_up(alerting_bench)
-    await alerting_bench.execute("UPDATE alerts SET created_at = now() - interval '25 hours'")
+    await alerting_bench.execute("UPDATE deliveries SET created_at = now() - interval '25 hours'")
 
-    await alerting_bench.worker.alerting.send()
+    await alerting_bench.worker.deliveries.send()
 
     assert receiver.task_ids == [task_id]
 
@@ -246,9 +248,9 @@ async def test_without_an_address_what_is_left_of_one_is_given_up_after_a_day(
 ) -> None:
     await give_up(alerting_bench)
 
-    await bench.worker.alerting.send()
+    await bench.worker.deliveries.send()
     assert await waiting(bench) == 1
 
-    await bench.execute("UPDATE alerts SET created_at = now() - interval '25 hours'")
-    await bench.worker.alerting.send()
+    await bench.execute("UPDATE deliveries SET created_at = now() - interval '25 hours'")
+    await bench.worker.deliveries.send()
     assert await waiting(bench) == 0
