@@ -4,7 +4,6 @@ It has of the worker's environment what it is given by name, and no descriptor b
 its end of one socket. When the worker goes away, in whatever way, so does it.
 """
 
-import base64
 import json
 import os
 import queue
@@ -13,7 +12,6 @@ import socket
 import sys
 import threading
 from datetime import UTC, datetime
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -23,11 +21,11 @@ from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.outcome import Failed, Succeeded, Waiting
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
+from officeplane.frames import Body, Frame, receive, send
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
 from officeplane.handlers.contract import PermanentFailure, failure_of
 from officeplane.handlers.spawning import Spawned, suspension_in
-from workers.frames import Message, packed, receive
 from workers.results import EditsWanted, outcome_of
 
 
@@ -36,7 +34,7 @@ class _Line:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._received: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._received: queue.SimpleQueue[Frame] = queue.SimpleQueue()
 
     def listen(self) -> None:
         while True:
@@ -46,12 +44,12 @@ class _Line:
                 # What the handler has started goes too: the child leads their process group.
                 os.killpg(0, signal.SIGKILL)
 
-    def next(self) -> Message:
-        return self._received.get()
+    def next(self) -> Body:
+        return self._received.get().body
 
-    def send(self, message: Message) -> None:
+    def send(self, body: Body) -> None:
         try:
-            self._connection.sendall(packed(message))
+            send(self._connection, body)
         except OSError:
             os._exit(0)
 
@@ -61,29 +59,28 @@ class _Line:
 
     def text(self) -> str:
         """Ask the worker what the document says."""
-        return str(self._read("text"))
+        return str(self._read("text").body["read"])
 
     def outline(self) -> list[Node]:
         """Ask the worker for the tree of the document's nodes."""
-        return [Node.from_json(node) for node in self._read("outline")]
+        return [Node.from_json(node) for node in self._read("outline").body["read"]]
 
     def content(self) -> bytes:
         """Ask the worker for the document's file."""
-        return base64.b64decode(self._read("content"))
+        (data,) = self._read("content").attached
+        return data
 
-    def _read(self, what: str) -> Any:
+    def _read(self, what: str) -> Frame:
         self.send({"read": what})
-        answer = self.next()
-        if "refused" in answer:
-            raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])
-        return answer["read"]
+        answer = self._received.get()
+        _raise_refusal(answer.body)
+        return answer
 
     def spawn(self, request: TaskRequest, key: str, *, wait: bool) -> Spawned:
         """Ask the worker for a task."""
         self.send({"spawn": request.model_dump_json(by_alias=True, exclude_unset=True), "key": key, "wait": wait})
         answer = self.next()
-        if "refused" in answer:
-            raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])
+        _raise_refusal(answer)
         task_id, is_completed, result = answer["spawned"]
         return Spawned(TaskId(task_id), is_completed, result)
 
@@ -93,6 +90,11 @@ class _Line:
         refusal = self.next()["refused"]
         if refusal is not None:
             raise ValueError(refusal)
+
+
+def _raise_refusal(answer: Body) -> None:
+    if "refused" in answer:
+        raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])
 
 
 def main() -> None:
@@ -108,7 +110,7 @@ def main() -> None:
         line.send(_run(order, catalogue, line))
 
 
-def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
+def _run(order: Body, catalogue: Catalogue, line: _Line) -> Body:
     task = _task(order)
     task_type = catalogue.find(task.task_type)
     assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
@@ -133,7 +135,7 @@ def _run(order: Message, catalogue: Catalogue, line: _Line) -> Message:
             return {"failed": [failure.kind, failure.message, failure.retry_after]}
 
 
-def _task(order: Message) -> ClaimedTask:
+def _task(order: Body) -> ClaimedTask:
     document_id = order["document_id"]
     return ClaimedTask(
         id=TaskId(order["id"]),

@@ -5,7 +5,6 @@ started; one that dies by itself took its task with it, which is a crash.
 """
 
 import asyncio
-import base64
 import json
 import os
 import signal
@@ -23,16 +22,18 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import RESULT_BYTES_MAX, Failed, Outcome, Succeeded, Waiting
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
+from officeplane.frames import Body, Bounds, Frame, MalformedFrameError, head_of, read
 from officeplane.handlers.context import Reader, Reports
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawns
 from workers.environment import handler_environment
-from workers.frames import MalformedMessageError, Message, packed, read
 from workers.results import EditsWanted
 
 TASKS_PER_CHILD: Final = 1_000
 LAST_WORDS_SECONDS: Final = 0.2
 START_SECONDS: Final = 60.0
+_SAID_MAX: Final = Bounds(64 * 1024 * 1024, 0)
+"""More than a handler can have to say: its result has 1 MiB at most, its edits a few of them."""
 _KINDS: Final = frozenset(kind.value for kind in FailureKind)
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -49,9 +50,15 @@ class _Child:
         self.tasks = 0
         self._watching = asyncio.create_task(self._watch())
 
-    async def send(self, message: Message) -> None:
-        self.writer.write(packed(message))
+    async def send(self, body: Body, attached: Sequence[bytes] = ()) -> None:
+        self.writer.write(head_of(body, list(map(len, attached))))
+        for data in attached:
+            self.writer.write(data)
         await self.writer.drain()
+
+    async def hear(self) -> Body:
+        """Return its next message."""
+        return await read(self.reader, _SAID_MAX, _body)
 
     async def end(self) -> int:
         """Kill it with its process group and return how it ended."""
@@ -87,7 +94,7 @@ class Children:
         has_begun = False
         try:
             await child.send(_order(task, payload_json))
-            has_begun = bool(await read(child.reader))
+            has_begun = bool(await child.hear())
             outcome = await self._converse(child, task, reports, reader, spawns)
         except (asyncio.IncompleteReadError, ConnectionError):
             status = await child.end()
@@ -96,7 +103,7 @@ class Children:
                 return await self.run(task, payload_json, reports, reader, spawns)
             _log.warning("child.died", task_id=task.id, task_type=task.task_type, status=status)
             return Failed(Failure(FailureKind.CRASH, _epitaph(status)), killed_its_child=True)
-        except MalformedMessageError as error:
+        except MalformedFrameError as error:
             await asyncio.shield(child.end())
             _log.exception("child.garbage", task_id=task.id, task_type=task.task_type)
             message = f"its process sent what is no message, and was ended: {error}"
@@ -151,7 +158,7 @@ class Children:
         try:
             # Attempts that wait for it have times of their own; it would be waited for by the next, too.
             async with asyncio.timeout(START_SECONDS):
-                await read(reader)
+                await child.hear()
         except BaseException:
             await asyncio.shield(child.end())
             raise
@@ -162,7 +169,7 @@ class Children:
         child: _Child, task: ClaimedTask, reports: Reports, reader: Reader, spawns: Spawns
     ) -> Outcome | EditsWanted:
         while True:
-            match await read(child.reader):
+            match await child.hear():
                 case {"result": None | str() as result_json} if len(result_json or "") <= RESULT_BYTES_MAX:
                     return Succeeded(result_json)
                 case {"failed": [str(kind), str(message), None | int() | float() as retry_after]} if kind in _KINDS:
@@ -172,7 +179,7 @@ class Children:
                 case {"waits": str(spawned_id)}:
                     return Waiting(TaskId(spawned_id))
                 case {"read": str(what)}:
-                    await child.send(await _read(reader, what))
+                    await child.send(*await _read(reader, what))
                 case {"spawn": str(request_json), "key": str(key), "wait": bool() as wait}:
                     await child.send(await _spawned(spawns, task, request_json, key, wait=wait))
                 case {"progress": [int() | float() as fraction, None | str() as message]}:
@@ -181,7 +188,11 @@ class Children:
                     await child.send({"refused": await _refusal(reports, task, value)})
                 case other:
                     unknown = f"an object with {', '.join(sorted(other)[:5]) or 'nothing'} in it"
-                    raise MalformedMessageError(unknown)
+                    raise MalformedFrameError(unknown)
+
+
+def _body(frame: Frame) -> Body:
+    return frame.body
 
 
 def _edit(said: object) -> tuple[str, str]:
@@ -190,28 +201,28 @@ def _edit(said: object) -> tuple[str, str]:
             return task_type, payload
         case _:
             message = "an edit that is none"
-            raise MalformedMessageError(message)
+            raise MalformedFrameError(message)
 
 
-async def _read(reader: Reader, what: str) -> Message:
+async def _read(reader: Reader, what: str) -> Frame:
     """Return what a handler wants to know of its document, or why it cannot."""
     try:
         match what:
             case "text":
-                return {"read": await reader.text()}
+                return Frame({"read": await reader.text()})
             case "outline":
-                return {"read": [node.as_json() for node in await reader.outline()]}
+                return Frame({"read": [node.as_json() for node in await reader.outline()]})
             case _:
-                return {"read": base64.b64encode(await reader.content()).decode()}
+                return Frame({}, [await reader.content()])
     except DatabaseUnavailableError:
         raise
     except PermanentFailure as error:
-        return {"refused": str(error), "permanent": True}
+        return Frame({"refused": str(error), "permanent": True})
     except Exception as error:  # noqa: BLE001 - then it is its handler's error
-        return {"refused": describe(error), "permanent": False}
+        return Frame({"refused": describe(error), "permanent": False})
 
 
-async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: str, *, wait: bool) -> Message:
+async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: str, *, wait: bool) -> Body:
     """Spawn a task for a handler and return what it learns of it, or why that cannot be."""
     try:
         request = TaskRequest.model_validate_json(request_json)
@@ -235,7 +246,7 @@ async def _refusal(reports: Reports, task: ClaimedTask, value: object) -> str | 
     return None
 
 
-def _order(task: ClaimedTask, payload_json: str) -> Message:
+def _order(task: ClaimedTask, payload_json: str) -> Body:
     return {
         "id": task.id,
         "task_type": task.task_type,

@@ -14,7 +14,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.warning import WARNINGS_MAX
 from officeplane.formats.properties import TITLE_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
-from officeplane.sandbox.frames import Bounds
+from officeplane.frames import Bounds
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB

@@ -13,9 +13,9 @@ from typing import Annotated, Final
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
+from officeplane.frames import Bounds, read
 from officeplane.sandbox.confinement import FULL, Confinement, Layer, named, offered
-from officeplane.sandbox.frames import Bounds, read
-from officeplane.sandbox.letters import BIRTH, END, NUMBER
+from officeplane.sandbox.nursery_protocol import BIRTH, END, NUMBER
 
 NURSERY: Final = "officeplane.sandbox.nursery"
 COPIED_BYTES: Final = 10 * 1024 * 1024
@@ -168,10 +168,10 @@ class Births:
         child = Child(nursery, pid, reader, writer)
         try:
             # Its first word, before it has met anything that could make it lie.
-            told = await read(reader, _FIRST_WORD, _Held.model_validate)
+            told = await read(reader, _FIRST_WORD, lambda frame: _Held.model_validate(frame.body))
         except (asyncio.IncompleteReadError, ConnectionError):
             raise ChildDiedError.of(await child.end()) from None
-        held = frozenset(map(Layer, told.body["held"]))
+        held = frozenset(told.held)
         if self._required - held:
             await child.end()
             raise NotConfinedError(self._required - held)

@@ -34,8 +34,8 @@ from officeplane.formats.opening import Document, fingerprint
 from officeplane.formats.package import part_cuts
 from officeplane.formats.properties import title_in, title_of
 from officeplane.formats.shown import Measure
+from officeplane.frames import Body, receive, send
 from officeplane.sandbox import limits
-from officeplane.sandbox.frames import Body, receive, send
 from officeplane.sandbox.shelf import Opened, Shelf
 
 CANNOT_WORK: Final = (InvalidEditError, MissingResultError, PayloadTooLargeError)
@@ -91,7 +91,7 @@ def _going_on(body: Body, answer: Answer, edits: JsonValue) -> Body:
     }
 
 
-def _answer(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _answer(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
     try:
         if "opens" in body:
             _open(shelf, body["opens"], attached[0])
@@ -128,32 +128,32 @@ def _find(shelf: Shelf, recipe: str) -> Opened:
     return found
 
 
-def _check(_shelf: Shelf, _body: Body, attached: list[bytes]) -> Answer:
+def _check(_shelf: Shelf, _body: Body, attached: Sequence[bytes]) -> Answer:
     (data,) = attached
     return Answer({"format": admit(data), "cuts": part_cuts(data), "title": title_in(data)})
 
 
-def _blank(_shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+def _blank(_shelf: Shelf, body: Body, _attached: Sequence[bytes]) -> Answer:
     return Answer({}, [blank(Format(body["format"]), body["title"])])
 
 
-def _outline(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+def _outline(shelf: Shelf, body: Body, _attached: Sequence[bytes]) -> Answer:
     nodes = _find(shelf, body["recipe"]).document.outline()
     Measure().nodes(nodes)
     return Answer({"nodes": [node.as_json() for node in nodes]})
 
 
-def _text(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+def _text(shelf: Shelf, body: Body, _attached: Sequence[bytes]) -> Answer:
     said = Measure().passed(_find(shelf, body["recipe"]).document.text())
     return Answer({}, [said.encode("utf-8", "surrogatepass")])
 
 
-def _difference(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+def _difference(shelf: Shelf, body: Body, _attached: Sequence[bytes]) -> Answer:
     before, after = (_Shown(_find(shelf, recipe).document) for recipe in body["between"])
     return Answer({"difference": difference(before, after)})
 
 
-def _fingerprints(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+def _fingerprints(shelf: Shelf, body: Body, _attached: Sequence[bytes]) -> Answer:
     """Tell which nodes edits aim at, as of one revision, and what they look like in it and in another."""
     base, head = (_find(shelf, recipe) for recipe in body["between"])
     if any(REF_TEXT in order["payload"] for order in body["edits"]):
@@ -187,7 +187,7 @@ def _targets(edit: Edit, *opened: Opened) -> set[str]:
     return {target for one in opened for target in edit.targets(one.document)}
 
 
-def _apply(shelf: Shelf, body: Body, _attached: list[bytes]) -> Answer:
+def _apply(shelf: Shelf, body: Body, _attached: Sequence[bytes]) -> Answer:
     """Apply edits in order, all or none, and keep the document as what it has become."""
     recipe: str = body["recipe"]
     opened = _find(shelf, recipe)
@@ -289,7 +289,7 @@ def _occasion(order: Mapping[str, Any]) -> Occasion:
     return Occasion(order["taskId"], order["author"], datetime.fromisoformat(order["at"]))
 
 
-_DEEDS: Final[Mapping[str, Callable[[Shelf, Body, list[bytes]], Answer]]] = {
+_DEEDS: Final[Mapping[str, Callable[[Shelf, Body, Sequence[bytes]], Answer]]] = {
     "check": _check,
     "blank": _blank,
     "outline": _outline,

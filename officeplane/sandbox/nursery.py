@@ -15,11 +15,11 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
+from officeplane.frames import send
 from officeplane.sandbox import kernel
 from officeplane.sandbox.child import serve
 from officeplane.sandbox.confinement import confine
-from officeplane.sandbox.frames import send
-from officeplane.sandbox.letters import BIRTH, END, NUMBER
+from officeplane.sandbox.nursery_protocol import BIRTH, END, NUMBER
 from officeplane.sandbox.rehearsal import rehearse
 
 Work = Callable[[socket.socket], None]

@@ -16,10 +16,10 @@ from typing import Final
 
 import structlog
 
+from officeplane.frames import Body, Frame, MalformedFrameError, head_of, read
 from officeplane.sandbox.answers import Answer, bounds_of
 from officeplane.sandbox.births import Births, Child, ChildDiedError, SandboxError
 from officeplane.sandbox.confinement import Confinement
-from officeplane.sandbox.frames import Body, Frame, MalformedFrameError, head_of, read
 from officeplane.sandbox.turns import Queue, Turns
 
 REQUESTS_PER_CHILD: Final = 2_000
@@ -122,7 +122,7 @@ class Sandbox:
                 await send(child.writer)
                 await child.writer.drain()
                 while True:
-                    answer = await read(child.reader, bounds, Answer.model_validate)
+                    answer = await read(child.reader, bounds, _checked)
                     if heard is not None and "missing" not in answer.body:
                         patience.reschedule(None)
                         await heard(answer)
@@ -151,3 +151,8 @@ class Sandbox:
                 self._idle.remove(child)
                 return child
         return None
+
+
+def _checked(frame: Frame) -> Frame:
+    Answer.model_validate(frame.body)
+    return frame

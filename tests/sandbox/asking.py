@@ -5,8 +5,8 @@ from typing import Any
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe, RecipeWriter, piece_key
+from officeplane.frames import Body, Frame
 from officeplane.sandbox.answers import text_in
-from officeplane.sandbox.frames import Body, Frame
 
 
 class AFile:

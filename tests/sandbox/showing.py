@@ -6,8 +6,8 @@ import stat
 import sys
 from collections.abc import Iterator
 
+from officeplane.frames import receive, send
 from officeplane.sandbox import limits, nursery
-from officeplane.sandbox.frames import receive, send
 
 
 def show(connection: socket.socket) -> None:

@@ -7,13 +7,13 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from officeplane.domain.revision import PieceRef, Recipe, piece_key
+from officeplane.frames import Body
 from officeplane.sandbox import child, nursery
 from officeplane.sandbox.child import Answer
-from officeplane.sandbox.frames import Body
 from officeplane.sandbox.shelf import Opened, Shelf
 
 FORGED = "999 EUR"
@@ -21,7 +21,7 @@ _honest_apply = child._DEEDS["apply"]  # pyright: ignore[reportPrivateUsage]
 _honest_put = Shelf.put
 
 
-def _apply(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _apply(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
     """Do as the edit says, if it speaks to the attacker's code."""
     for order in body["edits"]:
         for word, deed in _ORDERS.items():
@@ -30,7 +30,7 @@ def _apply(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
     return _honest_apply(shelf, body, attached)
 
 
-def _forge_all(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _forge_all(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
     """Change whatever is open now or later, which later edits then write as if it had been so."""
 
     def put(shelf: Shelf, recipe: str, opened: Opened) -> None:
@@ -52,19 +52,19 @@ def _forge(opened: Opened) -> None:
     package.changed("word/document.xml")
 
 
-def _sleep(_shelf: Shelf, _body: Body, _attached: list[bytes]) -> Answer:
+def _sleep(_shelf: Shelf, _body: Body, _attached: Sequence[bytes]) -> Answer:
     time.sleep(3_600)
     return Answer({})
 
 
-def _name_what_is_not_there(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _name_what_is_not_there(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
     """Tell of a revision that is made of another document's piece."""
     answer = _honest_apply(shelf, body, attached)
     foreign = PieceRef(piece_key(b"of another document"), 4_096)
     return Answer(answer.body, [Recipe((foreign,)).encode()])
 
 
-def _name_a_piece_as_smaller(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _name_a_piece_as_smaller(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
     """Tell of a revision that is said to have far fewer bytes than it is put together of."""
     answer = _honest_apply(shelf, body, attached)
     piece = os.urandom(4_096)
@@ -72,15 +72,15 @@ def _name_a_piece_as_smaller(shelf: Shelf, body: Body, attached: list[bytes]) ->
     return Answer(answer.body, [Recipe((*[PieceRef(key, 1)] * 100, PieceRef(key, len(piece)))).encode(), piece])
 
 
-def _keep_a_byte(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _keep_a_byte(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
     """Tell of a revision whose recipe ends in the middle."""
     answer = _honest_apply(shelf, body, attached)
     recipe, *pieces = answer.attached
     return Answer(answer.body, [recipe[:-1], *pieces])
 
 
-def _say(what: bytes) -> Callable[[Shelf, Body, list[bytes]], Answer]:
-    def deed(shelf: Shelf, body: Body, attached: list[bytes]) -> Answer:
+def _say(what: bytes) -> Callable[[Shelf, Body, Sequence[bytes]], Answer]:
+    def deed(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
         answer = _honest_apply(shelf, body, attached)
 
         def send(connection: Any, _body: Body, _attached: Iterable[bytes] = ()) -> None:
@@ -92,28 +92,28 @@ def _say(what: bytes) -> Callable[[Shelf, Body, list[bytes]], Answer]:
     return deed
 
 
-def _framed(text: bytes) -> bytes:
-    return struct.pack(">I", len(text)) + text
+def _framed(text: bytes, *sizes: int) -> bytes:
+    return struct.pack(f">II{len(sizes)}Q", len(text), len(sizes), *sizes) + text
 
 
-_ORDERS: Mapping[str, Callable[[Shelf, Body, list[bytes]], Answer]] = {
+_ORDERS: Mapping[str, Callable[[Shelf, Body, Sequence[bytes]], Answer]] = {
     "forge all": _forge_all,
     "sleep": _sleep,
     "name what is not there": _name_what_is_not_there,
     "name a piece as smaller": _name_a_piece_as_smaller,
     "keep a byte": _keep_a_byte,
-    "say that more comes than there is": _say(_framed(b'{"body": {"results": []}, "sizes": [1000000000000000]}')),
-    "say that a long message comes": _say(struct.pack(">I", 2**32 - 1)),
-    "say less than nothing": _say(_framed(b'{"body": {"results": []}, "sizes": [-1]}')),
+    "say that more comes than there is": _say(_framed(b'{"tired": false, "results": []}', 10**15)),
+    "say that a long message comes": _say(struct.pack(">II", 2**32 - 1, 0)),
+    "say that countless pieces come": _say(struct.pack(">II", 2, 2**32 - 1)),
     "say no object": _say(_framed(b"[]")),
     "say no json": _say(_framed(b"\xff{")),
-    "say what nests": _say(_framed(b'{"body": ' + b"[" * 100_000 + b"}")),
-    "say nothing of being tired": _say(_framed(b'{"body": {"tired": []}, "sizes": []}')),
-    "say what nobody knows": _say(_framed(b'{"body": {"tired": false, "obey": true}, "sizes": []}')),
-    "say that others are missing": _say(_framed(b'{"body": {"tired": false, "missing": "another"}, "sizes": []}')),
-    "say no number": _say(_framed(b'{"body": {"tired": false, "results": [{"x": NaN}]}, "sizes": []}')),
-    "say two results": _say(_framed(b'{"body": {"tired": false, "results": [{}, {}]}, "sizes": []}')),
-    "say a result alone": _say(_framed(b'{"body": {"tired": false, "results": [{}]}, "sizes": []}')),
+    "say what nests": _say(_framed(b'{"tired": ' + b"[" * 100_000 + b"}")),
+    "say nothing of being tired": _say(_framed(b'{"tired": []}')),
+    "say what nobody knows": _say(_framed(b'{"tired": false, "obey": true}')),
+    "say that others are missing": _say(_framed(b'{"tired": false, "missing": "another"}')),
+    "say no number": _say(_framed(b'{"tired": false, "results": [{"x": NaN}]}')),
+    "say two results": _say(_framed(b'{"tired": false, "results": [{}, {}]}')),
+    "say a result alone": _say(_framed(b'{"tired": false, "results": [{}]}')),
 }
 
 if __name__ == "__main__":

@@ -25,10 +25,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from officeplane.frames import receive, send
 from officeplane.sandbox import kernel, nursery, seccomp
 from officeplane.sandbox.confinement import FULL, offered
-from officeplane.sandbox.frames import receive, send
-from officeplane.sandbox.letters import BIRTH, NUMBER
+from officeplane.sandbox.nursery_protocol import BIRTH, NUMBER
 
 NOBODY: Final = 65534
 SECRET: Final = "the-password"

@@ -14,8 +14,8 @@ import pytest
 
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
+from officeplane.frames import Body, Frame, receive, send
 from officeplane.sandbox.child import serve
-from officeplane.sandbox.frames import Body, Frame, receive, send
 from officeplane.sandbox.shelf import STATES_MAX
 from tests.sandbox.asking import AFile, an_order, apply, edited, name_of, said, text
 

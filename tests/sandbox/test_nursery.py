@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 
-from officeplane.sandbox.letters import BIRTH, NUMBER
+from officeplane.sandbox.nursery_protocol import BIRTH, NUMBER
 from tests.sandbox.processes import asleep, gone
 
 

@@ -11,9 +11,9 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
 from officeplane.formats.blank import blank
+from officeplane.frames import Bounds, Frame, head_of, read
 from officeplane.sandbox import births, pool
 from officeplane.sandbox.births import COPIED_BYTES, ChildDiedError, SandboxError
-from officeplane.sandbox.frames import Bounds, Frame, head_of, read
 from officeplane.sandbox.pool import Sandbox
 from tests.sandbox.asking import AFile, an_order, apply, edited, name_of, said, text
 from tests.sandbox.processes import asleep, born, children_of, gone, nurseries, the_child
@@ -229,7 +229,7 @@ async def test_a_child_has_no_environment_and_no_descriptor_but_its_socket(monke
     child = await nursery.born()
 
     child.writer.write(head_of({}, []))
-    shown = (await read(child.reader, Bounds(4_096, 0), dict)).body
+    shown = (await read(child.reader, Bounds(4_096, 0), lambda frame: frame)).body
 
     child.close()
     await nursery.close()

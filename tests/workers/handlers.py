@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -417,5 +418,5 @@ def say_on_the_line(payload: Chosen, _context: BlockingContext) -> None:
     said = payload.what.replace("a long text", "x" * (1024 * 1024 + 1))
     text = said.encode("utf-8", "surrogatepass")
     length = 2**32 - 1 if payload.what == "far too much" else len(text)
-    os.write(int(sys.argv[1]), length.to_bytes(4, "big") + text)
+    os.write(int(sys.argv[1]), struct.pack(">II", length, 0) + text)
     time.sleep(3_600)

@@ -32,9 +32,9 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import NewRevision, Revision
 from officeplane.domain.task import TaskDetails
 from officeplane.formats.shown import SHOWN_BYTES_MAX
+from officeplane.frames import Body, Frame
 from officeplane.sandbox.answers import text_in
 from officeplane.sandbox.births import ChildDiedError
-from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
 from officeplane.services.files.files import NOBODY, OpenedFile, ask, content

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from officeplane.sandbox.frames import Body
+from officeplane.frames import Body
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.files.files import OpenedFile, ask
 from officeplane.store import documents

@@ -16,10 +16,10 @@ from officeplane.domain.failure import Failure, FailureKind, storable
 from officeplane.domain.outcome import RESULT_BYTES_MAX, Edited, Failed, Outcome, Succeeded
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe
 from officeplane.domain.task import ClaimedTask
+from officeplane.frames import Body, Frame
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.sandbox.answers import text_in
 from officeplane.sandbox.births import ChildDiedError, SandboxError
-from officeplane.sandbox.frames import Body, Frame
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.edits.conflicts import Condition, Conflict, conflict_with, made_since
 from officeplane.services.edits.edit_bases import KnownHeads

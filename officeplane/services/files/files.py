@@ -7,7 +7,7 @@ from typing import Final
 from officeplane.domain.document import Format, UnsupportedDocumentError
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.revision import PieceKey, PieceRef, Recipe
-from officeplane.sandbox.frames import Body, Frame
+from officeplane.frames import Body, Frame
 from officeplane.sandbox.pool import Heard, Sandbox
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.store import documents

@@ -1,4 +1,4 @@
-"""Letters: what a process writes to its nursery, and how the nursery answers."""
+"""The nursery's protocol: what a process asks its nursery for, and how that answers."""
 
 import struct
 from typing import Final
