@@ -4,7 +4,7 @@ WORKDIR /src
 COPY requirements.lock ./
 RUN python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY officeplane officeplane
 COPY workers workers
 COPY lua lua

@@ -56,3 +56,14 @@ def test_scripts_and_queries_are_in_the_wheel(python: Path, tmp_path: Path, wher
 
     assert {path.name for path in shipped.glob(pattern)} == {path.name for path in (ROOT / where).glob(pattern)}
     assert list(shipped.glob(pattern))
+
+
+def test_an_index_can_show_what_it_is_and_under_which_licence(python: Path, tmp_path: Path) -> None:
+    said = run(python, "-c", "from importlib.metadata import metadata; print(metadata('officeplane'))", cwd=tmp_path)
+    licences = "from importlib.metadata import distribution as d; print(d('officeplane').read_text('licenses/LICENSE'))"
+
+    for line in ("License-Expression: Apache-2.0", "License-File: LICENSE", "Author: OfficePlane"):
+        assert line in said.splitlines()
+    assert "Description-Content-Type: text/markdown" in said
+    assert "License ::" not in said, "the expression says it"
+    assert run(python, "-c", licences, cwd=tmp_path).strip() == (ROOT / "LICENSE").read_text(encoding="utf-8").strip()
