@@ -29,19 +29,22 @@ class Token(NamedTuple):
     text: str
 
 
-# Excel takes most of what is beyond ASCII, such as a dot in the middle, for a letter of a name.
+# Excel takes most of what is beyond ASCII, such as a dot in the middle, for a letter of a name. Whatever the formula,
+# the time is by its length: nothing gives back what it took (`++`), and no sheet is looked for inside of a word, or
+# inside of quotation marks, where the same letters were looked through before.
 _PATTERN: Final = re.compile(
     r"""
     (?P<string>"(?:[^"]|"")*+")
   | (?P<error>\#(?:REF!|DIV/0!|N/A|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!
       |GETTING_DATA))
-  | (?P<sheet>'(?:[^']|'')++'!|(?:[\w.]|[^\x00-\x7f\s])+(?::(?:[\w.]|[^\x00-\x7f\s])+)?!)
+  | (?P<sheet>(?<!')'(?:[^']|'')++'!
+      |(?<![\w.]|[^\x00-\x7f\s])(?:[\w.]|[^\x00-\x7f\s])++(?::(?:[\w.]|[^\x00-\x7f\s])++)?!)
   | (?P<function>[^\W\d][\w.]*(?=\s*\())
   | (?P<reference>\$?[A-Za-z]{1,3}\$?[1-9]\d{0,6}(?![\w.\[])
       |\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w.(])
       |\$?[1-9]\d{0,6}:\$?[1-9]\d{0,6}(?![\w.]))
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>(?:[^\W\d]|[^\x00-\x7f\s])(?:[\w.?\\]|[^\x00-\x7f\s])*|\\[\w.?\\]*)
+  | (?P<name>(?:[^\W\d]|[^\x00-\x7f\s])(?:[\w.?\\]|[^\x00-\x7f\s])*+|\\[\w.?\\]*)
     """,
     re.VERBOSE,
 )

@@ -193,6 +193,24 @@ def test_a_long_formula_with_signs_is_stored_soon(formula: str) -> None:
     assert process_time() - begun < 5
 
 
+@pytest.mark.parametrize("word", ["名", "1.", "é.", "'", "'x'", "''x", "a:", "A1:", '"', "a b", "$", "#"])
+def test_a_formula_is_cut_into_tokens_soon_however_odd_it_is(word: str) -> None:
+    formula = word * (30_000 // len(word))
+    begun = process_time()
+
+    assert "".join(token.text for token in tokens(formula)) == formula
+    # It takes some hundredths; where a letter could be taken in two ways, the first of these had no end.
+    assert process_time() - begun < 3
+
+
+def test_a_sheet_is_found_behind_what_is_no_part_of_its_name() -> None:
+    formula = "-Größe!A1+1-Sheet・1!B2&'It''s'!C3:名・前!D4"
+
+    found = [token.text for token in tokens(formula) if token.kind is Kind.SHEET]
+
+    assert found == ["Größe!", "Sheet・1!", "'It''s'!", "名・前!"]
+
+
 def test_a_spilled_range_begins_at_a_cell() -> None:
     with pytest.raises(InvalidEditError, match="behind no cell"):
         storable(Formula("SUM(A1:A2)#"), SHEETS, TABLES)
