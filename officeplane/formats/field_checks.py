@@ -53,23 +53,24 @@ def _fields(xml: Content) -> Iterator[_Field]:
             yield _Field(code, _is_dirty(simple[1]))
     stretch: list[bytes] = []
     within: list[list[bytes]] = [[]]
+    # Of each open field: whether it or one around it is updated at once. There may be many thousands.
     dirty = [False]
     for piece in _FIELD_CODE.finditer(xml):
         if piece[1] is None:
             stretch.append(piece[3])
             within[-1].append(piece[3])
             continue
-        yield _Field(unescaped(b"".join(stretch)), any(dirty))
+        yield _Field(unescaped(b"".join(stretch)), dirty[-1])
         stretch = []
         places = set(values(_FIELD_PLACE, piece[2]))
         if places == {"end"} and len(within) > 1:
-            yield _Field(unescaped(b"".join(within.pop())), any(dirty))
+            yield _Field(unescaped(b"".join(within.pop())), dirty[-1])
             dirty.pop()
         elif places not in ({"separate"}, {"end"}):
             within.append([])
-            dirty.append(_is_dirty(piece[2]))
+            dirty.append(dirty[-1] or _is_dirty(piece[2]))
     for pieces in (stretch, *within):
-        yield _Field(unescaped(b"".join(pieces)), any(dirty))
+        yield _Field(unescaped(b"".join(pieces)), dirty[-1])
 
 
 def _is_dirty(attributes: bytes) -> bool:

@@ -179,6 +179,30 @@ def test_no_text_makes_the_looking_slow(content: str) -> None:
     assert process_time() - begun < 5
 
 
+BEGINS = "".join(f"<w:fldChar w:fldCharType='begin' w:id='{number}'/>" for number in range(60_000))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("word/a.xml", f"{BEGINS}<w:instrText>PAGE</w:instrText>"),
+        ("word/a.xml", f"{BEGINS}<w:instrText>PAGE</w:instrText>{BEGINS.replace('begin', 'end')}"),
+        ("xl/worksheets/sheet9.xml", "<f>'|" + "1." * 200_000 + "</f>"),
+        ("xl/worksheets/sheet9.xml", "<f>" + "'" * 200_000 + "|é</f>"),
+    ],
+    ids=["fields that begin", "fields in fields", "numbers", "quotation marks"],
+)
+def test_no_fields_and_no_formula_make_the_looking_slow(name: str, content: str) -> None:
+    parts = minimal(Format.XLSX if name.startswith("xl/") else Format.DOCX)
+    parts[name] = f'<a xmlns:w="w">{content}</a>'.encode()
+    data = zipped(parts)
+    begun = process_time()
+
+    assert refusal(data) in {None, "external_reference"}
+    # It takes less than one second; where it took time in squares, it was more than ten.
+    assert process_time() - begun < 8
+
+
 _FLIPS = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=8)
 
 
