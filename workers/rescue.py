@@ -69,8 +69,10 @@ class Rescue:
             )
             sys.stderr.flush()
 
-        await say(last_words)
-        os._exit(EXIT_CODE)
+        try:
+            await say(last_words)
+        finally:
+            os._exit(EXIT_CODE)
 
     async def _within_its_time(self, ended: Sequence[Attempt], *, leaves: bool) -> list[ClaimedTask]:
         """Settle one by one, so that none waits for what only one of them waits for."""
