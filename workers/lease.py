@@ -217,10 +217,12 @@ class LeaseKeeper:
         # A heartbeat that comes after the farewell would say that the worker is alive.
         self._keeping.cancel()
         await asyncio.wait({self._keeping}, timeout=WATCH_SECONDS)
-        charged = blocking or late
+        # One that was let go has been charged already, and nobody else is for it; if nobody knows whose
+        # step it is, it may be that of any whose time is up.
+        charged = late if standstill.task is None else blocking
         ended = [Attempt(one.task, one.ended(now, standstill.at)) for one in charged]
         ended += [Attempt(one.task, HandedBack()) for one in held if one not in charged]
-        await self._rescue.end_process(standstill.blockage, ended, charged[0].overdue(now))
+        await self._rescue.end_process(standstill.blockage, ended, (charged or late)[0].overdue(now))
 
     async def _hand_back(self, late: list[Held]) -> None:
         handed_back = await self._rescue.hand_back([one.task for one in late])

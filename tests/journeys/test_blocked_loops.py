@@ -133,6 +133,26 @@ async def test_who_runs_out_of_time_or_is_cancelled_beside_a_handler_that_has_ti
     assert worker.is_running
 
 
+async def test_whoever_runs_out_of_time_beside_a_handler_that_was_let_go_is_not_charged_for_it(
+    deserted: Installation, marks: Marks
+) -> None:
+    worker = await deserted.processes.worker()
+    innocent = await beside(deserted, marks, documentId="contract", timeoutSeconds=8)
+    guilty = await deserted.api.submit(
+        "test.stubborn", payload=payload(marks, "shrug", seconds=FOR_GOOD), timeoutSeconds=1, maxRetries=0
+    )
+    assert (await deserted.api.final(guilty))["state"] == "TIMEOUT"
+    marks.open_gate("shrug")
+
+    assert await worker.ended() == EXIT_CODE
+
+    assert str(guilty["id"]) in worker.last_line
+    marks.open_gate("beside")
+    await deserted.processes.worker()
+    ended = await deserted.api.final(innocent)
+    assert (ended["state"], ended["attempt"], ended["attemptsCharged"]) == ("COMPLETED", 2, 0)
+
+
 async def test_a_blocked_worker_that_cannot_reach_postgres_ends_all_the_same_and_its_lease_does_the_rest(
     deserted: Installation, marks: Marks
 ) -> None:

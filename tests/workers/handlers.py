@@ -100,7 +100,7 @@ def mark_def(payload: Marked, context: BlockingContext) -> dict[str, object]:
 
 @handler("test.stubborn", payload=Marked)
 async def stubborn(payload: Marked, context: Context) -> dict[str, object]:
-    """Ignore every request to stop until the gate is open."""
+    """Ignore every request to stop until the gate is open, and then hold up the worker's loop."""
     payload.marks.leave("begin", payload.name, context.attempt)
     while not payload.marks.gate_is_open(payload.name):
         try:
@@ -108,6 +108,7 @@ async def stubborn(payload: Marked, context: Context) -> dict[str, object]:
         except asyncio.CancelledError:
             payload.marks.leave("shrugged", payload.name, context.attempt)
     payload.marks.leave("late", payload.name, context.attempt)
+    time.sleep(payload.seconds)
     return {"late": True}
 
 
