@@ -38,6 +38,16 @@ _KINDS: Final = frozenset(kind.value for kind in FailureKind)
 _log = structlog.stdlib.get_logger(__name__)
 
 
+class ChildNotStartedError(Exception):
+    """No process came up in which a handler could run; that is the installation's trouble, not the handler's."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the process that handlers run in {what}. What it said is in the worker's log; a variable that a module "
+            "of handlers needs has to be named in OFFICEPLANE_HANDLER_ENVIRONMENT"
+        )
+
+
 class _Child:
     """One child process and the socket to it."""
 
@@ -159,6 +169,14 @@ class Children:
             # Attempts that wait for it have times of their own; it would be waited for by the next, too.
             async with asyncio.timeout(START_SECONDS):
                 await child.hear()
+        except (asyncio.IncompleteReadError, ConnectionError, MalformedFrameError):
+            await child.end()
+            message = "ended before it was ready"
+            raise ChildNotStartedError(message) from None
+        except TimeoutError:
+            await child.end()
+            message = f"was not ready within {START_SECONDS:g} s"
+            raise ChildNotStartedError(message) from None
         except BaseException:
             await asyncio.shield(child.end())
             raise

@@ -19,8 +19,9 @@ from tests.support import eventually, stopwatch
 from tests.workbench import Workbench
 from tests.workers.hosting import HANDLERS, a_worker
 from tests.workers.marks import Marks, is_running
+from workers import children
 from workers.attempts import Attempt, StopReason
-from workers.children import Children
+from workers.children import ChildNotStartedError, Children
 from workers.reports import LedgerReports
 from workers.results import EditsWanted
 
@@ -292,13 +293,13 @@ async def test_children_that_still_start_end_when_they_are_closed(host: Host) ->
 
 async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Workbench) -> None:
     task = await bench.a_running_task("test.surroundings")
-    children = Children(["no.such.module"])
+    lame = Children(["no.such.module"])
     ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
 
     async def work() -> Outcome:
         reader = bench.worker.editing.reader(task)
         reports = LedgerReports(bench.worker.keeping)
-        outcome = await children.run(task, "{}", reports, reader, bench.worker.spawning)
+        outcome = await lame.run(task, "{}", reports, reader, bench.worker.spawning)
         assert not isinstance(outcome, EditsWanted)
         return outcome
 
@@ -307,6 +308,20 @@ async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Wor
     outcome = await ended
     assert isinstance(outcome, Failed)
     assert not outcome.killed_its_child, "its handler had no part in it"
+    assert "ended before it was ready" in outcome.failure.message
+    assert "OFFICEPLANE_HANDLER_ENVIRONMENT" in outcome.failure.message
+
+
+async def test_a_child_that_does_not_come_up_in_time_is_ended_and_that_is_said(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "START_SECONDS", 0.01)
+    others = _children()
+
+    with pytest.raises(ChildNotStartedError, match="was not ready within"):
+        await host.run("test.surroundings")
+
+    assert _children() == others
 
 
 async def test_a_task_that_kills_its_process_twice_is_a_poison_pill(bench: Workbench) -> None:
