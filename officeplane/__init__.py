@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from officeplane.domain.retry import RetryPolicy
     from officeplane.handlers.context import BlockingContext, Context
     from officeplane.handlers.contract import PermanentFailure, RateLimited, handler
+    from officeplane.handlers.facts import TaskFacts
     from officeplane.handlers.spawning import Suspended
     from officeplane.plane import Plane, open_plane
 
@@ -18,6 +19,7 @@ __all__ = [
     "RateLimited",
     "RetryPolicy",
     "Suspended",
+    "TaskFacts",
     "handler",
     "open_plane",
 ]
@@ -30,6 +32,7 @@ _HOMES: Final = {
     "RateLimited": "officeplane.handlers.contract",
     "RetryPolicy": "officeplane.domain.retry",
     "Suspended": "officeplane.handlers.spawning",
+    "TaskFacts": "officeplane.handlers.facts",
     "handler": "officeplane.handlers.contract",
     "open_plane": "officeplane.plane",
 }

@@ -4,7 +4,6 @@ It has of the worker's environment what it is given by name, and no descriptor b
 its end of one socket. When the worker goes away, in whatever way, so does it.
 """
 
-import json
 import os
 import queue
 import signal
@@ -17,14 +16,14 @@ from pydantic import ValidationError
 
 from officeplane.domain.document import Node
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.ids import ClaimId, DocumentId, TaskId
+from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Failed, Succeeded, Waiting
 from officeplane.domain.request import TaskRequest
-from officeplane.domain.task import ClaimedTask
 from officeplane.frames import Body, Frame, receive, send
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
 from officeplane.handlers.contract import PermanentFailure, failure_of
+from officeplane.handlers.facts import TaskFacts
 from officeplane.handlers.spawning import Spawned, suspension_in
 from workers.results import EditsWanted, outcome_of
 
@@ -111,13 +110,13 @@ def main() -> None:
 
 
 def _run(order: Body, catalogue: Catalogue, line: _Line) -> Body:
-    task = _task(order)
+    task = TaskFacts.from_json(order["task"])
     task_type = catalogue.find(task.task_type)
     assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
     context = BlockingContext(task, order["checkpoint"], line, line, line)
     outcome: Succeeded | EditsWanted | Failed | Waiting
     try:
-        payload = task_type.payload.model_validate_json(task.payload_json)
+        payload = task_type.payload.model_validate_json(order["payload"])
         outcome = outcome_of(task_type.run(payload, context))
     except ValidationError as error:
         outcome = Failed(Failure(FailureKind.PERMANENT, f"the payload does not fit: {describe(error)}"))
@@ -133,30 +132,6 @@ def _run(order: Body, catalogue: Catalogue, line: _Line) -> Body:
             return {"waits": spawned_id}
         case Failed(failure):
             return {"failed": [failure.kind, failure.message, failure.retry_after]}
-
-
-def _task(order: Body) -> ClaimedTask:
-    document_id = order["document_id"]
-    return ClaimedTask(
-        id=TaskId(order["id"]),
-        claim_id=ClaimId(""),
-        hold_id=None,
-        task_type=order["task_type"],
-        document_id=None if document_id is None else DocumentId(document_id),
-        payload_json=order["payload"],
-        attempt=order["attempt"],
-        attempts_charged=order["attempts_charged"],
-        crashes=0,
-        suspect=False,
-        max_retries=order["max_retries"],
-        timeout_seconds=order["timeout_seconds"],
-        retry_json=None,
-        checkpoint_json=json.dumps(order["checkpoint"]),
-        parent_id=None,
-        root_id=TaskId(order["id"]),
-        created_at=datetime.fromtimestamp(order["created_at"], UTC),
-        waited_seconds=order["waited_seconds"],
-    )
 
 
 if __name__ == "__main__":

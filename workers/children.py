@@ -25,6 +25,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.frames import Body, Bounds, Frame, MalformedFrameError, head_of, read
 from officeplane.handlers.context import Reader, Reports
 from officeplane.handlers.contract import PermanentFailure
+from officeplane.handlers.facts import TaskFacts
 from officeplane.handlers.spawning import Spawns
 from workers.environment import handler_environment
 from workers.results import EditsWanted
@@ -266,17 +267,9 @@ async def _refusal(reports: Reports, task: ClaimedTask, value: object) -> str | 
 
 def _order(task: ClaimedTask, payload_json: str) -> Body:
     return {
-        "id": task.id,
-        "task_type": task.task_type,
-        "document_id": task.document_id,
+        "task": TaskFacts.of(task).as_json(),
         "payload": payload_json,
-        "attempt": task.attempt,
-        "attempts_charged": task.attempts_charged,
-        "max_retries": task.max_retries,
-        "timeout_seconds": task.timeout_seconds,
         "checkpoint": None if task.checkpoint_json is None else json.loads(task.checkpoint_json),
-        "created_at": task.created_at.timestamp(),
-        "waited_seconds": task.waited_seconds,
     }
 
 

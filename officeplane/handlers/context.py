@@ -6,12 +6,14 @@ names, called directly.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, Protocol, Unpack, overload
 
 from officeplane.domain.document import Node
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.request import SpawnOptions
 from officeplane.domain.task import ClaimedTask
+from officeplane.handlers.facts import TaskFacts
 from officeplane.handlers.spawning import BlockingSpawns, Keys, Spawns, answer_of, spawn_request
 
 
@@ -71,33 +73,40 @@ class BlockingReader(Protocol):
         ...
 
 
-class _Facts:
+class _Readable:
     """What every handler can read of its attempt."""
 
-    def __init__(self, task: ClaimedTask, saved_checkpoint: object) -> None:
-        self.task = task
+    def __init__(self, task: ClaimedTask | TaskFacts, saved_checkpoint: object) -> None:
+        self._told = task
         self._keys = Keys()
         self.saved_checkpoint = saved_checkpoint
         """The value of the last `checkpoint`, of this attempt or an earlier one; None at first."""
 
+    @cached_property
+    def task(self) -> TaskFacts:
+        """What is known of the task while this attempt runs."""
+        # Of a claimed task it is made once somebody looks: most handlers do not.
+        return self._told if isinstance(self._told, TaskFacts) else TaskFacts.of(self._told)
+
     @property
     def attempt(self) -> int:
         """The number of this attempt; the first is 1."""
-        return self.task.attempt
+        return self._told.attempt
 
     @property
     def document_id(self) -> DocumentId | None:
         """The document whose lane the task runs in."""
-        return self.task.document_id
+        return self._told.document_id
 
 
-class Context(_Facts):
+class Context(_Readable):
     """One attempt, as an `async def` handler sees it."""
 
     def __init__(
-        self, task: ClaimedTask, saved_checkpoint: object, reports: Reports, reader: Reader, spawns: Spawns
+        self, claimed: ClaimedTask, saved_checkpoint: object, reports: Reports, reader: Reader, spawns: Spawns
     ) -> None:
-        super().__init__(task, saved_checkpoint)
+        super().__init__(claimed, saved_checkpoint)
+        self._claimed = claimed
         self._reports = reports
         self._reader = reader
         self._spawns = spawns
@@ -116,11 +125,11 @@ class Context(_Facts):
 
     async def progress(self, fraction: float, message: str | None = None) -> None:
         """Report how far the attempt is, from 0 to 1."""
-        self._reports.progress(self.task, fraction, message)
+        self._reports.progress(self._claimed, fraction, message)
 
     async def checkpoint(self, value: object) -> None:
         """Store a JSON value that the next attempt finds as `saved_checkpoint`."""
-        await self._reports.checkpoint(self.task, value)
+        await self._reports.checkpoint(self._claimed, value)
         self.saved_checkpoint = value
 
     @overload
@@ -160,16 +169,16 @@ class Context(_Facts):
         task gives back its slot and its document, and then runs again from the top.
         """
         request = spawn_request(task_type, payload, options)
-        spawned = await self._spawns.spawn(self.task, request, self._keys.key_of(task_type, key), wait=wait)
+        spawned = await self._spawns.spawn(self._claimed, request, self._keys.key_of(task_type, key), wait=wait)
         return answer_of(spawned, wait=wait)
 
 
-class BlockingContext(_Facts):
+class BlockingContext(_Readable):
     """One attempt, as a plain `def` handler in a child process sees it."""
 
     def __init__(
         self,
-        task: ClaimedTask,
+        task: TaskFacts,
         saved_checkpoint: object,
         reports: BlockingReports,
         reader: BlockingReader,

@@ -10,6 +10,7 @@ PUBLIC = {
     "RateLimited": "officeplane.handlers.contract",
     "RetryPolicy": "officeplane.domain.retry",
     "Suspended": "officeplane.handlers.spawning",
+    "TaskFacts": "officeplane.handlers.facts",
     "handler": "officeplane.handlers.contract",
     "open_plane": "officeplane.plane",
 }

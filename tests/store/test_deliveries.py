@@ -116,7 +116,7 @@ async def test_a_worker_of_the_version_before_goes_on_sending_alerts_and_nothing
     assert len(await old_worker.fetch(POSTPONE, [taken["alert_id"]], [0.0])) == 1
     (again,) = await old_worker.fetch(TAKE, 100, 0.0)
     assert (again["alert_id"], again["tries"]) == (taken["alert_id"], 2)
-    assert await old_worker.fetch(UNDELIVERED, 1) == [(1,)]
+    assert [row["alerts"] for row in await old_worker.fetch(UNDELIVERED, 1)] == [1]
     assert await old_worker.fetch(GIVE_UP, 86_400.0, 1, 100) == []
     assert len(await old_worker.fetch(FORGET, [taken["alert_id"]])) == 1
     assert [row["destination"] for row in await old_worker.fetch(WAITING)] == ["elsewhere"]

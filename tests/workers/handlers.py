@@ -13,7 +13,7 @@ from typing import Never
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from officeplane import BlockingContext, Context, PermanentFailure, RateLimited, edits, handler
+from officeplane import BlockingContext, Context, PermanentFailure, RateLimited, TaskFacts, edits, handler
 from officeplane.domain.request import SpawnOptions
 from tests.workers.marks import Marks
 
@@ -294,6 +294,27 @@ def surroundings(payload: BaseModel, context: BlockingContext) -> dict[str, obje
         entry.name: str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.exists()
     }
     return {"environment": dict(os.environ), "descriptors": open_descriptors, "pid": os.getpid()}
+
+
+@handler("test.facts")
+async def facts(payload: BaseModel, context: Context) -> dict[str, object]:
+    """Tell what is known of the task in the worker's loop."""
+    return _told(context)
+
+
+@handler("test.facts_def")
+def facts_def(payload: BaseModel, context: BlockingContext) -> dict[str, object]:
+    """Tell what is known of the task in a child process."""
+    return _told(context)
+
+
+def _told(context: Context | BlockingContext) -> dict[str, object]:
+    return {
+        "task": {name: repr(getattr(context.task, name)) for name in TaskFacts.__slots__},
+        "attempt": context.attempt,
+        "document_id": context.document_id,
+        "is_equal": context.task == TaskFacts.from_json(context.task.as_json()),
+    }
 
 
 @handler("test.family", payload=Marked)

@@ -64,6 +64,35 @@ async def test_a_handler_may_return_nothing(bench: Workbench, runner: Runner) ->
     assert await runner.run(await bench.a_running_task("test.return", payload={"what": "nothing"})) == Succeeded(None)
 
 
+async def test_a_handler_knows_the_same_of_its_task_in_the_loop_and_in_a_child(
+    bench: Workbench, runner: Runner
+) -> None:
+    batch, child = await bench.a_batch({"task_type": "test.facts", "document_id": "plan", "max_retries": 7})
+    claimed = await bench.claim_next(child)
+
+    here = await runner.run(claimed)
+    there = await runner.run(claimed._replace(task_type="test.facts_def"))
+
+    assert isinstance(here, Succeeded)
+    assert isinstance(there, Succeeded)
+    told, elsewhere = json.loads(here.result_json or ""), json.loads(there.result_json or "")
+    assert told["task"] == {
+        "id": repr(child.id),
+        "task_type": "'test.facts'",
+        "document_id": "'plan'",
+        "attempt": "1",
+        "attempts_charged": "0",
+        "max_retries": "7",
+        "timeout_seconds": repr(claimed.timeout_seconds),
+        "parent_id": repr(batch.id),
+        "root_id": repr(batch.id),
+        "created_at": repr(claimed.created_at),
+    }
+    assert told["is_equal"]
+    told["task"]["task_type"] = "'test.facts_def'"
+    assert elsewhere == told
+
+
 @pytest.mark.parametrize("task_type", ["test.return", "test.return_def"])
 async def test_a_handler_that_wants_no_edits_leaves_its_document_alone(
     bench: Workbench, runner: Runner, task_type: str
