@@ -1,7 +1,7 @@
 """`/api/documents`: real files in and out, what is in them, and how they came to be what they are."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Query, Request
@@ -241,12 +241,13 @@ async def outline(
 ) -> Response:
     """Return the tree of nodes that edits can name, with ids that survive edits, and the revision that it is of."""
     documents = runtime_of(request).documents
-    number = await documents.number(document_id, revision)
-    if is_known(if_none_match, number):
-        return unchanged(number)
-    nodes = await while_there(request, documents.outline(document_id, number))
-    # There may be very many of them.
-    return await asyncio.to_thread(_outline_answer, number, nodes)
+
+    async def made(number: int) -> Response:
+        nodes = await while_there(request, documents.outline(document_id, number))
+        # There may be very many of them.
+        return await asyncio.to_thread(_outline_answer, number, nodes)
+
+    return await _unless_known(if_none_match, await documents.number(document_id, revision), made)
 
 
 @router.get(
@@ -261,11 +262,12 @@ async def text(
 ) -> Response:
     """Return the whole text of a revision, and which it is."""
     documents = runtime_of(request).documents
-    number = await documents.number(document_id, revision)
-    if is_known(if_none_match, number):
-        return unchanged(number)
-    said = await while_there(request, documents.text(document_id, number))
-    return json_answer(TextView(revision=number, text=said), 200, etag(number))
+
+    async def made(number: int) -> Response:
+        said = await while_there(request, documents.text(document_id, number))
+        return json_answer(TextView(revision=number, text=said), 200, etag(number))
+
+    return await _unless_known(if_none_match, await documents.number(document_id, revision), made)
 
 
 @router.get(
@@ -303,9 +305,10 @@ async def diff(
 ) -> Response:
     """Return what changed from one revision to another, in text and in structure; `revision` is the second."""
     documents = runtime_of(request).documents
-    # What a path with both numbers says never changes, so one of them tells it from nothing but itself.
-    if is_known(if_none_match, await documents.number(document_id, after)):
-        await documents.number(document_id, before)
+    # The path names both revisions, so what it says never changes, and to know one number is to have it.
+    if is_known(if_none_match, after):
+        for number in (before, after):
+            await documents.number(document_id, number)
         return unchanged(after)
     found = await while_there(request, documents.difference(document_id, before, after))
     return json_answer(ComparisonView.model_validate({"revision": after, **found}), 200, etag(after))
@@ -346,6 +349,12 @@ async def preview(request: Request, document_id: DocumentIdInPath, body: Preview
     """Apply an edit to the head and tell the difference; nothing is stored."""
     found = await while_there(request, runtime_of(request).documents.preview(document_id, body))
     return json_answer(PreviewView.model_validate(found))
+
+
+async def _unless_known(
+    if_none_match: str | None, revision: int, made: Callable[[int], Awaitable[Response]]
+) -> Response:
+    return unchanged(revision) if is_known(if_none_match, revision) else await made(revision)
 
 
 def _outline_answer(revision: int, nodes: Sequence[dict[str, Any]]) -> Response:
