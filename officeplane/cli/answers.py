@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.lifecycle import FINAL, TaskState
+from officeplane.domain.revision import MADE_EMPTY
 
 
 class Reading(BaseModel):
@@ -236,6 +237,11 @@ class Revision(Reading):
     note: str | None = None
     size: int = 0
     created_at: datetime | None = None
+
+    @property
+    def what(self) -> str:
+        """What made it: a type of task, or how a document began."""
+        return self.task_type or ("new" if self.note == MADE_EMPTY else "upload")
 
 
 class Node(Reading):

@@ -2,9 +2,9 @@
 
 import json
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ValidationError
 
+from officeplane.cli.answers import Revision
 from officeplane.cli.texts import one_line
 
 
@@ -15,24 +15,6 @@ class FieldError(BaseModel):
     message: str
 
 
-class Made(BaseModel):
-    """Who made a revision, and how."""
-
-    model_config = ConfigDict(alias_generator=to_camel)
-
-    revision: int
-    author: str | None = None
-    task_type: str | None = None
-    task_id: str | None = None
-
-    @property
-    def line(self) -> str:
-        """The same for people."""
-        how = self.task_type or "upload"
-        which = "" if self.task_id is None else f", task {self.task_id}"
-        return one_line(f"revision {self.revision} by {self.author or 'nobody named'}: {how}{which}", 200)
-
-
 class Problem(BaseModel):
     """A problem document (RFC 9457) as far as people want to read it."""
 
@@ -40,7 +22,7 @@ class Problem(BaseModel):
     detail: str = ""
     code: str = ""
     errors: tuple[FieldError, ...] = ()
-    revisions: tuple[Made, ...] = ()
+    revisions: tuple[Revision, ...] = ()
 
 
 def problem_json(content: bytes) -> str | None:
@@ -65,5 +47,11 @@ def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
         # One thing is wrong, and the whole of it: the place belongs to the sentence.
         detail, fields = fields[0], []
     said = f"{problem.title}: {detail}" if detail else problem.title
-    made = [one.line for one in problem.revisions]
+    made = [_made(revision) for revision in problem.revisions]
     return [f"{said} ({code})", *(f"  {line}" for line in (*fields, *made))]
+
+
+def _made(revision: Revision) -> str:
+    """Say who made a revision, and how."""
+    which = "" if revision.task_id is None else f", task {revision.task_id}"
+    return one_line(f"revision {revision.revision} by {revision.author or 'nobody named'}: {revision.what}{which}", 200)

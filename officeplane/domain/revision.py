@@ -175,6 +175,10 @@ Revisions: TypeAlias = Mapping[TaskId, NewRevision]
 """What tasks have made, by task."""
 
 
+MADE_EMPTY: Final = "made empty"
+"""The note of a first revision that nobody uploaded."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """One state of a document, as the ledger keeps it."""
@@ -192,12 +196,13 @@ class Revision:
     @property
     def made(self) -> dict[str, object]:
         """Who made it and how, for those who did not know of it."""
-        return {
+        made = {
             "revision": self.revision,
             "author": self.author,
             "taskType": self.task_type,
             "taskId": self.task_id,
         }
+        return made if self.note is None else {**made, "note": self.note}
 
 
 @dataclass(frozen=True, slots=True)

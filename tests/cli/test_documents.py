@@ -222,7 +222,19 @@ async def test_an_empty_document_is_made_of_a_name(documents: Documents, documen
 
     assert (ended.code, ended.out.strip()) == (0, f"{document_id} is at revision 1")
     [made] = json.loads((await documents("history", document_id, "--json")).out)
-    assert made["author"] == "ann"
+    assert (made["author"], made["note"]) == ("ann", "made empty")
+
+
+async def test_an_empty_document_is_not_said_to_have_been_uploaded(
+    documents: Documents, document_id: str, tmp_path: Path
+) -> None:
+    await documents("new", f"{document_id}.docx", "--by", "ann")
+
+    shown = await documents("history", document_id)
+    refused = await documents("put", str(a_file(tmp_path, OTHER)), document_id)
+
+    assert shown.out.splitlines()[-1].split()[:3] == ["1", "new", "ann"]
+    assert "revision 1 by ann: new" in refused.err
 
 
 async def test_what_is_there_is_not_made_anew(documents: Documents, plan: str) -> None:

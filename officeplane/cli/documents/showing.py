@@ -45,7 +45,7 @@ async def show_history(url: str, document_id: str, limit: int, *, as_json: bool)
     rows: list[Row] = [
         {
             "revision": str(revision.revision),
-            "what": revision.task_type or "upload",
+            "what": revision.what,
             "author": one_line(revision.author or ""),
             "made": age(revision.created_at, now),
             "size": f"{revision.size:,}",

@@ -29,7 +29,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.request import TaskRequest
-from officeplane.domain.revision import NewRevision, Revision
+from officeplane.domain.revision import MADE_EMPTY, NewRevision, Revision
 from officeplane.domain.task import TaskDetails
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.frames import Body, Frame
@@ -96,7 +96,7 @@ class Documents:
         answer = await self._told(await self._sandbox.ask({"deed": "blank", "format": format, "title": title}))
         async with spooled_bytes(answer.attached[0]) as spool:
             await spool.admitted(self._sandbox)
-            if not await self._first(chosen, format, spool, author):
+            if not await self._first(chosen, format, spool, author, MADE_EMPTY):
                 raise DocumentExistsError(chosen)
         return await self.show(chosen)
 
@@ -263,13 +263,16 @@ class Documents:
         result = results[0] if request.children is None else {"results": results}
         return {"revision": at, "result": result, "diff": answer.body["difference"]}
 
-    async def _first(self, document_id: str, format: Format, spool: Spool, author: str | None) -> bool:
+    async def _first(
+        self, document_id: str, format: Format, spool: Spool, author: str | None, note: str | None = None
+    ) -> bool:
         async def made(connection: Connection) -> bool:
             head = await documents.create(connection, document_id, format, spool.title or None, author)
             if head is None:
                 return False
             upload = await spool.keep(connection, document_id, None)
-            await documents.revise(connection, [(None, _revision(document_id, format, head, upload, author))])
+            revision = _revision(document_id, format, head, upload, author, note)
+            await documents.revise(connection, [(None, revision)])
             return True
 
         return await self._ledger.in_transaction(made)
@@ -307,7 +310,9 @@ def _opened(document_id: str, stored: Stored) -> OpenedFile:
     return OpenedFile(document_id, stored.format, stored.recipe)
 
 
-def _revision(document_id: str, format: Format, base: int, upload: Upload, author: str | None) -> NewRevision:
+def _revision(
+    document_id: str, format: Format, base: int, upload: Upload, author: str | None, note: str | None
+) -> NewRevision:
     return NewRevision(
         DocumentId(document_id),
         format,
@@ -318,7 +323,8 @@ def _revision(document_id: str, format: Format, base: int, upload: Upload, autho
         upload.size,
         None,
         author,
-        title=upload.title,
+        note,
+        upload.title,
     )
 
 
