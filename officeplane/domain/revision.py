@@ -196,7 +196,7 @@ class Revision:
     @property
     def made(self) -> dict[str, object]:
         """Who made it and how, for those who did not know of it."""
-        made = {
+        made: dict[str, object] = {
             "revision": self.revision,
             "author": self.author,
             "taskType": self.task_type,

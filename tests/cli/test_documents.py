@@ -217,6 +217,39 @@ async def test_a_name_of_which_no_id_can_be_made_wants_one(documents: Documents,
     assert "documents put FILE" in ended.err
 
 
+async def test_what_is_refused_is_json_as_the_api_said_it_where_that_was_asked_for(
+    documents: Documents, plan: str, tmp_path: Path
+) -> None:
+    forget(documents)
+
+    refused = await documents("put", str(a_file(tmp_path, OTHER, "mine.docx")), plan, "--json")
+
+    assert (refused.code, refused.out) == (1, "")
+    assert json.loads(refused.err)["code"] == "precondition_required"
+
+
+async def test_a_file_of_a_document_that_was_deleted_is_put_anew_only_if_that_is_meant(
+    documents: Documents, plan: str, plane: Plane, tmp_path: Path
+) -> None:
+    async with httpx.AsyncClient(base_url=plane.url) as client:
+        assert (await client.delete(f"/api/documents/{plan}")).status_code == 204
+
+    refused = await documents("put", str(a_file(tmp_path)), plan)
+    forced = await documents("put", str(a_file(tmp_path)), plan, "--force")
+
+    assert refused.code == 1
+    assert "document_not_found" in refused.err
+    assert "--force makes it anew" in refused.err
+    assert (forced.code, forced.out.strip()) == (0, f"{plan} is at revision 2")
+
+
+async def test_a_name_of_which_no_id_can_be_made_wants_another_for_an_empty_document(documents: Documents) -> None:
+    ended = await documents("new", "合同.docx")
+
+    assert ended.code == 2
+    assert "such as plan.docx" in ended.err
+
+
 async def test_an_empty_document_is_made_of_a_name(documents: Documents, document_id: str) -> None:
     ended = await documents("new", f"{document_id}.XLSX", "--by", "ann")
 

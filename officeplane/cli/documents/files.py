@@ -28,7 +28,7 @@ async def put_file(
         data = await asyncio.to_thread(file.read_bytes)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    chosen = document_id or _id_after(file)
+    chosen = document_id or _id_after(file, "give one, as in `officeplane documents put FILE plan`")
     async with Client(url) as client:
         known = noted(file)
         if if_match is None and known is not None and await _is_of(known, client, chosen):
@@ -52,16 +52,19 @@ async def make_document(url: str, name: str, by: str | None, *, as_json: bool) -
     except ValueError:
         known = ", ".join(f".{one}" for one in Format)
         raise UsageError(f"{name!r} does not say what it is to be: let it end with one of {known}.") from None
-    body = compact({"id": _id_after(file), "format": kind}).encode()
+    chosen = _id_after(file, "choose another name, such as plan.docx")
+    body = compact({"id": chosen, "format": kind}).encode()
     author = by or user_name()
     async with Client(url) as client:
         answer = await client.post("/api/documents", body, query={} if author is None else {"author": author})
     _tell(answer, as_json=as_json)
 
 
-def _id_after(file: Path) -> str:
-    """Return the id that a document has from a file's name, and say if that is another."""
+def _id_after(file: Path, otherwise: str) -> str:
+    """Return the id that a document has from a file's name, and say if that is another; `otherwise` is what to do."""
     chosen = id_from(file.stem)
+    if not chosen:
+        raise UsageError(f"No id can be made of {file.stem!r}: {otherwise}.")
     if chosen != file.stem:
         remarks().print(f"{file.stem!r} cannot be an id; the document's is {chosen}.")
     return chosen
@@ -87,13 +90,14 @@ async def _sent(
         if refusal.status == NOT_FOUND and if_match == "*":
             # Whatever was to be covered up is not there.
             return await client.put(path, data, {}, query)
-        if refusal.status not in COVERS_UP:
-            raise
-        raise RefusedError(
-            *refusal.lines,
-            f"Get what is there (`officeplane documents get {document_id} -o OTHER_FILE`), bring your changes into "
-            "it and put that; or cover it up with --force.",
-        ) from None
+        if refusal.status == NOT_FOUND and if_match is not None:
+            refusal.lines += ("It was there when you read it; --force makes it anew.",)
+        elif refusal.status in COVERS_UP:
+            there = f"`officeplane documents get {document_id} -o OTHER_FILE`"
+            refusal.lines += (
+                f"Get what is there ({there}), bring your changes into it and put that; or cover it up with --force.",
+            )
+        raise
 
 
 async def _is_of(known: Note, client: Client, document_id: str) -> bool:
