@@ -5,6 +5,10 @@ import os
 from pathlib import Path
 from typing import Final, TextIO
 
+import structlog
+
+_log = structlog.get_logger()
+
 LARGEST_BYTES: Final = 10_000_000
 _LOOK_SECONDS: Final = 0.1
 _SHOWN_AT_ONCE: Final = 1_000_000
@@ -42,6 +46,10 @@ class LogFile:
 
     def _cut(self) -> None:
         # Who writes has the file open, so it is emptied rather than replaced; a line written in between is lost.
-        self.path.with_suffix(".log.1").write_bytes(self.path.read_bytes())
+        try:
+            self.path.with_suffix(".log.1").write_bytes(self.path.read_bytes())
+        except OSError as error:
+            # A full disk is no reason to end what is shown here, and what was shown takes room on it.
+            _log.warning("log.not_kept", path=str(self.path), error=error.strerror)
         os.truncate(self.path, 0)
         self._shown = 0

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from officeplane.embedded import log_file
 from officeplane.embedded.log_file import LogFile
@@ -40,6 +41,25 @@ def test_what_an_earlier_run_wrote_is_not_shown_again(tmp_path: Path) -> None:
 
     assert screen.getvalue() == "today\n"
     assert log.path.read_text() == "yesterday\ntoday\n"
+
+
+def test_a_log_that_cannot_be_kept_is_begun_anew_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_file, "LARGEST_BYTES", 10)
+    # As on a disk that is full, but the same for root.
+    (tmp_path / "it.log.1").mkdir()
+    log, screen = LogFile(tmp_path / "it.log"), io.StringIO()
+    descriptor = log.open()
+
+    with capture_logs() as said:
+        write(descriptor, "much too much\n")
+        log.show(screen)
+        write(descriptor, "more\n")
+        log.show(screen)
+    os.close(descriptor)
+
+    assert screen.getvalue() == "much too much\nmore\n"
+    assert log.path.read_text() == "more\n"
+    assert [entry["event"] for entry in said] == ["log.not_kept"]
 
 
 def test_a_log_that_grew_too_large_is_kept_once_and_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
