@@ -1,8 +1,8 @@
 """Crowds: what a body holds is counted before any of it is looked at.
 
 Checking a million empty children, or building the errors of a million fields
-that there are not, would stop everybody else. None of these numbers is met by a
-body that could be taken.
+that there are not, would stop everybody else. But for `PIECES_MAX`, which is a
+limit of its own, none of these numbers is met by a body that could be taken.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,9 @@ class CrowdError(ValueError):
 def refuse_many_pieces(raw: bytes) -> None:
     """Refuse a body that has more pieces than could be read in a short time; what is in texts counts as well."""
     if raw.count(b",") + raw.count(b"{") + raw.count(b"[") > PIECES_MAX:
-        raise CrowdError(f"It holds more than {PIECES_MAX:,} values.")
+        raise CrowdError(
+            f"It holds more than {PIECES_MAX:,} values (commas and brackets in texts count as well): send it in parts."
+        )
 
 
 def refuse_many_tasks(value: JsonValue) -> JsonValue:

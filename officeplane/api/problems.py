@@ -132,13 +132,13 @@ async def _of_the_request(request: Request, error: Exception) -> Response:
 
 async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it was registered for
+    if isinstance(error, RefusedError):
+        return problem(error.code, error.detail, error.errors, error.headers)
     if error.status_code == 405:
         allowed = ", ".join(sorted(_methods_of(request)))
         return problem("method_not_allowed", f"This path has only {allowed}.", headers={"Allow": allowed})
     if error.status_code == 404:
         return problem("not_found", _WAYS_ON.get(request.url.path.rstrip("/"), _NOTHING_THERE))
-    if isinstance(error, RefusedError):
-        return problem(error.code, error.detail, error.errors, error.headers)
     code = _CODES_OF_HTTP.get(error.status_code, "internal_error")
     return problem(code, error.detail, headers=error.headers)
 

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope
 from officeplane.api.json_text import MalformedJsonError, parse_json
 from officeplane.api.large_bodies import SMALL_MAX, read_large
 from officeplane.api.plane import plane_of
-from officeplane.api.problems import RETRY_AFTER, RefusedError
+from officeplane.api.problems import RefusedError
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError, InvalidParameterError
 
 CHECK_SECONDS: Final = 60.0
@@ -70,7 +70,7 @@ class JsonRequest(Request):
                 return await asyncio.to_thread(read_large, raw, self._wanted)
         except TimeoutError:
             detail = f"Large bodies are checked one by one, and this one's turn did not come in {CHECK_SECONDS:g} s."
-            raise RefusedError("overloaded", detail, RETRY_AFTER) from None
+            raise RefusedError("overloaded", detail) from None
 
 
 def is_large(request: Request) -> bool:

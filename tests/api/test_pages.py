@@ -5,7 +5,7 @@ from importlib.metadata import distribution
 
 import pytest
 
-from tests.api.plane import Api, code_of
+from tests.api.plane import Api, code_of, problem_of
 
 LINKED = re.compile(r'(?:src|href)="([^"]*)"')
 
@@ -47,6 +47,7 @@ async def test_the_api_can_be_looked_at_without_the_internet(api: Api) -> None:
 async def test_no_other_page_is_there(api: Api) -> None:
     for path in ("/redoc", "/docs/oauth2-redirect", "/docs/..%2Fapp.py", "/docs/%2e%2e%2fapp.py", "/docs/nothing.js"):
         assert code_of(await api.get(path)) == (404, "not_found"), path
+    assert "no such file" in problem_of(await api.get("/docs/nothing.js"))["detail"]
 
 
 def test_swagger_is_taken_for_its_files_only() -> None:

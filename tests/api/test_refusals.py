@@ -269,6 +269,13 @@ async def test_a_large_body_is_told_the_name_that_was_meant_too(api: Api) -> Non
     assert problem_of(refused)["errors"][0]["message"].endswith("did you mean taskType?")
 
 
+async def test_a_text_of_very_many_commas_is_not_said_to_be_values(api: Api) -> None:
+    refused = await api.post("/api/tasks", {"taskType": "noop", "payload": {"text": "," * 700_000}})
+
+    assert code_of(refused) == (422, "invalid_request")
+    assert "commas and brackets in texts count" in problem_of(refused)["detail"]
+
+
 async def test_a_name_that_is_like_no_other_is_told_without_a_guess(api: Api) -> None:
     (error,) = problem_of(await api.post("/api/tasks", {"taskType": "noop", "colour": "red"}))["errors"]
 
