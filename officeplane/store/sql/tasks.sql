@@ -130,6 +130,7 @@ SELECT id, state FROM tasks WHERE id = ANY($1::uuid[])
 SELECT {columns}, found
   FROM (SELECT *, count(*) OVER () AS found, sum(size) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS so_far
           FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0)
+                       + coalesce(octet_length(error::text), 0)
                        + unmet * 40 + CASE WHEN on_child_failure IS NULL THEN 0 ELSE 50000 END AS size
                   FROM tasks WHERE seq < $1::bigint AND {selected} ORDER BY seq DESC LIMIT $9::integer) newest) tasks
  WHERE so_far - size < 8 * 1024 * 1024 ORDER BY seq DESC

@@ -1,5 +1,6 @@
 """Reading: one task with all that belongs to it, or a page of them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -64,3 +65,14 @@ async def test_each_filter_shows_what_fits(bench: Workbench) -> None:
     assert await page(bench, parent_id=parent.id) == ids(child)
     assert await page(bench, tag="b") == ids(sleep)
     assert await page(bench, tag="b", document_id="e") == []
+
+
+async def test_a_page_of_tasks_with_much_to_say_of_their_failures_ends_early(bench: Workbench) -> None:
+    tasks = await bench.submit_many([{"task_type": "noop"}] * 12)
+    error = {"kind": "edit_conflict", "message": "no", "changed": ["x" * 900_000]}
+    await bench.execute("UPDATE tasks SET error = $1::text::jsonb", json.dumps(error))
+
+    found, goes_on = await bench.runtime.reading.page(TaskFilter(), None, 50)
+
+    assert 0 < len(found) < len(tasks)
+    assert goes_on
