@@ -55,15 +55,14 @@ class Spool:
 
     async def keep(self, executor: Executor, document_id: str, if_match: int | None) -> Upload:
         """Store the file's pieces and return how it is put together."""
-        writer, digest = RecipeWriter(), hashlib.sha256()
+        writer = RecipeWriter()
         for block in self._blocks(self._cuts):
             writer.add(block)
-            digest.update(block)
             if sum(map(len, writer.pieces.values())) >= PIECES_AT_ONCE:
                 await documents.keep_pieces(executor, document_id, writer.pieces)
                 writer.pieces.clear()
         await documents.keep_pieces(executor, document_id, writer.pieces)
-        return Upload(if_match, digest.hexdigest(), writer.size, writer.finish(), self.title)
+        return Upload(if_match, self.sha256, writer.size, writer.finish(), self.title)
 
     def _blocks(self, cuts: Sequence[int]) -> Iterator[bytes]:
         self._file.seek(0)
