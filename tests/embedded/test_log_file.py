@@ -11,68 +11,52 @@ from officeplane.embedded import log_file
 from officeplane.embedded.log_file import LogFile
 
 
-def write(descriptor: int, words: str) -> None:
-    os.write(descriptor, words.encode())
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "it.log"
 
 
-def test_what_is_written_is_shown_once_and_kept(tmp_path: Path) -> None:
-    log, screen = LogFile(tmp_path / "it.log"), io.StringIO()
+def shown(path: Path, *words: str) -> str:
+    """What a screen shows of words that a program writes one after the other."""
+    log, screen = LogFile(path), io.StringIO()
     descriptor = log.open()
-
-    write(descriptor, "one\n")
-    log.show(screen)
-    write(descriptor, "two\n")
-    log.show(screen)
+    for each in words:
+        os.write(descriptor, each.encode())
+        log.show(screen)
     os.close(descriptor)
-
-    assert screen.getvalue() == "one\ntwo\n"
-    assert log.path.read_text() == "one\ntwo\n"
-    assert log.path.stat().st_mode & 0o077 == 0
+    return screen.getvalue()
 
 
-def test_what_an_earlier_run_wrote_is_not_shown_again(tmp_path: Path) -> None:
-    (tmp_path / "it.log").write_text("yesterday\n")
-    log, screen = LogFile(tmp_path / "it.log"), io.StringIO()
-    descriptor = log.open()
+def test_what_is_written_is_shown_once_and_kept(path: Path) -> None:
+    assert shown(path, "one\n", "two\n") == "one\ntwo\n"
 
-    write(descriptor, "today\n")
-    log.show(screen)
-    os.close(descriptor)
-
-    assert screen.getvalue() == "today\n"
-    assert log.path.read_text() == "yesterday\ntoday\n"
+    assert path.read_text() == "one\ntwo\n"
+    assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_log_that_cannot_be_kept_is_begun_anew_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_earlier_run_wrote_is_not_shown_again(path: Path) -> None:
+    path.write_text("yesterday\n")
+
+    assert shown(path, "today\n") == "today\n"
+    assert path.read_text() == "yesterday\ntoday\n"
+
+
+def test_a_log_that_grew_too_large_is_kept_once_and_begun_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_file, "LARGEST_BYTES", 10)
+
+    assert shown(path, "much too much\n", "more\n") == "much too much\nmore\n"
+
+    assert path.read_text() == "more\n"
+    assert path.with_name("it.log.1").read_text() == "much too much\n"
+
+
+def test_a_log_that_cannot_be_kept_is_begun_anew_all_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_file, "LARGEST_BYTES", 10)
     # As on a disk that is full, but the same for root.
-    (tmp_path / "it.log.1").mkdir()
-    log, screen = LogFile(tmp_path / "it.log"), io.StringIO()
-    descriptor = log.open()
+    path.with_name("it.log.1").mkdir()
 
     with capture_logs() as said:
-        write(descriptor, "much too much\n")
-        log.show(screen)
-        write(descriptor, "more\n")
-        log.show(screen)
-    os.close(descriptor)
+        assert shown(path, "much too much\n", "more\n") == "much too much\nmore\n"
 
-    assert screen.getvalue() == "much too much\nmore\n"
-    assert log.path.read_text() == "more\n"
+    assert path.read_text() == "more\n"
     assert [entry["event"] for entry in said] == ["log.not_kept"]
-
-
-def test_a_log_that_grew_too_large_is_kept_once_and_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "LARGEST_BYTES", 10)
-    log, screen = LogFile(tmp_path / "it.log"), io.StringIO()
-    descriptor = log.open()
-
-    write(descriptor, "much too much\n")
-    log.show(screen)
-    write(descriptor, "more\n")
-    log.show(screen)
-    os.close(descriptor)
-
-    assert screen.getvalue() == "much too much\nmore\n"
-    assert log.path.read_text() == "more\n"
-    assert (tmp_path / "it.log.1").read_text() == "much too much\n"
