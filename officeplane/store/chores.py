@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.priority import Tier
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -14,44 +14,44 @@ _SQL: Final = load("chores")
 
 async def ring_times(executor: Executor, task_ids: Collection[TaskId]) -> tuple[dict[TaskId, datetime], datetime]:
     """Return when tasks were last rung, ids that are not there left out, and the time now."""
-    rows = await executor.fetch(_SQL["ring_times"], list(task_ids))
+    rows = await _SQL["ring_times"].fetch(executor, task_ids=list(task_ids))
     return {TaskId(str(row["id"])): row["rung_at"] for row in rows if row["id"] is not None}, rows[0]["now"]
 
 
 async def anything_waits(executor: Executor) -> bool:
     """Tell whether there is any runnable work, due or not."""
-    return bool(await executor.fetch(_SQL["anything_waits"]))
+    return bool(await _SQL["anything_waits"].fetch(executor))
 
 
 async def unrung(
     executor: Executor, cutoffs: Sequence[datetime | None], task_types: Collection[str], *, limit: int
 ) -> list[tuple[TaskId, Tier]]:
     """Mark as rung, and return, runnable work of these types that Redis does not seem to know."""
-    rows = await executor.fetch(_SQL["unrung"], list(cutoffs), limit, BOOST_PER_MINUTE, list(task_types))
+    rows = await _SQL["unrung"].fetch(executor, cutoffs=list(cutoffs), limit=limit, task_types=list(task_types))
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 
 async def waiting_lanes(executor: Executor, *, limit: int) -> dict[DocumentId, TaskId]:
     """Return the heads of lanes with a runnable head and nobody in them."""
-    rows = await executor.fetch(_SQL["waiting_lanes"], limit)
+    rows = await _SQL["waiting_lanes"].fetch(executor, limit=limit)
     return {DocumentId(row["document_id"]): TaskId(str(row["head"])) for row in rows}
 
 
 async def promote(executor: Executor, *, limit: int) -> tuple[int, list[tuple[TaskId, Tier]]]:
     """Make tasks whose time has come QUEUED; return how many, and those to ring."""
-    rows = await executor.fetch(_SQL["promote"], limit, BOOST_PER_MINUTE)
+    rows = await _SQL["promote"].fetch(executor, limit=limit)
     return len(rows), [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows if row["runnable"]]
 
 
 async def due_retries(executor: Executor, *, limit: int) -> list[tuple[TaskId, Tier]]:
     """Mark as rung, and return, retries that have become due."""
-    rows = await executor.fetch(_SQL["due_retries"], limit, BOOST_PER_MINUTE)
+    rows = await _SQL["due_retries"].fetch(executor, limit=limit)
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 
 async def next_due_seconds(executor: Executor) -> float | None:
     """Return how long until the next task becomes due; None when nothing is scheduled."""
-    (row,) = await executor.fetch(_SQL["next_due"])
+    (row,) = await _SQL["next_due"].fetch(executor)
     return None if row["seconds"] is None else float(row["seconds"])
 
 
@@ -59,10 +59,12 @@ async def prune(
     executor: Executor, *, after_seq: int, completed_seconds: float, failed_seconds: float, limit: int
 ) -> tuple[int | None, int]:
     """Remove old trees from a window; return where the window ends, and how many tasks went."""
-    (row,) = await executor.fetch(_SQL["prune"], after_seq, completed_seconds, failed_seconds, limit)
+    (row,) = await _SQL["prune"].fetch(
+        executor, after_seq=after_seq, completed_seconds=completed_seconds, failed_seconds=failed_seconds, limit=limit
+    )
     return row["until"], row["removed"]
 
 
 async def expire_keys(executor: Executor, *, after_seconds: float) -> int:
     """Forget idempotency keys whose task ended long enough ago; return how many."""
-    return len(await executor.fetch(_SQL["expire_keys"], after_seconds))
+    return len(await _SQL["expire_keys"].fetch(executor, after_seconds=after_seconds))

@@ -4,13 +4,13 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 import asyncpg
 from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId, parse_task_id
-from officeplane.domain.priority import BOOST_PER_MINUTE, TIERS, Tier
+from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
@@ -39,6 +39,41 @@ class Claimant:
     task_types: Sequence[str]
     may_take_suspect: bool
 
+    def values(self) -> "ClaimantValues":
+        """Return what every statement that claims is told of them."""
+        return {
+            "worker_id": self.worker_id,
+            "lease_seconds": self.lease_seconds,
+            "task_types": self.task_types,
+            "may_take_suspect": self.may_take_suspect,
+        }
+
+
+class ClaimantValues(TypedDict):
+    """What a statement is told of who claims."""
+
+    worker_id: WorkerId
+    lease_seconds: float
+    task_types: Sequence[str]
+    may_take_suspect: bool
+
+
+class LaneValues(TypedDict):
+    """The lanes of which the next heads are wanted, column by column."""
+
+    lane_document_ids: Sequence[DocumentId]
+    lane_claim_ids: Sequence[ClaimId]
+    lane_hold_ids: Sequence[HoldId]
+
+
+def lane_values(wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]]) -> LaneValues:
+    """Return the values for lanes, in the order given."""
+    return {
+        "lane_document_ids": [document_id for document_id, _, _ in wanted],
+        "lane_claim_ids": [claim_id for _, claim_id, _ in wanted],
+        "lane_hold_ids": [hold_id for _, _, hold_id in wanted],
+    }
+
 
 @dataclass(frozen=True, slots=True)
 class Polled:
@@ -61,7 +96,14 @@ async def poll(
     executor: Executor, *, limit: int, after_lane: str, lanes: int, task_types: Sequence[str], may_take_suspect: bool
 ) -> Polled:
     """Return hints straight from the ledger, most urgent first."""
-    rows = await executor.fetch(_SQL["poll"], limit, after_lane, lanes, task_types, may_take_suspect)
+    rows = await _SQL["poll"].fetch(
+        executor,
+        limit=limit,
+        after_lane=after_lane,
+        lanes=lanes,
+        task_types=task_types,
+        may_take_suspect=may_take_suspect,
+    )
     task_ids = [TaskId(str(row["id"])) for row in rows if row["id"] is not None]
     return Polled(task_ids, rows[0]["last_lane"] or "", rows[0]["limits"])
 
@@ -73,15 +115,12 @@ async def claim_hinted(
 
     Tasks of a type with declared limits can be had only if they are among the admitted.
     """
-    rows = await executor.fetch(
-        _SQL["claim_hinted"],
-        [task_id for task_id, _ in wanted],
-        [claim_id for _, claim_id in wanted],
-        who.worker_id,
-        who.lease_seconds,
-        who.task_types,
-        who.may_take_suspect,
-        list(admitted),
+    rows = await _SQL["claim_hinted"].fetch(
+        executor,
+        task_ids=[task_id for task_id, _ in wanted],
+        claim_ids=[claim_id for _, claim_id in wanted],
+        **who.values(),
+        admitted=list(admitted),
     )
     return Hinted(
         [
@@ -102,17 +141,7 @@ async def claim_lanes(
 ) -> list[ClaimedTask]:
     """Claim the heads of lanes; documents must be given in order, and limits hold as for `claim_hinted`."""
     try:
-        rows = await executor.fetch(
-            _SQL["claim_lanes"],
-            [document_id for document_id, _, _ in wanted],
-            [claim_id for _, claim_id, _ in wanted],
-            who.worker_id,
-            who.lease_seconds,
-            who.task_types,
-            who.may_take_suspect,
-            [hold_id for _, _, hold_id in wanted],
-            list(admitted),
-        )
+        rows = await _SQL["claim_lanes"].fetch(executor, **lane_values(wanted), **who.values(), admitted=list(admitted))
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
     return [claimed_task(row) for row in rows]
@@ -132,24 +161,27 @@ class Upcoming(NamedTuple):
 
 async def upcoming(executor: Executor, document_id: DocumentId, limit: int) -> list[Upcoming]:
     """Return what waits in a document's lane, in its order."""
-    rows = await executor.fetch(_SQL["upcoming"], document_id, limit)
+    rows = await _SQL["upcoming"].fetch(executor, document_id=document_id, limit=limit)
     return [Upcoming(TaskId(str(task_id)), *rest) for task_id, *rest in rows]
 
 
 async def recover(executor: Executor, worker_id: WorkerId, claim_ids: Iterable[ClaimId]) -> list[ClaimedTask]:
     """Return what a worker holds under claims whose answer it never heard."""
-    return [claimed_task(row) for row in await executor.fetch(_SQL["recover"], worker_id, list(claim_ids))]
+    return [
+        claimed_task(row)
+        for row in await _SQL["recover"].fetch(executor, worker_id=worker_id, claim_ids=list(claim_ids))
+    ]
 
 
 async def occupied(executor: Executor, document_ids: Iterable[DocumentId]) -> set[DocumentId]:
     """Return which of the documents have an occupant."""
-    rows = await executor.fetch(_SQL["occupied"], list(document_ids))
+    rows = await _SQL["occupied"].fetch(executor, document_ids=list(document_ids))
     return {DocumentId(row["document_id"]) for row in rows}
 
 
 async def lane_heads(executor: Executor, document_ids: Iterable[DocumentId]) -> list[tuple[TaskId, Tier]]:
     """Return the heads of lanes that could be claimed now."""
-    rows = await executor.fetch(_SQL["lane_heads"], list(document_ids), BOOST_PER_MINUTE)
+    rows = await _SQL["lane_heads"].fetch(executor, document_ids=list(document_ids))
     return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
 
 
@@ -157,33 +189,43 @@ async def renew(
     executor: Executor, claims: Collection[tuple[TaskId, ClaimId]], lease_seconds: float
 ) -> dict[TaskId, bool]:
     """Extend leases; the answer says of each task seen whether the claim still stands."""
-    rows = await executor.fetch(
-        _SQL["renew"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims], lease_seconds
+    rows = await _SQL["renew"].fetch(
+        executor,
+        task_ids=[task_id for task_id, _ in claims],
+        claim_ids=[claim_id for _, claim_id in claims],
+        lease_seconds=lease_seconds,
     )
     return {TaskId(str(row["id"])): row["stands"] for row in rows}
 
 
 async def cancelled(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]]) -> list[TaskId]:
     """Return which claims were asked to stop."""
-    rows = await executor.fetch(
-        _SQL["cancelled"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims]
+    rows = await _SQL["cancelled"].fetch(
+        executor, task_ids=[task_id for task_id, _ in claims], claim_ids=[claim_id for _, claim_id in claims]
     )
     return [TaskId(str(row["id"])) for row in rows]
 
 
 async def report_progress(executor: Executor, reports: Sequence[tuple[TaskId, ClaimId, str]]) -> None:
     """Store the latest progress of running attempts."""
-    await executor.fetch(_SQL["report_progress"], *map(list, zip(*reports, strict=True)))
+    await _SQL["report_progress"].fetch(
+        executor,
+        task_ids=[task_id for task_id, _, _ in reports],
+        claim_ids=[claim_id for _, claim_id, _ in reports],
+        progress=[progress_json for _, _, progress_json in reports],
+    )
 
 
 async def save_checkpoint(executor: Executor, task_id: TaskId, claim_id: ClaimId, value_json: str) -> bool:
     """Store a checkpoint; False when the claim was lost."""
-    return bool(await executor.fetch(_SQL["save_checkpoint"], task_id, claim_id, value_json))
+    return bool(
+        await _SQL["save_checkpoint"].fetch(executor, task_id=task_id, claim_id=claim_id, checkpoint=value_json)
+    )
 
 
 async def results_of_siblings(executor: Executor, parent_id: TaskId, keys: Iterable[str]) -> dict[str, JsonValue]:
     """Return the results of a batch's completed children, by key."""
-    rows = await executor.fetch(_SQL["results_of_siblings"], parent_id, list(keys))
+    rows = await _SQL["results_of_siblings"].fetch(executor, parent_id=parent_id, keys=list(keys))
     return {row["key"]: None if row["result"] is None else json.loads(row["result"]) for row in rows}
 
 
@@ -191,7 +233,7 @@ async def results_of_dependencies(executor: Executor, task_id: TaskId, names: It
     """Return the results of completed tasks by the names that a task has for them: keys of its DAG, or ids."""
     wanted = list(names)
     ids = {parsed: name for name in wanted if (parsed := parse_task_id(name)) is not None}
-    rows = await executor.fetch(_SQL["results_of_dependencies"], task_id, wanted, list(ids))
+    rows = await _SQL["results_of_dependencies"].fetch(executor, task_id=task_id, names=wanted, task_ids=list(ids))
     found: dict[str, JsonValue] = {}
     for row in rows:
         name: str = row["name"]

@@ -25,25 +25,25 @@ class Need(NamedTuple):
 
 async def insert(executor: Executor, dag_id: DagId, title: str | None, created_by: str | None) -> datetime:
     """Store a DAG whose tasks come in the same transaction; return when it was made."""
-    (row,) = await executor.fetch(_SQL["insert"], dag_id, title, created_by)
+    (row,) = await _SQL["insert"].fetch(executor, dag_id=dag_id, title=title, created_by=created_by)
     created_at: datetime = row["created_at"]
     return created_at
 
 
 async def lock(executor: Executor, dag_ids: Iterable[DagId]) -> None:
     """Lock DAGs in the order of their ids."""
-    await executor.fetch(_SQL["lock"], sorted(dag_ids))
+    await _SQL["lock"].fetch(executor, dag_ids=sorted(dag_ids))
 
 
 async def fetch(executor: Executor, dag_id: DagId) -> Dag | None:
     """Return a DAG without its tasks."""
-    rows = await executor.fetch(_SQL["fetch"], dag_id)
+    rows = await _SQL["fetch"].fetch(executor, dag_id=dag_id)
     return _dag(rows[0]) if rows else None
 
 
 async def page(executor: Executor, *, status: DagStatus | None, before: int, limit: int) -> list[Dag]:
     """Return the newest DAGs that fit, below a sequence number."""
-    return [_dag(row) for row in await executor.fetch(_SQL["page"], before, status, limit)]
+    return [_dag(row) for row in await _SQL["page"].fetch(executor, before=before, status=status, limit=limit)]
 
 
 async def tasks(executor: Executor, dag_id: DagId) -> list[DagTask]:
@@ -56,30 +56,30 @@ async def tasks(executor: Executor, dag_id: DagId) -> list[DagTask]:
             STATES[row["state"]],
             tuple(row["depends_on"]),
         )
-        for row in await executor.fetch(_SQL["tasks"], dag_id)
+        for row in await _SQL["tasks"].fetch(executor, dag_id=dag_id)
     ]
 
 
 async def unfinished(executor: Executor, dag_id: DagId) -> Tree:
     """Lock what is unfinished of a DAG and return it as the trees it is made of."""
-    return Tree(node(row) for row in await executor.fetch(_SQL["nodes"], dag_id))
+    return Tree(node(row) for row in await _SQL["nodes"].fetch(executor, dag_id=dag_id))
 
 
 async def unsettled(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, bool]:
     """Return the DAGs that may not have the status they should have, and whether a task of theirs can run."""
-    rows = await executor.fetch(_SQL["unsettled"], sorted(dag_ids))
+    rows = await _SQL["unsettled"].fetch(executor, dag_ids=sorted(dag_ids))
     return {DagId(str(row["id"])): row["can_run"] for row in rows}
 
 
 async def stalled(executor: Executor, *, after_seq: int, limit: int) -> tuple[int | None, list[DagId]]:
     """Return where a window of running DAGs ends, and which of them have no task that can run by itself."""
-    (row,) = await executor.fetch(_SQL["stalled"], after_seq, limit)
+    (row,) = await _SQL["stalled"].fetch(executor, after_seq=after_seq, limit=limit)
     return row["until"], [DagId(str(dag_id)) for dag_id in row["ids"]]
 
 
 async def tallies(executor: Executor, dag_ids: Iterable[DagId]) -> dict[DagId, tuple[Tally, bool]]:
     """Return what the tasks of DAGs add up to of which none can run by itself, and whether some wait for others."""
-    rows = await executor.fetch(_SQL["tally"], sorted(dag_ids))
+    rows = await _SQL["tally"].fetch(executor, dag_ids=sorted(dag_ids))
     return {
         DagId(str(row["id"])): (
             Tally(
@@ -103,34 +103,34 @@ async def needs(executor: Executor, dag_id: DagId) -> list[Need]:
             TaskId(str(row["id"])),
             STATES[row["state"]],
         )
-        for row in await executor.fetch(_SQL["needs"], dag_id)
+        for row in await _SQL["needs"].fetch(executor, dag_id=dag_id)
     ]
 
 
 async def judge(executor: Executor, found: Mapping[DagId, tuple[DagStatus, bool]]) -> list[DagId]:
     """Give DAGs the status found for them, and whether tasks of theirs are stuck; return those it was news to."""
-    rows = await executor.fetch(
-        _SQL["judge"],
-        list(found),
-        [status.value for status, _ in found.values()],
-        [is_stuck for _, is_stuck in found.values()],
+    rows = await _SQL["judge"].fetch(
+        executor,
+        dag_ids=list(found),
+        statuses=[status.value for status, _ in found.values()],
+        are_stuck=[is_stuck for _, is_stuck in found.values()],
     )
     return [DagId(str(row["id"])) for row in rows]
 
 
 async def request_cancel(executor: Executor, dag_id: DagId) -> None:
     """Note that a DAG is to be cancelled."""
-    await executor.fetch(_SQL["request_cancel"], dag_id)
+    await _SQL["request_cancel"].fetch(executor, dag_id=dag_id)
 
 
 async def forget_cancel(executor: Executor, task_id: TaskId) -> None:
     """Forget that the DAG of a task that is tried again was to be cancelled."""
-    await executor.fetch(_SQL["forget_cancel"], task_id)
+    await _SQL["forget_cancel"].fetch(executor, task_id=task_id)
 
 
 async def prune(executor: Executor, *, limit: int) -> int:
     """Remove DAGs of which no task is left and return how many."""
-    return len(await executor.fetch(_SQL["prune"], limit))
+    return len(await _SQL["prune"].fetch(executor, limit=limit))
 
 
 def _dag(row: Row) -> Dag:

@@ -34,17 +34,31 @@ class Alike:
 
 async def page(executor: Executor, wanted: LetterFilter, *, before: int, limit: int) -> list[DeadLetter]:
     """Return the newest letters that fit, below a sequence number."""
-    filters = (wanted.task_type, wanted.document_id, wanted.fingerprint, limit)
     if wanted.resolved is False:
-        rows = await executor.fetch(_SQL["unresolved_page"], before, *filters)
+        rows = await _SQL["unresolved_page"].fetch(
+            executor,
+            before=before,
+            task_type=wanted.task_type,
+            document_id=wanted.document_id,
+            fingerprint=wanted.fingerprint,
+            limit=limit,
+        )
     else:
-        rows = await executor.fetch(_SQL["page"], before, wanted.resolved, *filters)
+        rows = await _SQL["page"].fetch(
+            executor,
+            before=before,
+            resolved=wanted.resolved,
+            task_type=wanted.task_type,
+            document_id=wanted.document_id,
+            fingerprint=wanted.fingerprint,
+            limit=limit,
+        )
     return [letter_in(row) for row in rows]
 
 
 async def latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     """Return the letter of the task's latest generation that gave up."""
-    rows = await executor.fetch(_SQL["latest"], task_id)
+    rows = await _SQL["latest"].fetch(executor, task_id=task_id)
     return letter_in(rows[0]) if rows else None
 
 
@@ -52,8 +66,10 @@ async def of_generations(
     executor: Executor, generations: Collection[tuple[TaskId, int]]
 ) -> dict[tuple[TaskId, int], DeadLetter]:
     """Return those letters of generations of tasks that are still there."""
-    rows = await executor.fetch(
-        _SQL["of_generations"], [task_id for task_id, _ in generations], [generation for _, generation in generations]
+    rows = await _SQL["of_generations"].fetch(
+        executor,
+        task_ids=[task_id for task_id, _ in generations],
+        generations=[generation for _, generation in generations],
     )
     letters = map(letter_in, rows)
     return {(letter.task_id, letter.generation): letter for letter in letters}
@@ -61,7 +77,7 @@ async def of_generations(
 
 async def lock_latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     """Return it, locked until the transaction ends."""
-    rows = await executor.fetch(_SQL["lock_latest"], task_id)
+    rows = await _SQL["lock_latest"].fetch(executor, task_id=task_id)
     return letter_in(rows[0]) if rows else None
 
 
@@ -70,7 +86,7 @@ async def reviewed(executor: Executor, letters: Sequence[DeadLetter]) -> list[Re
     task_ids = list({letter.task_id for letter in letters})
     failures = await tasks.failures(executor, task_ids)
     decisions: dict[TaskId, list[Decided]] = {}
-    for row in await executor.fetch(_SQL["decisions"], task_ids) if task_ids else ():
+    for row in await _SQL["decisions"].fetch(executor, task_ids=task_ids) if task_ids else ():
         decisions.setdefault(TaskId(str(row["task_id"])), []).append(
             Decided(Decision(row["decision"]), row["decided_by"], row["decided_at"], row["note"], row["generation"])
         )
@@ -82,33 +98,41 @@ async def reviewed(executor: Executor, letters: Sequence[DeadLetter]) -> list[Re
 
 async def is_known(executor: Executor, fingerprint: str) -> bool:
     """Tell whether any letter has this fingerprint."""
-    return bool(await executor.fetch(_SQL["is_known"], fingerprint))
+    return bool(await _SQL["is_known"].fetch(executor, fingerprint=fingerprint))
 
 
 async def alike(executor: Executor, fingerprint: str, *, after: int, limit: int) -> list[Alike]:
     """Return unresolved letters of one fingerprint, the oldest after a sequence number first."""
-    rows = await executor.fetch(_SQL["alike"], fingerprint, after, limit)
+    rows = await _SQL["alike"].fetch(executor, fingerprint=fingerprint, after=after, limit=limit)
     return [Alike(row["seq"], TaskId(str(row["task_id"])), row["task_type"]) for row in rows]
 
 
 async def are_unresolved(executor: Executor, task_ids: Collection[TaskId]) -> bool:
     """Tell whether any of these tasks has a letter that is unresolved."""
-    return bool(await executor.fetch(_SQL["unresolved_among"], list(task_ids)))
+    return bool(await _SQL["unresolved_among"].fetch(executor, task_ids=list(task_ids)))
 
 
 async def resolve(executor: Executor, task_ids: Collection[TaskId], ruling: Ruling) -> None:
     """Resolve what letters these tasks still have."""
-    await executor.fetch(_SQL["resolve"], list(task_ids), str(ruling.decision), ruling.by, ruling.note)
+    await _SQL["resolve"].fetch(
+        executor, task_ids=list(task_ids), decision=str(ruling.decision), decided_by=ruling.by, note=ruling.note
+    )
 
 
 async def remark(executor: Executor, task_id: TaskId, ruling: Ruling, *, alerts: bool) -> None:
     """Record a decision that leaves the task's letter unresolved."""
-    await executor.fetch(_SQL["remark"], task_id, str(ruling.decision), ruling.by, ruling.note, alerts)
+    await _SQL["remark"].fetch(
+        executor, task_id=task_id, decision=str(ruling.decision), decided_by=ruling.by, note=ruling.note, alerts=alerts
+    )
 
 
 async def expire(executor: Executor, resolved_seconds: float, undecided_seconds: float, *, limit: int) -> int:
     """Forget letters that were resolved, or lay undecided, for so long; return how many."""
-    return len(await executor.fetch(_SQL["expire"], resolved_seconds, undecided_seconds, limit))
+    return len(
+        await _SQL["expire"].fetch(
+            executor, resolved_seconds=resolved_seconds, undecided_seconds=undecided_seconds, limit=limit
+        )
+    )
 
 
 async def write_awaited(executor: Executor, task_ids: Collection[TaskId], *, counted_by: str, alerts: bool) -> None:
@@ -116,12 +140,14 @@ async def write_awaited(executor: Executor, task_ids: Collection[TaskId], *, cou
 
     Raises `SerializationError` when the transaction's number is too low to tell of it.
     """
-    trees.none_younger(await executor.fetch(_SQL["write_awaited"], list(task_ids), alerts, counted_by))
+    trees.none_younger(
+        await _SQL["write_awaited"].fetch(executor, task_ids=list(task_ids), alerts=alerts, counted_by=counted_by)
+    )
 
 
 async def replace_payload(executor: Executor, task_id: TaskId, root_id: TaskId, payload_json: str) -> None:
     """Give a task that was reopened in this transaction another payload."""
-    await executor.fetch(_SQL["replace_payload"], task_id, payload_json, root_id)
+    await _SQL["replace_payload"].fetch(executor, task_id=task_id, payload=payload_json, root_id=root_id)
 
 
 def letter_in(row: Row) -> DeadLetter:

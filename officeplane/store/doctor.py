@@ -105,9 +105,9 @@ async def consultation(database_url: str) -> AsyncGenerator[Connection]:
 async def examine_server(connection: Connection) -> PostgresFacts:
     """Return how the server is set up; its clock is compared with the middle of the round trip."""
     asked = datetime.now(UTC)
-    row = await connection.fetchrow(_SQL["server"])
+    (row,) = await _SQL["server"].fetch(connection)
     answered = datetime.now(UTC)
-    facts = dict(row or {})
+    facts = dict(row)
     now = facts.pop("now")
     return PostgresFacts(**facts, clock_ahead_seconds=(now - asked - (answered - asked) / 2).total_seconds())
 
@@ -122,18 +122,18 @@ async def examine_schema(connection: Connection) -> SchemaFacts:
 
 async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFacts:
     """Return who works and what nobody does; the schema must be up to date."""
-    orphaned = await connection.fetch(_SQL["orphaned_types"], lease_seconds)
-    leaders = await connection.fetch(_SQL["leaders"])
-    overdue = await connection.fetchval(_SQL["overdue_leases"], lease_seconds)
-    unresolved = await connection.fetchrow(_SQL["unresolved_letters"])
-    undelivered = await connection.fetchval(_SQL["undelivered_alerts"], TRIES_OF_A_HICCUP)
-    held = await connection.fetch(_SQL["held_back"])
+    orphaned = await _SQL["orphaned_types"].fetch(connection, within_seconds=lease_seconds)
+    leaders = await _SQL["leaders"].fetch(connection)
+    (overdue,) = await _SQL["overdue_leases"].fetch(connection, for_seconds=lease_seconds)
+    unresolved = await _SQL["unresolved_letters"].fetch(connection)
+    (undelivered,) = await _SQL["undelivered_alerts"].fetch(connection, tries=TRIES_OF_A_HICCUP)
+    held = await _SQL["held_back"].fetch(connection)
     return PlaneFacts(
         workers=tuple(await alive(connection, lease_seconds)),
         orphaned_types={row["task_type"]: row["waiting"] for row in orphaned},
         leaders=tuple(Leader(**dict(row)) for row in leaders),
-        overdue_leases=overdue,
-        unresolved_letters=None if unresolved is None else UnresolvedLetters(**dict(unresolved)),
-        undelivered_alerts=undelivered,
+        overdue_leases=overdue["overdue"],
+        unresolved_letters=UnresolvedLetters(**dict(unresolved[0])) if unresolved else None,
+        undelivered_alerts=undelivered["alerts"],
         held_back={row["what"]: row["how"] for row in held},
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.ids import DocumentId, TaskId
@@ -53,24 +53,28 @@ async def create(
     executor: Executor, document_id: str, format: Format, title: str | None, created_by: str | None
 ) -> int | None:
     """Make a document and return the number its next revision follows; None when it exists."""
-    rows = await executor.fetch(_SQL["create"], document_id, format, title, created_by)
+    rows = await _SQL["create"].fetch(
+        executor, document_id=document_id, format=format, title=title, created_by=created_by
+    )
     return rows[0]["head"] if rows else None
 
 
 async def show(executor: Executor, document_id: str) -> Document | None:
     """Return a document."""
-    rows = await executor.fetch(_SQL["show"], document_id)
+    rows = await _SQL["show"].fetch(executor, document_id=document_id)
     return _document(rows[0]) if rows else None
 
 
 async def page(executor: Executor, *, before: int, limit: int, but_paused: bool = False) -> list[Document]:
     """Return the newest documents below a sequence number; those that are paused can be left out."""
-    return [_document(row) for row in await executor.fetch(_SQL["page"], before, limit, but_paused)]
+    return [
+        _document(row) for row in await _SQL["page"].fetch(executor, before=before, limit=limit, but_paused=but_paused)
+    ]
 
 
 async def paused(executor: Executor, *, before: int, limit: int) -> list[Document | PausedLane]:
     """Return what was paused last, below a sequence number of pauses, which those here have as theirs."""
-    rows = await executor.fetch(_SQL["paused"], before, limit)
+    rows = await _SQL["paused"].fetch(executor, before=before, limit=limit)
     return [
         _document(row)
         if row["format"] is not None
@@ -81,13 +85,13 @@ async def paused(executor: Executor, *, before: int, limit: int) -> list[Documen
 
 async def formats(executor: Executor, document_ids: Collection[str]) -> dict[str, Format]:
     """Return the formats of documents; those that are not there are left out."""
-    rows = await executor.fetch(_SQL["formats"], list(document_ids))
+    rows = await _SQL["formats"].fetch(executor, document_ids=list(document_ids))
     return {row["id"]: Format(row["format"]) for row in rows}
 
 
 async def lock(executor: Executor, document_ids: Iterable[str]) -> dict[DocumentId, int]:
     """Lock documents and return their heads; those that are not there are left out."""
-    rows = await executor.fetch(_SQL["lock"], sorted(set(document_ids)))
+    rows = await _SQL["lock"].fetch(executor, document_ids=sorted(set(document_ids)))
     return {DocumentId(row["id"]): row["head"] for row in rows}
 
 
@@ -95,26 +99,60 @@ async def revise(executor: Executor, revisions: Sequence[tuple[TaskId | None, Ne
     """Add revisions, with their pieces, and move the heads."""
     # Those of all documents together: a settlement's round trips are what a lane waits for.
     await _keep(executor, _pieces(new for _, new in revisions))
-    task_ids, documents, *columns = revision_columns(revisions)
-    await executor.fetch(_SQL["revise"], documents, columns[0], task_ids, *columns[1:])
+    await _SQL["revise"].fetch(executor, **revision_values(revisions))
 
 
-def revision_columns(revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> tuple[list[object], ...]:
-    """Return what is stored of revisions, column by column, in the order of their documents."""
-    rows = [
-        (
-            task_id, new.document_id, new.base, new.task_type, new.author, new.note, new.sha256, new.size,
-            new.recipe.encode(), new.title,
-        )
-        for task_id, new in sorted(revisions, key=lambda revision: revision[1].document_id)
-    ]  # fmt: skip
-    return tuple(map(list, zip(*rows, strict=True)))
+class RevisionValues(TypedDict):
+    """What is stored of revisions, column by column."""
+
+    revision_task_ids: Sequence[TaskId | None]
+    revision_document_ids: Sequence[str]
+    revision_task_types: Sequence[str | None]
+    bases: Sequence[int]
+    authors: Sequence[str | None]
+    notes: Sequence[str | None]
+    sha256s: Sequence[str]
+    sizes: Sequence[int]
+    recipes: Sequence[bytes]
+    titles: Sequence[str | None]
 
 
-def piece_columns(revisions: Iterable[NewRevision]) -> tuple[list[object], ...]:
-    """Return the pieces of revisions, column by column, in the one order in which they are kept."""
-    rows = sorted(_pieces(revisions))
-    return tuple(map(list, zip(*rows, strict=True))) if rows else ([], [], [])
+def revision_values(revisions: Iterable[tuple[TaskId | None, NewRevision]]) -> RevisionValues:
+    """Return the values for revisions, in the order of their documents."""
+    rows = sorted(revisions, key=lambda revision: revision[1].document_id)
+    return {
+        "revision_task_ids": [task_id for task_id, _ in rows],
+        "revision_document_ids": [new.document_id for _, new in rows],
+        "revision_task_types": [new.task_type for _, new in rows],
+        "bases": [new.base for _, new in rows],
+        "authors": [new.author for _, new in rows],
+        "notes": [new.note for _, new in rows],
+        "sha256s": [new.sha256 for _, new in rows],
+        "sizes": [new.size for _, new in rows],
+        "recipes": [new.recipe.encode() for _, new in rows],
+        "titles": [new.title for _, new in rows],
+    }
+
+
+class PieceValues(TypedDict):
+    """What is stored of pieces, column by column."""
+
+    piece_document_ids: Sequence[str]
+    piece_keys: Sequence[PieceKey]
+    pieces: Sequence[bytes]
+
+
+def piece_values(revisions: Iterable[NewRevision]) -> PieceValues:
+    """Return the values for the pieces of revisions, in the one order in which they are kept."""
+    return _piece_values(sorted(_pieces(revisions)))
+
+
+def _piece_values(rows: Sequence[tuple[str, PieceKey, bytes]]) -> PieceValues:
+    return {
+        "piece_document_ids": [document_id for document_id, _, _ in rows],
+        "piece_keys": [key for _, key, _ in rows],
+        "pieces": [piece for _, _, piece in rows],
+    }
 
 
 async def keep_pieces(executor: Executor, document_id: str, pieces: Mapping[PieceKey, bytes]) -> None:
@@ -134,21 +172,21 @@ async def _keep(executor: Executor, pieces: Iterable[tuple[str, PieceKey, bytes]
         batch.append(piece)
         size += len(piece[2])
         if size >= PIECES_AT_ONCE:
-            await executor.fetch(_SQL["keep_pieces"], *map(list, zip(*batch, strict=True)))
+            await _SQL["keep_pieces"].fetch(executor, **_piece_values(batch))
             batch, size = [], 0
     if batch:
-        await executor.fetch(_SQL["keep_pieces"], *map(list, zip(*batch, strict=True)))
+        await _SQL["keep_pieces"].fetch(executor, **_piece_values(batch))
 
 
 async def pieces(executor: Executor, document_id: str, keys: Sequence[PieceKey]) -> dict[PieceKey, bytes]:
     """Return stretches by key."""
-    rows = await executor.fetch(_SQL["pieces"], document_id, list(keys))
+    rows = await _SQL["pieces"].fetch(executor, document_id=document_id, keys=list(keys))
     return {PieceKey(row["key"]): row["bytes"] for row in rows}
 
 
 async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> Head | None:
     """Return what an edit starts from; None when there is no such document."""
-    rows = await executor.fetch(_SQL["head"], document_id, task_id)
+    rows = await _SQL["head"].fetch(executor, document_id=document_id, task_id=task_id)
     if not rows:
         return None
     (row,) = rows
@@ -165,7 +203,7 @@ async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> 
 
 async def revision(executor: Executor, document_id: str, number: int | None) -> Stored | None:
     """Return one revision, the head if none is named; None when it is not there."""
-    rows = await executor.fetch(_SQL["revision"], document_id, number)
+    rows = await _SQL["revision"].fetch(executor, document_id=document_id, revision=number)
     if not rows:
         return None
     return Stored(Format(rows[0]["format"]), _revision(rows[0]), Recipe.decode(rows[0]["recipe"]))
@@ -173,32 +211,37 @@ async def revision(executor: Executor, document_id: str, number: int | None) -> 
 
 async def history(executor: Executor, document_id: str, *, before: int, after: int, limit: int) -> list[Revision]:
     """Return revisions below one number and above another, newest first."""
-    return [_revision(row) for row in await executor.fetch(_SQL["history"], document_id, before, after, limit)]
+    return [
+        _revision(row)
+        for row in await _SQL["history"].fetch(
+            executor, document_id=document_id, before=before, after=after, limit=limit
+        )
+    ]
 
 
 async def title_as_of(executor: Executor, document_id: str, number: int) -> str | None:
     """Return what a document's file called itself as of a revision; none if nobody has looked."""
-    rows = await executor.fetch(_SQL["title_as_of"], document_id, number)
+    rows = await _SQL["title_as_of"].fetch(executor, document_id=document_id, revision=number)
     return rows[0]["title"] if rows else None
 
 
 async def stage_upload(executor: Executor, upload_id: str, document_id: str, upload: Upload) -> None:
     """Keep a file that waits for its turn."""
-    await executor.fetch(
-        _SQL["stage_upload"],
-        upload_id,
-        document_id,
-        upload.if_match,
-        upload.sha256,
-        upload.size,
-        upload.recipe.encode(),
-        upload.title,
+    await _SQL["stage_upload"].fetch(
+        executor,
+        upload_id=upload_id,
+        document_id=document_id,
+        if_match=upload.if_match,
+        sha256=upload.sha256,
+        size=upload.size,
+        recipe=upload.recipe.encode(),
+        title=upload.title,
     )
 
 
 async def upload(executor: Executor, upload_id: str, document_id: str) -> Upload | None:
     """Return a file that waits for its turn."""
-    rows = await executor.fetch(_SQL["upload"], upload_id, document_id)
+    rows = await _SQL["upload"].fetch(executor, upload_id=upload_id, document_id=document_id)
     if not rows:
         return None
     (row,) = rows
@@ -207,81 +250,86 @@ async def upload(executor: Executor, upload_id: str, document_id: str) -> Upload
 
 async def prune_uploads(executor: Executor, older_than_seconds: float) -> int:
     """Throw away uploads that became revisions a while ago, and return how many."""
-    return len(await executor.fetch(_SQL["prune_uploads"], older_than_seconds))
+    return len(await _SQL["prune_uploads"].fetch(executor, older_than_seconds=older_than_seconds))
 
 
 async def abandoned(executor: Executor, older_than_seconds: float, limit: int) -> list[str]:
     """Return documents with uploads that wait for nothing any more."""
-    return [row["document_id"] for row in await executor.fetch(_SQL["abandoned"], older_than_seconds, limit)]
+    return [
+        row["document_id"]
+        for row in await _SQL["abandoned"].fetch(executor, older_than_seconds=older_than_seconds, limit=limit)
+    ]
 
 
 async def prune_abandoned(executor: Executor, document_id: str, older_than_seconds: float) -> int:
     """Throw away a document's uploads that wait for nothing any more, and return how many."""
-    return len(await executor.fetch(_SQL["prune_abandoned"], older_than_seconds, document_id))
+    return len(
+        await _SQL["prune_abandoned"].fetch(executor, older_than_seconds=older_than_seconds, document_id=document_id)
+    )
 
 
 async def hold(executor: Executor, document_id: str) -> bool:
     """Keep a document's pieces from being collected until the transaction ends; False when there is none."""
-    return bool(await executor.fetch(_SQL["hold"], document_id))
+    return bool(await _SQL["hold"].fetch(executor, document_id=document_id))
 
 
 async def lock_out(executor: Executor, document_id: str) -> bool:
     """Let nobody add to a document, deleted or not, until the transaction ends; False when somebody is about to."""
-    return bool(await executor.fetch(_SQL["lock_out"], document_id))
+    return bool(await _SQL["lock_out"].fetch(executor, document_id=document_id))
 
 
 async def piece_keys(executor: Executor, document_id: str) -> frozenset[PieceKey]:
     """Return which pieces there are of a document."""
-    return frozenset(PieceKey(row["key"]) for row in await executor.fetch(_SQL["piece_keys"], document_id))
+    return frozenset(PieceKey(row["key"]) for row in await _SQL["piece_keys"].fetch(executor, document_id=document_id))
 
 
 async def named_after(
     executor: Executor, document_id: str, revision: int, limit: int
 ) -> dict[int, frozenset[PieceKey]]:
     """Return the pieces that revisions above a number name, so many of them in order."""
-    rows = await executor.fetch(_SQL["recipes_after"], document_id, revision, limit)
+    rows = await _SQL["recipes_after"].fetch(executor, document_id=document_id, revision=revision, limit=limit)
     return {row["revision"]: frozenset(Recipe.decode(row["recipe"]).keys) for row in rows}
 
 
 async def named_by_uploads(executor: Executor, document_id: str) -> frozenset[PieceKey]:
     """Return the pieces that files name which wait for their turn."""
-    rows = await executor.fetch(_SQL["recipes_of_uploads"], document_id)
+    rows = await _SQL["recipes_of_uploads"].fetch(executor, document_id=document_id)
     return frozenset(key for row in rows for key in Recipe.decode(row["recipe"]).keys)
 
 
 async def drop_pieces(executor: Executor, document_id: str, keys: Collection[PieceKey]) -> None:
     """Remove pieces of a document."""
-    await executor.fetch(_SQL["drop_pieces"], document_id, list(keys))
+    await _SQL["drop_pieces"].fetch(executor, document_id=document_id, keys=list(keys))
 
 
 async def forget_deleted(executor: Executor, older_than_seconds: float, limit: int) -> int:
     """Forget documents that were deleted long ago, and return how many."""
-    return len(await executor.fetch(_SQL["forget_deleted"], older_than_seconds, limit))
+    return len(await _SQL["forget_deleted"].fetch(executor, older_than_seconds=older_than_seconds, limit=limit))
 
 
 async def remember_conditions(executor: Executor, conditions: Sequence[Condition]) -> None:
     """Keep what edits were based on."""
-    await executor.fetch(
-        _SQL["remember_conditions"],
-        [condition.task_id for condition in conditions],
-        [condition.base_revision for condition in conditions],
-        [condition.on_conflict for condition in conditions],
+    await _SQL["remember_conditions"].fetch(
+        executor,
+        task_ids=[condition.task_id for condition in conditions],
+        base_revisions=[condition.base_revision for condition in conditions],
+        on_conflicts=[condition.on_conflict for condition in conditions],
     )
 
 
 async def waiting(executor: Executor, document_id: str) -> list[TaskId]:
     """Return the unfinished tasks of a lane, the last first."""
-    return [TaskId(str(row["id"])) for row in await executor.fetch(_SQL["waiting"], document_id)]
+    return [TaskId(str(row["id"])) for row in await _SQL["waiting"].fetch(executor, document_id=document_id)]
 
 
 async def delete(executor: Executor, document_id: str) -> bool:
     """Delete a document with its history; its numbers stay taken. False when there is none."""
-    if not await executor.fetch(_SQL["delete"], document_id):
+    if not await _SQL["delete"].fetch(executor, document_id=document_id):
         return False
-    await executor.fetch(_SQL["end_pause"], document_id)
-    await executor.fetch(_SQL["forget_revisions"], document_id)
-    await executor.fetch(_SQL["forget_pieces"], document_id)
-    await executor.fetch(_SQL["forget_uploads"], document_id)
+    await _SQL["end_pause"].fetch(executor, document_id=document_id)
+    await _SQL["forget_revisions"].fetch(executor, document_id=document_id)
+    await _SQL["forget_pieces"].fetch(executor, document_id=document_id)
+    await _SQL["forget_uploads"].fetch(executor, document_id=document_id)
     return True
 
 

@@ -5,7 +5,6 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
-from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.store import trees
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
@@ -45,23 +44,25 @@ class Doomed(NamedTuple):
 
 async def lock(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
     """Lock dependencies until the transaction ends, mark them as waited for, and return their states."""
-    rows = await executor.fetch(_SQL["lock"], sorted(set(task_ids)))
+    rows = await _SQL["lock"].fetch(executor, task_ids=sorted(set(task_ids)))
     return {TaskId(str(row["id"])): STATES[row["state"]] for row in rows}
 
 
 async def given_up(executor: Executor, task_ids: Iterable[TaskId]) -> set[TaskId]:
     """Return which of these tasks have failed and will not be tried again, as somebody has decided."""
-    return {TaskId(str(row["id"])) for row in await executor.fetch(_SQL["given_up"], sorted(set(task_ids)))}
+    return {TaskId(str(row["id"])) for row in await _SQL["given_up"].fetch(executor, task_ids=sorted(set(task_ids)))}
 
 
 async def insert(executor: Executor, edges: Collection[tuple[TaskId, TaskId]]) -> None:
     """Store edges, each from a task to what it depends on."""
-    await executor.fetch(_SQL["insert"], *map(list, zip(*edges, strict=True)))
+    await _SQL["insert"].fetch(
+        executor, task_ids=[task_id for task_id, _ in edges], depends_on=[depends_on for _, depends_on in edges]
+    )
 
 
 async def of_tasks(executor: Executor, task_ids: Iterable[TaskId]) -> list[Edge]:
     """Return what tasks depend on."""
-    rows = await executor.fetch(_SQL["of_tasks"], list(task_ids))
+    rows = await _SQL["of_tasks"].fetch(executor, task_ids=list(task_ids))
     return [
         Edge(
             TaskId(str(row["task_id"])),
@@ -74,7 +75,7 @@ async def of_tasks(executor: Executor, task_ids: Iterable[TaskId]) -> list[Edge]
 
 async def around(executor: Executor, task_ids: Collection[TaskId], *, completed: bool) -> Around:
     """Return what the ends of tasks may touch: of completed ones the next, of others whatever waits for them."""
-    rows = await executor.fetch(_SQL["near"] if completed else _SQL["far"], list(task_ids))
+    rows = await (_SQL["near"] if completed else _SQL["far"]).fetch(executor, task_ids=list(task_ids))
     return Around(
         {DagId(str(row["dag_id"])) for row in rows if row["dag_id"] is not None},
         {TaskId(str(row["root_id"])) for row in rows if row["root_id"] is not None},
@@ -86,13 +87,13 @@ async def release(executor: Executor, completed: Collection[TaskId]) -> list[Mov
 
     Raises `SerializationError` when the transaction's number is too low to tell of it.
     """
-    rows = await executor.fetch(_SQL["release"], list(completed), BOOST_PER_MINUTE)
+    rows = await _SQL["release"].fetch(executor, task_ids=list(completed))
     return await trees.begun(executor, trees.none_younger(rows))
 
 
 async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doomed]:
     """Return what waits, however indirectly, for tasks that are cancelled."""
-    rows = await executor.fetch(_SQL["doomed"], list(cancelled))
+    rows = await _SQL["doomed"].fetch(executor, task_ids=list(cancelled))
     return [
         Doomed(
             TaskId(str(row["id"])),
@@ -106,21 +107,21 @@ async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doom
 
 async def forsaken(executor: Executor, cancelled: Collection[TaskId]) -> list[TaskId]:
     """Return what cancelled tasks have spawned and waited for."""
-    rows = await executor.fetch(_SQL["forsaken"], list(cancelled))
+    rows = await _SQL["forsaken"].fetch(executor, task_ids=list(cancelled))
     return [TaskId(str(row["id"])) for row in rows]
 
 
 async def forget_spawned(executor: Executor, task_ids: Iterable[TaskId]) -> None:
     """Let tasks no longer depend on what they have spawned: whoever runs again waits again."""
-    await executor.fetch(_SQL["forget_spawned"], list(task_ids))
+    await _SQL["forget_spawned"].fetch(executor, task_ids=list(task_ids))
 
 
 async def overdue(executor: Executor, *, after_seq: int, limit: int) -> tuple[int | None, list[TaskId]]:
     """Return where a window of waiting tasks ends, and which of them wait for nothing."""
-    (row,) = await executor.fetch(_SQL["overdue"], after_seq, limit)
+    (row,) = await _SQL["overdue"].fetch(executor, after_seq=after_seq, limit=limit)
     return row["until"], [TaskId(str(task_id)) for task_id in row["ids"]]
 
 
 async def recount(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:
     """Take from tasks the blockers of dependencies of which none is left, and return what became QUEUED."""
-    return await trees.begun(executor, await executor.fetch(_SQL["recount"], list(task_ids), BOOST_PER_MINUTE))
+    return await trees.begun(executor, await _SQL["recount"].fetch(executor, task_ids=list(task_ids)))

@@ -14,7 +14,7 @@ LAST_OF_TRANSACTION: Final = 10**18 - 1
 async def after(executor: Executor, position: EventPosition, *, rows: int) -> tuple[list[Event], EventPosition]:
     """Return the events after a position, and the position to go on from."""
     whole_row = position.row if position.index == END_OF_ROW else position.row - 1
-    found = await executor.fetch(_SQL["after"], str(position.xid), whole_row, rows)
+    found = await _SQL["after"].fetch(executor, xid=str(position.xid), row=whole_row, limit=rows)
     events = [
         Event(
             EventPosition(int(row["xid"]), row["id"], index),
@@ -35,7 +35,7 @@ async def after(executor: Executor, position: EventPosition, *, rows: int) -> tu
 
 async def horizon(executor: Executor) -> EventPosition:
     """Return the position after everything that has happened so far."""
-    (row,) = await executor.fetch(_SQL["horizon"])
+    (row,) = await _SQL["horizon"].fetch(executor)
     return EventPosition(int(row["xid"]) - 1, LAST_OF_TRANSACTION)
 
 
@@ -44,10 +44,10 @@ async def is_held(executor: Executor, position: EventPosition) -> bool:
     if position.row == LAST_OF_TRANSACTION:
         # A horizon, read a moment ago; there may have been no event yet to compare it with.
         return True
-    (row,) = await executor.fetch(_SQL["is_held"], str(position.xid), position.row)
+    (row,) = await _SQL["is_held"].fetch(executor, xid=str(position.xid), row=position.row)
     return bool(row["held"])
 
 
 async def prune(executor: Executor, *, older_than_seconds: float, limit: int) -> int:
     """Remove old events and return how many."""
-    return len(await executor.fetch(_SQL["prune"], older_than_seconds, limit))
+    return len(await _SQL["prune"].fetch(executor, older_than_seconds=older_than_seconds, limit=limit))

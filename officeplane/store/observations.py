@@ -13,21 +13,21 @@ _SQL: Final = load("observations")
 
 async def add(executor: Executor, worker_id: WorkerId, report: int, observed: Sequence[Observed]) -> None:
     """Add a worker's report, once; the reports of a worker are numbered upward."""
-    await executor.fetch(
-        _SQL["add"],
-        worker_id,
-        report,
-        [one.bucket.measure for one in observed],
-        [one.bucket.task_type for one in observed],
-        [one.bucket.up_to for one in observed],
-        [one.times for one in observed],
-        [one.seconds for one in observed],
+    await _SQL["add"].fetch(
+        executor,
+        counted_by=worker_id,
+        report=report,
+        measures=[one.bucket.measure for one in observed],
+        task_types=[one.bucket.task_type for one in observed],
+        up_tos=[one.bucket.up_to for one in observed],
+        counts=[one.times for one in observed],
+        seconds=[one.seconds for one in observed],
     )
 
 
 async def totals(executor: Executor) -> list[Observed]:
     """Return what all workers have measured since the installation began, by bucket upward."""
-    rows = await executor.fetch(_SQL["totals"])
+    rows = await _SQL["totals"].fetch(executor)
     return [
         Observed(Bucket(Measure(row["measure"]), row["task_type"], row["up_to"]), row["count"], row["seconds"])
         for row in rows
@@ -36,4 +36,4 @@ async def totals(executor: Executor) -> list[Observed]:
 
 async def fold(executor: Executor) -> None:
     """Put what workers measured that are off the list into one row for each bucket."""
-    await executor.fetch(_SQL["fold"])
+    await _SQL["fold"].fetch(executor)

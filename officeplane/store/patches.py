@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.patch import Change
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.priority import Tier
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -23,14 +23,13 @@ class Rehung(NamedTuple):
 
 async def apply(executor: Executor, changes: Sequence[Change]) -> list[Rehung]:
     """Change tasks of a locked tree; return those to ring, which became due or went to another tier."""
-    rows = await executor.fetch(
-        _SQL["apply"],
-        BOOST_PER_MINUTE,
-        [change.id for change in changes],
-        [change.title for change in changes],
-        [json.dumps(change.tags) for change in changes],
-        [change.priority for change in changes],
-        [change.deadline for change in changes],
-        [change.run_at for change in changes],
+    rows = await _SQL["apply"].fetch(
+        executor,
+        task_ids=[change.id for change in changes],
+        titles=[change.title for change in changes],
+        tags=[json.dumps(change.tags) for change in changes],
+        priorities=[change.priority for change in changes],
+        deadlines=[change.deadline for change in changes],
+        run_ats=[change.run_at for change in changes],
     )
     return [Rehung(TaskId(str(row["id"])), Tier(row["tier"]), Tier(row["tier_before"])) for row in rows]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from officeplane.domain.ids import TaskId
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier, Urgency
+from officeplane.domain.priority import Tier, Urgency
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -13,17 +13,17 @@ _SQL: Final = load("ranks")
 
 async def moved(executor: Executor, *, at_least: float, limit: int) -> list[TaskId]:
     """Return tasks that by now belong elsewhere by so much, those that have moved furthest first."""
-    return [TaskId(str(row["id"])) for row in await executor.fetch(_SQL["moved"], BOOST_PER_MINUTE, at_least, limit)]
+    return [TaskId(str(row["id"])) for row in await _SQL["moved"].fetch(executor, at_least=at_least, limit=limit)]
 
 
 async def rank_anew(executor: Executor, task_ids: Collection[TaskId]) -> tuple[int, list[tuple[TaskId, Tier]]]:
     """Move tasks to where they belong; return how many moved, and those that rose to another tier."""
-    return _ranked(await executor.fetch(_SQL["rank_anew"], BOOST_PER_MINUTE, list(task_ids)))
+    return _ranked(await _SQL["rank_anew"].fetch(executor, task_ids=list(task_ids)))
 
 
 async def urgencies(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Urgency]:
     """Return what makes tasks urgent."""
-    rows = await executor.fetch(_SQL["urgencies"], list(task_ids))
+    rows = await _SQL["urgencies"].fetch(executor, task_ids=list(task_ids))
     return {TaskId(str(row["id"])): Urgency(row["priority"], row["deadline"], row["boost_per_minute"]) for row in rows}
 
 
@@ -36,14 +36,14 @@ class Place(NamedTuple):
 
 async def lifting(executor: Executor, *, limit: int) -> dict[TaskId, float]:
     """Return the ranks of tasks that wait behind less urgent work, the most urgent first."""
-    rows = await executor.fetch(_SQL["lifting"], BOOST_PER_MINUTE, limit)
+    rows = await _SQL["lifting"].fetch(executor, limit=limit)
     return {TaskId(str(row["id"])): row["rank"] for row in rows}
 
 
 async def ahead(executor: Executor, places: Collection[Place]) -> list[tuple[Place, Place]]:
     """Return the next step of what places wait for: each with the place that waits for it."""
-    rows = await executor.fetch(
-        _SQL["ahead"], [place.task_id for place in places], [place.is_whole for place in places]
+    rows = await _SQL["ahead"].fetch(
+        executor, task_ids=[place.task_id for place in places], are_whole=[place.is_whole for place in places]
     )
     return [
         (
@@ -61,8 +61,13 @@ async def inherit(
 
     Return how many moved by as much as asked for, and those that rose to another tier.
     """
-    rows = await executor.fetch(
-        _SQL["inherit"], BOOST_PER_MINUTE, list(lifted), list(lifted.values()), list(keeping), at_least, limit
+    rows = await _SQL["inherit"].fetch(
+        executor,
+        task_ids=list(lifted),
+        ranks=list(lifted.values()),
+        keeping=list(keeping),
+        at_least=at_least,
+        limit=limit,
     )
     return _ranked(rows)
 

@@ -43,9 +43,7 @@ async def admit_app(owner_url: str, app_url: str) -> None:
 
 
 async def _make_role(connection: Connection, role: str, password: str) -> None:
-    known = await connection.fetchrow(_SQL["role"], role)
-    if known is None:
-        raise AssertionError("the query gives one row, always")
+    (known,) = await _SQL["role"].fetch(connection, role=role)
     if known["is_us"]:
         message = f"the owner and the app are the same role, {role}: give OFFICEPLANE_DATABASE_URL one of its own"
         raise RoleError(message)

@@ -1,8 +1,8 @@
 """Settlements in the ledger: the one way an attempt ends."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict, TypeVar
 
 import asyncpg
 
@@ -13,13 +13,13 @@ from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.store import documents
-from officeplane.store.claims import Claimant, LaneRaceError, claimed_task
+from officeplane.store.claims import Claimant, LaneRaceError, claimed_task, lane_values
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("settlements")
-_OF_FAILURES: Final = frozenset({"fingerprint", "alerts"})
 OCCUPANT: Final = "tasks_occupant"
+_Value = TypeVar("_Value")
 
 
 class Settled(NamedTuple):
@@ -58,18 +58,16 @@ async def settle(
     only_lapsed: bool = False,
 ) -> list[Settled]:
     """End attempts whose claim stands; those that were lost are left out."""
-    rows = await executor.fetch(
-        _SQL["settle"],
-        *_columns(verdicts),
-        only_lapsed,
-        counted_by,
+    rows = await _SQL["settle"].fetch(
+        executor, **_verdict_values(verdicts), only_lapsed=only_lapsed, counted_by=counted_by
     )
     return [_settled(row) for row in rows]
 
 
 async def settle_well(executor: Executor, verdicts: Sequence[Verdict], *, counted_by: str) -> list[Settled]:
     """Do what `settle` does, for attempts of which none failed; those that others wait for are left out."""
-    return [_settled(row) for row in await executor.fetch(_SQL["settle_well"], *_well(verdicts), counted_by)]
+    rows = await _SQL["settle_well"].fetch(executor, **_outcome_values(verdicts), counted_by=counted_by)
+    return [_settled(row) for row in rows]
 
 
 async def settle_and_claim(
@@ -82,15 +80,12 @@ async def settle_and_claim(
 ) -> tuple[list[Settled], list[ClaimedTask]]:
     """Do what `settle_well` does and claim what follows in these lanes, in one commit; raises `LaneRaceError`."""
     try:
-        rows = await executor.fetch(
-            _SQL["settle_and_claim"],
-            *_well(verdicts),
-            counted_by,
-            *map(list, zip(*sorted(wanted), strict=True)),
-            who.worker_id,
-            who.lease_seconds,
-            who.task_types,
-            who.may_take_suspect,
+        rows = await _SQL["settle_and_claim"].fetch(
+            executor,
+            **_outcome_values(verdicts),
+            counted_by=counted_by,
+            **lane_values(sorted(wanted)),
+            **who.values(),
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
@@ -144,18 +139,15 @@ async def settle_edits(
     Riders end with the attempts before them, as far as they are still next in their lanes.
     """
     try:
-        rows = await executor.fetch(
-            _SQL["settle_edits"],
-            *_well(verdicts),
-            counted_by,
-            *(map(list, zip(*sorted(wanted), strict=True)) if wanted else ([], [], [])),
-            who.worker_id,
-            who.lease_seconds,
-            who.task_types,
-            who.may_take_suspect,
-            *documents.revision_columns(list(revisions.items())),
-            *documents.piece_columns(revisions.values()),
-            *_rider_columns(riders),
+        rows = await _SQL["settle_edits"].fetch(
+            executor,
+            **_outcome_values(verdicts),
+            counted_by=counted_by,
+            **lane_values(sorted(wanted)),
+            **who.values(),
+            **documents.revision_values(revisions.items()),
+            **documents.piece_values(revisions.values()),
+            **_rider_values(riders),
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         if error.constraint_name != OCCUPANT:
@@ -170,23 +162,25 @@ async def settle_edits(
 
 async def suspend(executor: Executor, task: ClaimedTask, spawned_id: TaskId, *, counted_by: str) -> Settled | None:
     """End an attempt that waits for a task it has spawned; None when its claim was lost, or it was asked to stop."""
-    rows = await executor.fetch(_SQL["suspend"], task.id, task.claim_id, spawned_id, counted_by)
+    rows = await _SQL["suspend"].fetch(
+        executor, task_id=task.id, claim_id=task.claim_id, spawned_id=spawned_id, counted_by=counted_by
+    )
     return _settled(rows[0]) if rows else None
 
 
 async def ask_to_stop(executor: Executor, task: ClaimedTask, reason: str) -> None:
     """Ask an attempt to stop, if its claim stands."""
-    await executor.fetch(_SQL["ask_to_stop"], task.id, task.claim_id, reason)
+    await _SQL["ask_to_stop"].fetch(executor, task_id=task.id, claim_id=task.claim_id, reason=reason)
 
 
 async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted_by: str) -> None:
     """Count attempts that were lost before they could be settled."""
-    await executor.fetch(_SQL["count_fenced"], counted_by, task_types)
+    await _SQL["count_fenced"].fetch(executor, counted_by=counted_by, task_types=task_types)
 
 
 async def rate_limits(executor: Executor, task_ids: Sequence[TaskId]) -> dict[TaskId, int]:
     """Return how many rate limits in a row tasks have met with their last failures; who met none is left out."""
-    rows = await executor.fetch(_SQL["rate_limits"], task_ids)
+    rows = await _SQL["rate_limits"].fetch(executor, task_ids=task_ids)
     return {TaskId(str(row["task_id"])): row["n"] for row in rows}
 
 
@@ -200,31 +194,89 @@ class Standing:
 
 async def standing(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]]) -> dict[TaskId, Standing]:
     """Return the claims that stand: still open, or ended by their owner."""
-    rows = await executor.fetch(
-        _SQL["standing"], [task_id for task_id, _ in claims], [claim_id for _, claim_id in claims]
+    rows = await _SQL["standing"].fetch(
+        executor, task_ids=[task_id for task_id, _ in claims], claim_ids=[claim_id for _, claim_id in claims]
     )
     return {TaskId(str(row["id"])): Standing(_settled(row), row["open"]) for row in rows}
 
 
 async def lapsed(executor: Executor, heartbeat_seconds: float) -> list[LapsedClaim]:
     """Return attempts whose lease ran out."""
-    return [_lapsed(row) for row in await executor.fetch(_SQL["lapsed"], heartbeat_seconds)]
+    return [_lapsed(row) for row in await _SQL["lapsed"].fetch(executor, heartbeat_seconds=heartbeat_seconds)]
 
 
-def _columns(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
-    """Yield the columns of the statement; one without a value is sent empty, which `unnest` fills with nulls."""
-    for name, column in zip(Verdict._fields, zip(*sorted(verdicts), strict=True), strict=True):
-        yield [] if name in _OF_FAILURES and not any(column) else column
+class _OutcomeValues(TypedDict):
+    """How attempts ended that did not fail, column by column."""
+
+    task_ids: Sequence[TaskId]
+    claim_ids: Sequence[ClaimId]
+    states: Sequence[TaskState]
+    results: Sequence[str | None]
 
 
-def _well(verdicts: Sequence[Verdict]) -> Iterator[Sequence[object]]:
-    """Yield the columns that verdicts have which are no failures."""
-    yield from zip(*((v.task_id, v.claim_id, v.state, v.result_json) for v in sorted(verdicts)), strict=True)
+def _outcome_values(verdicts: Sequence[Verdict]) -> _OutcomeValues:
+    ordered = sorted(verdicts)
+    return {
+        "task_ids": [verdict.task_id for verdict in ordered],
+        "claim_ids": [verdict.claim_id for verdict in ordered],
+        "states": [verdict.state for verdict in ordered],
+        "results": [verdict.result_json for verdict in ordered],
+    }
 
 
-def _rider_columns(riders: Sequence[Rider]) -> Iterator[Sequence[object]]:
-    rows = [(r.leader_id, r.place, r.task_id, r.claim_id, r.version, r.result_json, r.seconds) for r in riders]
-    yield from zip(*rows, strict=True) if rows else [()] * 7
+class _VerdictValues(_OutcomeValues):
+    """How attempts ended of which some failed, column by column."""
+
+    errors: Sequence[str | None]
+    delays_seconds: Sequence[float]
+    charged: Sequence[bool]
+    crashed: Sequence[bool]
+    poisoned: Sequence[bool]
+    fingerprints: Sequence[str | None]
+    alerts: Sequence[bool | None]
+
+
+def _verdict_values(verdicts: Sequence[Verdict]) -> _VerdictValues:
+    ordered = sorted(verdicts)
+    return {
+        **_outcome_values(ordered),
+        "errors": [verdict.error_json for verdict in ordered],
+        "delays_seconds": [verdict.delay_seconds for verdict in ordered],
+        "charged": [verdict.charged for verdict in ordered],
+        "crashed": [verdict.crashed for verdict in ordered],
+        "poisoned": [verdict.poisoned for verdict in ordered],
+        # Without a value they are sent empty, which `unnest` fills with nulls.
+        "fingerprints": _unless_empty([verdict.fingerprint for verdict in ordered]),
+        "alerts": _unless_empty([verdict.alerts for verdict in ordered]),
+    }
+
+
+def _unless_empty(column: list[_Value]) -> list[_Value]:
+    return column if any(column) else []
+
+
+class _RiderValues(TypedDict):
+    """Edits that were done before their turn, column by column."""
+
+    rider_leader_ids: Sequence[TaskId]
+    rider_places: Sequence[int]
+    rider_task_ids: Sequence[TaskId]
+    rider_claim_ids: Sequence[ClaimId]
+    rider_versions: Sequence[str]
+    rider_results: Sequence[str]
+    rider_seconds: Sequence[float]
+
+
+def _rider_values(riders: Sequence[Rider]) -> _RiderValues:
+    return {
+        "rider_leader_ids": [rider.leader_id for rider in riders],
+        "rider_places": [rider.place for rider in riders],
+        "rider_task_ids": [rider.task_id for rider in riders],
+        "rider_claim_ids": [rider.claim_id for rider in riders],
+        "rider_versions": [rider.version for rider in riders],
+        "rider_results": [rider.result_json for rider in riders],
+        "rider_seconds": [rider.seconds for rider in riders],
+    }
 
 
 def _settled(row: Row) -> Settled:

@@ -46,18 +46,18 @@ class Extent(NamedTuple):
 
 async def look(executor: Executor, task_id: TaskId, claim_id: ClaimId, key: str) -> Spawner | None:
     """Return a task that spawns, with what its key led to; None when there is no such task."""
-    rows = await executor.fetch(_SQL["look"], task_id, claim_id, key)
+    rows = await _SQL["look"].fetch(executor, task_id=task_id, claim_id=claim_id, key=key)
     return _spawner(rows[0]) if rows else None
 
 
 async def lock(executor: Executor, task_id: TaskId) -> None:
     """Keep a task's attempt from ending until the transaction does."""
-    await executor.fetch(_SQL["lock"], task_id)
+    await _SQL["lock"].fetch(executor, task_id=task_id)
 
 
 async def extent(executor: Executor, task_id: TaskId, *, depth_max: int) -> Extent:
     """Return how much a task has spawned, and how deep it stands itself."""
-    (row,) = await executor.fetch(_SQL["extent"], task_id, depth_max)
+    (row,) = await _SQL["extent"].fetch(executor, task_id=task_id, depth_max=depth_max)
     return Extent(row["spawned"], row["depth"])
 
 
@@ -65,23 +65,25 @@ async def remember(
     executor: Executor, task: ClaimedTask, key: str, spawned: TaskId, generation: int, request_hash: bytes
 ) -> None:
     """Keep what was spawned under a key."""
-    await executor.fetch(_SQL["remember"], task.id, key, spawned, generation, request_hash)
+    await _SQL["remember"].fetch(
+        executor, spawned_by=task.id, key=key, task_id=spawned, generation=generation, request_hash=request_hash
+    )
 
 
 async def needs_others(executor: Executor, task_id: TaskId) -> bool:
     """Tell whether a task depends on others, or has some below it that may."""
-    (row,) = await executor.fetch(_SQL["needs_others"], task_id)
+    (row,) = await _SQL["needs_others"].fetch(executor, task_id=task_id)
     return bool(row["needs_others"])
 
 
 async def take_turn(executor: Executor) -> None:
     """Be the only one that looks for a circle, until the transaction ends."""
-    await executor.fetch(_SQL["take_turn"])
+    await _SQL["take_turn"].fetch(executor)
 
 
 async def leads_back(executor: Executor, task_id: TaskId, waiting: TaskId) -> bool:
     """Tell whether a task needs, however indirectly, the one that is to wait for it."""
-    (row,) = await executor.fetch(_SQL["leads_back"], task_id, waiting)
+    (row,) = await _SQL["leads_back"].fetch(executor, task_id=task_id, waiting_id=waiting)
     return bool(row["leads_back"])
 
 

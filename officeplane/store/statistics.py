@@ -32,35 +32,35 @@ class Counter:
 
 async def counts(executor: Executor) -> list[Count]:
     """Return how many tasks are in each state, by tier."""
-    rows = await executor.fetch(_SQL["counts"])
+    rows = await _SQL["counts"].fetch(executor)
     return [Count(TaskState(row["state"]), Tier(row["tier"]), row["count"]) for row in rows]
 
 
 async def unfinished_counts(executor: Executor) -> list[Count]:
     """Return how many runnable tasks wait, by tier."""
-    rows = await executor.fetch(_SQL["unfinished_counts"])
+    rows = await _SQL["unfinished_counts"].fetch(executor)
     return [Count(TaskState(row["state"]), Tier(row["tier"]), row["count"]) for row in rows]
 
 
 async def oldest_wait_seconds(executor: Executor) -> float | None:
     """Return how long the task has waited that waits longest and could run; None when none could."""
-    (row,) = await executor.fetch(_SQL["oldest_wait"])
+    (row,) = await _SQL["oldest_wait"].fetch(executor)
     return None if row["seconds"] is None else float(row["seconds"])
 
 
 async def unresolved_letters(executor: Executor) -> int:
     """Return how many dead letters wait for a decision."""
-    (row,) = await executor.fetch(_SQL["unresolved_letters"])
+    (row,) = await _SQL["unresolved_letters"].fetch(executor)
     return int(row["count"])
 
 
 async def unsettled_dags(executor: Executor) -> dict[str, int]:
     """Return how many DAGs are under way, and how many have failed."""
-    rows = await executor.fetch(_SQL["unsettled_dags"])
+    rows = await _SQL["unsettled_dags"].fetch(executor)
     return {"running": 0, "failed": 0} | {row["status"]: row["count"] for row in rows}
 
 
 async def counters(executor: Executor) -> list[Counter]:
     """Return what has ended so far."""
-    rows = await executor.fetch(_SQL["counters"])
+    rows = await _SQL["counters"].fetch(executor)
     return [Counter(row["task_type"], row["outcome"], row["reason"], row["count"]) for row in rows]

@@ -4,11 +4,10 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
 from officeplane.domain.ids import DagId, DocumentId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
-from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
 from officeplane.store import edges
 from officeplane.store.connection import Executor, Row
@@ -19,6 +18,7 @@ END_OF_TIME: Final = 2**63 - 1
 KEY_WAIT: Final = "2s"
 _ANCESTORS: Final = NewTask._fields.index("ancestors")
 _TAGS: Final = NewTask._fields.index("tags")
+_NAMES: Final = {"payload_json": "payload", "retry_json": "retry_policy"}
 _NEVER_NULL: Final = frozenset(
     {
         "task_type",
@@ -79,19 +79,23 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
     """Insert tasks in the order given and return what the ledger added, in that order."""
     if not tasks:
         return []
+    (row,) = await _SQL["insert"].fetch(executor, **_column_values(tasks))
+    now: datetime = row["now"]
+    return [
+        Inserted(seq, STATES[state], rank, run_at or now, now, now if state == TaskState.QUEUED else None)
+        for seq, state, rank, run_at in zip(row["seqs"], row["states"], row["ranks"], row["run_ats"], strict=True)
+    ]
+
+
+def _column_values(tasks: Sequence[NewTask]) -> dict[str, Sequence[object]]:
     columns: list[Sequence[object]] = list(zip(*tasks, strict=True))
     # Postgres has no arrays of arrays of different lengths: these two go as texts.
     columns[_ANCESTORS] = ["{" + ",".join(task.ancestors) + "}" if task.ancestors else None for task in tasks]
     columns[_TAGS] = [json.dumps(task.tags) if task.tags else None for task in tasks]
-    short = [
-        _shortened(column, is_never_null=name in _NEVER_NULL)
+    return {
+        _NAMES.get(name, name): _shortened(column, is_never_null=name in _NEVER_NULL)
         for name, column in zip(NewTask._fields, columns, strict=True)
-    ]
-    ((seqs, states, ranks, run_ats, now),) = await executor.fetch(_SQL["insert"], BOOST_PER_MINUTE, *short)
-    return [
-        Inserted(seq, STATES[state], rank, run_at or now, now, now if state == TaskState.QUEUED else None)
-        for seq, state, rank, run_at in zip(seqs, states, ranks, run_ats, strict=True)
-    ]
+    }
 
 
 def _shortened(column: Sequence[object], *, is_never_null: bool) -> Sequence[object]:
@@ -114,11 +118,11 @@ async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[
         return set()
     patience = await bound_lock_wait(executor, KEY_WAIT)
     ordered = sorted(keys.items())
-    rows = await executor.fetch(
-        _SQL["remember_keys"],
-        [key for key, _ in ordered],
-        [used.request_hash for _, used in ordered],
-        [used.task_id for _, used in ordered],
+    rows = await _SQL["remember_keys"].fetch(
+        executor,
+        keys=[key for key, _ in ordered],
+        request_hashes=[used.request_hash for _, used in ordered],
+        task_ids=[used.task_id for _, used in ordered],
     )
     # The transaction may be a caller's, who has other locks to wait for.
     await bound_lock_wait(executor, patience)
@@ -127,19 +131,19 @@ async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[
 
 async def bound_lock_wait(executor: Executor, wait: str) -> str:
     """Give up waiting for a lock after so long, until the transaction ends; return what it was before."""
-    (row,) = await executor.fetch(_SQL["bound_lock_wait"], wait)
+    (row,) = await _SQL["bound_lock_wait"].fetch(executor, wait=wait)
     return str(row["before"])
 
 
 async def recall_keys(executor: Executor, keys: Iterable[str]) -> dict[str, UsedKey]:
     """Return what these keys were used for."""
-    rows = await executor.fetch(_SQL["recall_keys"], list(keys))
+    rows = await _SQL["recall_keys"].fetch(executor, keys=list(keys))
     return {row["key"]: UsedKey(row["request_hash"], TaskId(str(row["task_id"]))) for row in rows}
 
 
 async def pass_keys_on(executor: Executor, keys: Mapping[str, TaskId]) -> None:
     """Let keys that were just kept stand for other tasks."""
-    await executor.fetch(_SQL["pass_keys_on"], list(keys), list(keys.values()))
+    await _SQL["pass_keys_on"].fetch(executor, keys=list(keys), task_ids=list(keys.values()))
 
 
 async def unfinished_of(executor: Executor, contents: Collection[bytes]) -> dict[bytes, TaskId]:
@@ -147,57 +151,67 @@ async def unfinished_of(executor: Executor, contents: Collection[bytes]) -> dict
 
     Another transaction that is about to is waited for, but not for long.
     """
-    (patience,) = await executor.fetch(_SQL["bound_lock_wait"], KEY_WAIT)
+    (patience,) = await _SQL["bound_lock_wait"].fetch(executor, wait=KEY_WAIT)
     keys = sorted(int.from_bytes(content[:8], signed=True) for content in contents)
-    await executor.fetch(_SQL["lock_contents"], keys)
-    await executor.fetch(_SQL["bound_lock_wait"], patience["before"])
+    await _SQL["lock_contents"].fetch(executor, lock_keys=keys)
+    await _SQL["bound_lock_wait"].fetch(executor, wait=patience["before"])
     # In a statement of its own: the one that waited sees what was there before.
-    rows = await executor.fetch(_SQL["of_contents"], list(contents))
+    rows = await _SQL["of_contents"].fetch(executor, content_hashes=list(contents))
     return {row["content_hash"]: TaskId(str(row["id"])) for row in rows}
 
 
 async def contents(executor: Executor, task_ids: Iterable[TaskId]) -> dict[bytes, TaskId]:
     """Return those of these tasks that must not wait twice, by what stands for all that they do."""
-    rows = await executor.fetch(_SQL["contents"], list(task_ids))
+    rows = await _SQL["contents"].fetch(executor, task_ids=list(task_ids))
     return {row["content_hash"]: TaskId(str(row["id"])) for row in rows}
 
 
 async def fetch(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Task]:
     """Return tasks by id; ids that are not there are left out."""
-    rows = await executor.fetch(_SQL["fetch"], list(task_ids))
+    rows = await _SQL["fetch"].fetch(executor, task_ids=list(task_ids))
     return {task.id: task for task in map(_task, rows)}
 
 
 async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
     """Return the states of tasks by id."""
-    rows = await executor.fetch(_SQL["states"], list(task_ids))
+    rows = await _SQL["states"].fetch(executor, task_ids=list(task_ids))
     return {TaskId(str(row["id"])): TaskState(row["state"]) for row in rows}
 
 
 async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: int) -> tuple[list[Task], bool]:
     """Return the newest tasks that fit, below a sequence number, and whether there may be more."""
-    rows = await executor.fetch(_SQL["page"], before, *_selected(wanted), limit)
+    rows = await _SQL["page"].fetch(executor, before=before, **_selected(wanted), limit=limit)
     found = rows[0]["found"] if rows else 0
     return [_task(row) for row in rows], found == limit or len(rows) < found
 
 
 async def select(executor: Executor, wanted: TaskFilter, *, after: int, limit: int) -> list[Selected]:
     """Return the oldest tasks that fit, above a sequence number; a batch comes before its children."""
-    rows = await executor.fetch(_SQL["select"], after, *_selected(wanted), limit)
+    rows = await _SQL["select"].fetch(executor, after=after, **_selected(wanted), limit=limit)
     return [Selected(TaskId(str(row["id"])), TaskId(str(row["root_id"])), row["seq"]) for row in rows]
 
 
-def _selected(wanted: TaskFilter) -> tuple[object, ...]:
+class _FilterValues(TypedDict):
+    states: Sequence[str] | None
+    document_id: str | None
+    task_type: str | None
+    low: int | None
+    high: int | None
+    parent_id: TaskId | None
+    tag: str | None
+
+
+def _selected(wanted: TaskFilter) -> _FilterValues:
     low, high = wanted.priorities or (None, None)
-    return (
-        None if wanted.states is None else [str(state) for state in wanted.states],
-        wanted.document_id,
-        wanted.task_type,
-        low,
-        high,
-        wanted.parent_id,
-        wanted.tag,
-    )
+    return {
+        "states": None if wanted.states is None else [str(state) for state in wanted.states],
+        "document_id": wanted.document_id,
+        "task_type": wanted.task_type,
+        "low": low,
+        "high": high,
+        "parent_id": wanted.parent_id,
+        "tag": wanted.tag,
+    }
 
 
 async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails]:
@@ -205,7 +219,7 @@ async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails
     failed = await failures(executor, [task.id for task in tasks if task.attempt])
     children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
     if children:
-        for row in await executor.fetch(_SQL["children"], list(children)):
+        for row in await _SQL["children"].fetch(executor, parent_ids=list(children)):
             children[TaskId(str(row["parent_id"]))].append(
                 ChildSummary(TaskId(str(row["id"])), row["task_type"], TaskState(row["state"]), row["key"])
             )
@@ -229,7 +243,7 @@ async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails
 async def failures(executor: Executor, task_ids: Sequence[TaskId]) -> dict[TaskId, list[AttemptFailure]]:
     """Return the failed attempts of tasks, in order; tasks without any are left out."""
     failed: dict[TaskId, list[AttemptFailure]] = {}
-    for row in await executor.fetch(_SQL["failures"], task_ids) if task_ids else ():
+    for row in await _SQL["failures"].fetch(executor, task_ids=task_ids) if task_ids else ():
         failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row))
     return failed
 
@@ -247,7 +261,9 @@ class LanePosition:
 
 async def lane_position(executor: Executor, task: Task) -> LanePosition:
     """Return what stands before a task in its lane, and who holds the lane."""
-    (row,) = await executor.fetch(_SQL["lane_position"], task.document_id, task.rank, task.seq, task.run_at)
+    (row,) = await _SQL["lane_position"].fetch(
+        executor, document_id=task.document_id, rank=task.rank, seq=task.seq, run_at=task.run_at
+    )
     return LanePosition(
         row["is_due"],
         row["ahead"],
@@ -259,7 +275,7 @@ async def lane_position(executor: Executor, task: Task) -> LanePosition:
 
 async def earlier_sibling(executor: Executor, task: Task) -> tuple[TaskId, TaskState] | None:
     """Return the unfinished sibling whose turn comes before this task's."""
-    rows = await executor.fetch(_SQL["earlier_siblings"], task.parent_id, task.id)
+    rows = await _SQL["earlier_siblings"].fetch(executor, parent_id=task.parent_id, task_id=task.id)
     return (TaskId(str(rows[0]["id"])), TaskState(rows[0]["state"])) if rows else None
 
 

@@ -9,7 +9,7 @@ from officeplane.domain.batch import Siblings
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.priority import Tier
 from officeplane.domain.tree import Node, Reopened, Tree
 from officeplane.store.connection import Executor, Row, SerializationError
 from officeplane.store.queries import load
@@ -65,20 +65,20 @@ class Ending:
 async def lock_roots(executor: Executor, task_ids: Iterable[TaskId]) -> set[TaskId]:
     """Lock roots in the order of their ids and return those that exist."""
     ordered = sorted(set(task_ids))
-    await executor.fetch(_SQL["take_turns"], ordered)
-    rows = await executor.fetch(_SQL["lock_roots"], ordered)
+    await _SQL["take_turns"].fetch(executor, root_ids=ordered)
+    rows = await _SQL["lock_roots"].fetch(executor, root_ids=ordered)
     return {TaskId(str(row["id"])) for row in rows}
 
 
 async def root_of(executor: Executor, task_id: TaskId) -> TaskId | None:
     """Return the root of a task's tree; None when there is no such task."""
-    rows = await executor.fetch(_SQL["ancestors"], [task_id])
+    rows = await _SQL["ancestors"].fetch(executor, task_ids=[task_id])
     return TaskId(str((*rows[0]["ancestors"], task_id)[0])) if rows else None
 
 
 async def roots_of(executor: Executor, task_ids: Collection[TaskId]) -> set[TaskId]:
     """Return the roots of the trees that tasks are in."""
-    rows = await executor.fetch(_SQL["ancestors"], list(task_ids))
+    rows = await _SQL["ancestors"].fetch(executor, task_ids=list(task_ids))
     return {TaskId(str((*row["ancestors"], row["id"])[0])) for row in rows}
 
 
@@ -89,7 +89,7 @@ async def lock_tree(executor: Executor, root_id: TaskId) -> Tree:
 
 async def lock_trees(executor: Executor, root_ids: Collection[TaskId]) -> Tree:
     """Lock whole trees and return how they stand, as if they were one."""
-    rows = await executor.fetch(_SQL["lock_nodes"], list(root_ids))
+    rows = await _SQL["lock_nodes"].fetch(executor, root_ids=list(root_ids))
     return Tree(map(node, rows))
 
 
@@ -110,7 +110,7 @@ def node(row: Row) -> Node:
 
 async def families(executor: Executor, parent_ids: Collection[TaskId]) -> list[Family]:
     """Return what the children of unfinished parents add up to."""
-    rows = await executor.fetch(_SQL["siblings"], list(parent_ids))
+    rows = await _SQL["siblings"].fetch(executor, parent_ids=list(parent_ids))
     return [
         Family(
             Siblings(
@@ -132,12 +132,12 @@ async def families(executor: Executor, parent_ids: Collection[TaskId]) -> list[F
 
 async def begin(executor: Executor, parent_ids: Collection[TaskId]) -> None:
     """Let batches begin whose first child was claimed while their row was locked."""
-    await executor.fetch(_SQL["begin"], list(parent_ids))
+    await _SQL["begin"].fetch(executor, parent_ids=list(parent_ids))
 
 
 async def start(executor: Executor, task_ids: Collection[TaskId]) -> list[Moved]:
     """Give tasks their turn, in a batch to its first leaf, and return what became QUEUED."""
-    return await begun(executor, await executor.fetch(_SQL["start"], list(task_ids), BOOST_PER_MINUTE))
+    return await begun(executor, await _SQL["start"].fetch(executor, task_ids=list(task_ids)))
 
 
 async def begun(executor: Executor, rows: Sequence[Row]) -> list[Moved]:
@@ -152,33 +152,33 @@ async def begun(executor: Executor, rows: Sequence[Row]) -> list[Moved]:
                 batches.append(task_id)
             elif state is TaskState.QUEUED:
                 queued.append(Moved(task_id, row["document_id"], state, row["runnable"], Tier(row["rung_tier"])))
-        first = await executor.fetch(_SQL["first_children"], batches) if batches else []
+        first = await _SQL["first_children"].fetch(executor, parent_ids=batches) if batches else []
         starting = [row["id"] for row in first]
-        rows = await executor.fetch(_SQL["start"], starting, BOOST_PER_MINUTE) if starting else []
+        rows = await _SQL["start"].fetch(executor, task_ids=starting) if starting else []
     return queued
 
 
 async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: str) -> list[Ended]:
     """End batches and what still waits below them; return every task that ended."""
-    rows = await executor.fetch(
-        _SQL["finish"],
-        [ending.parent_id for ending in endings],
-        [str(ending.state) for ending in endings],
-        [ending.error_json for ending in endings],
-        counted_by,
+    rows = await _SQL["finish"].fetch(
+        executor,
+        parent_ids=[ending.parent_id for ending in endings],
+        states=[str(ending.state) for ending in endings],
+        errors=[ending.error_json for ending in endings],
+        counted_by=counted_by,
     )
     return list(map(_ended, rows))
 
 
 async def finish_atomic(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> list[Ended]:
     """End the children of atomic batches that have ended, and return them."""
-    rows = await executor.fetch(_SQL["finish_atomic"], list(parent_ids), counted_by)
+    rows = await _SQL["finish_atomic"].fetch(executor, parent_ids=list(parent_ids), counted_by=counted_by)
     return list(map(_ended, rows))
 
 
 async def edits(executor: Executor, parent_id: TaskId) -> list[tuple[str, str, str | None]]:
     """Return what the children of an atomic batch ask for: types, payloads and keys, in order."""
-    rows = await executor.fetch(_SQL["edits"], parent_id)
+    rows = await _SQL["edits"].fetch(executor, parent_id=parent_id)
     return [(row["task_type"], row["payload"], row["key"]) for row in rows]
 
 
@@ -189,7 +189,11 @@ async def cancel(
 
     Raises `SerializationError` when the transaction's number is too low to tell of it.
     """
-    rows = none_younger(await executor.fetch(_SQL["cancel"], list(ended), list(asked), reason, counted_by))
+    rows = none_younger(
+        await _SQL["cancel"].fetch(
+            executor, ending=list(ended), asked=list(asked), reason=reason, counted_by=counted_by
+        )
+    )
     return list(map(_ended, rows)), sorted({row["document_id"] for row in rows if row["document_id"] is not None})
 
 
@@ -203,14 +207,13 @@ def none_younger(rows: list[Row]) -> list[Row]:
 
 async def reopen(executor: Executor, tasks: Collection[Reopened], *, as_other_content: bool = False) -> list[Moved]:
     """Start a new generation of final tasks, which may do something else from now on, and return how they stand."""
-    rows = await executor.fetch(
-        _SQL["reopen"],
-        [task.id for task in tasks],
-        [str(task.state) for task in tasks],
-        [task.blockers for task in tasks],
-        BOOST_PER_MINUTE,
-        [task.unmet for task in tasks],
-        as_other_content,
+    rows = await _SQL["reopen"].fetch(
+        executor,
+        task_ids=[task.id for task in tasks],
+        states=[str(task.state) for task in tasks],
+        blockers=[task.blockers for task in tasks],
+        unmet=[task.unmet for task in tasks],
+        as_other_content=as_other_content,
     )
     return [
         Moved(

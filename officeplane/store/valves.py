@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
-from officeplane.domain.priority import BOOST_PER_MINUTE, Tier
+from officeplane.domain.priority import Tier
 from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, Strain, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -16,34 +16,34 @@ _SQL: Final = load("valves")
 
 async def set_paused(executor: Executor, task_type: str, *, paused: bool) -> None:
     """Say whether a type is paused."""
-    await executor.fetch(_SQL["set_paused"], task_type, paused)
+    await _SQL["set_paused"].fetch(executor, task_type=task_type, paused=paused)
 
 
 async def pause_document(executor: Executor, document_id: DocumentId) -> bool:
     """Keep everything of a document from being claimed; False when there is nothing of it."""
-    return bool(await executor.fetch(_SQL["pause_document"], document_id))
+    return bool(await _SQL["pause_document"].fetch(executor, document_id=document_id))
 
 
 async def resume_document(executor: Executor, document_id: DocumentId) -> bool:
     """Let a document's lane go on; False when there is nothing of it, and it was not paused."""
-    return bool(await executor.fetch(_SQL["resume_document"], document_id))
+    return bool(await _SQL["resume_document"].fetch(executor, document_id=document_id))
 
 
 async def is_paused(executor: Executor, document_id: DocumentId) -> bool:
     """Tell whether a document's lane is paused."""
-    (row,) = await executor.fetch(_SQL["is_paused"], document_id)
+    (row,) = await _SQL["is_paused"].fetch(executor, document_id=document_id)
     return bool(row["paused"])
 
 
 async def fetch(executor: Executor, task_type: str) -> Valve | None:
     """Return the valve of a type; None when nothing ever kept its tasks."""
-    rows = await executor.fetch(_SQL["fetch"], task_type)
+    rows = await _SQL["fetch"].fetch(executor, task_type=task_type)
     return _valve(rows[0]) if rows else None
 
 
 async def every(executor: Executor) -> list[Valve]:
     """Return the valves that were ever touched."""
-    return [_valve(row) for row in await executor.fetch(_SQL["all"])]
+    return [_valve(row) for row in await _SQL["all"].fetch(executor)]
 
 
 async def ring(
@@ -54,13 +54,17 @@ async def ring(
     cutoffs: Sequence[datetime | None] | None = None,
 ) -> list[tuple[TaskId, Tier]]:
     """Mark as rung, and return, the most urgent tasks of types, so many of each, that were not rung lately."""
-    rows = await executor.fetch(_SQL["ring"], list(wanted), list(wanted.values()), BOOST_PER_MINUTE, rung_ago, cutoffs)
+    rows = await _SQL["ring"].fetch(
+        executor, task_types=list(wanted), wanted=list(wanted.values()), rung_ago=rung_ago, cutoffs=cutoffs
+    )
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 
 async def slow_down(executor: Executor, seconds: Sequence[tuple[str, float]]) -> None:
     """Slow types down for at least so many seconds from now."""
-    await executor.fetch(_SQL["slow_down"], [task_type for task_type, _ in seconds], [wait for _, wait in seconds])
+    await _SQL["slow_down"].fetch(
+        executor, task_types=[task_type for task_type, _ in seconds], seconds=[wait for _, wait in seconds]
+    )
 
 
 async def count_failures(
@@ -72,21 +76,27 @@ async def count_failures(
 ) -> list[str]:
     """Count failed attempts in a row; return the types whose breaker opens with them."""
     types = [strain.task_type for _, strain in failed]
-    await executor.fetch(_SQL["count_failures"], types, [strain.crashed_by for _, strain in failed])
-    rows = await executor.fetch(
-        _SQL["open_strained"], types, half_open_after_seconds, failure_threshold, [task_id for task_id, _ in failed]
+    await _SQL["count_failures"].fetch(
+        executor, task_types=types, crashed_by=[strain.crashed_by for _, strain in failed]
+    )
+    rows = await _SQL["open_strained"].fetch(
+        executor,
+        task_types=types,
+        half_open_after_seconds=half_open_after_seconds,
+        failure_threshold=failure_threshold,
+        task_ids=[task_id for task_id, _ in failed],
     )
     return [row["task_type"] for row in rows]
 
 
 async def open_by_hand(executor: Executor, task_type: str, half_open_after_seconds: float) -> None:
     """Open a type's breaker, for as long as it says itself, or else for so many seconds."""
-    await executor.fetch(_SQL["open_by_hand"], task_type, half_open_after_seconds)
+    await _SQL["open_by_hand"].fetch(executor, task_type=task_type, half_open_after_seconds=half_open_after_seconds)
 
 
 async def close_by_hand(executor: Executor, task_type: str) -> None:
     """Close a type's breaker and forget its failures."""
-    await executor.fetch(_SQL["close_by_hand"], task_type)
+    await _SQL["close_by_hand"].fetch(executor, task_type=task_type)
 
 
 async def set_breaker(
@@ -97,7 +107,13 @@ async def set_breaker(
     default_seconds: float,
 ) -> None:
     """Give a type's breaker a threshold and a time of its own; None is the installation's."""
-    await executor.fetch(_SQL["set_breaker"], task_type, failure_threshold, half_open_after_seconds, default_seconds)
+    await _SQL["set_breaker"].fetch(
+        executor,
+        task_type=task_type,
+        failure_threshold=failure_threshold,
+        half_open_after_seconds=half_open_after_seconds,
+        default_seconds=default_seconds,
+    )
 
 
 class Survey(NamedTuple):
@@ -110,53 +126,56 @@ class Survey(NamedTuple):
 
 async def survey(executor: Executor) -> Survey:
     """Return what there is to look after."""
-    (row,) = await executor.fetch(_SQL["survey"])
+    (row,) = await _SQL["survey"].fetch(executor)
     return Survey(row["next_seconds"], row["probing"], row["limited"])
 
 
 async def end_slowdowns(executor: Executor) -> list[str]:
     """End slowdowns whose time is over; return their types."""
-    return [row["task_type"] for row in await executor.fetch(_SQL["end_slowdowns"])]
+    return [row["task_type"] for row in await _SQL["end_slowdowns"].fetch(executor)]
 
 
 async def half_open(executor: Executor) -> list[str]:
     """Let types be tried again whose breaker was open for long enough; return them."""
-    return [row["task_type"] for row in await executor.fetch(_SQL["half_open"])]
+    return [row["task_type"] for row in await _SQL["half_open"].fetch(executor)]
 
 
 async def probes(executor: Executor) -> list[Probe]:
     """Return the half-open breakers that may be tried now, with the probes let through, as they stand for now."""
-    found = await executor.fetch(_SQL["probes"])
-    locked = await executor.fetch(_SQL["lock_probes"], [row["probe_task_id"] for row in found if row["probe_task_id"]])
+    found = await _SQL["probes"].fetch(executor)
+    locked = await _SQL["lock_probes"].fetch(
+        executor, task_ids=[row["probe_task_id"] for row in found if row["probe_task_id"]]
+    )
     states = {row["id"]: row for row in locked}
     return [_probe(row, states.get(row["probe_task_id"])) for row in found]
 
 
 async def close_after(executor: Executor, task_ids: Sequence[TaskId]) -> list[str]:
     """Close the breakers whose probes these are; return their types."""
-    return [row["task_type"] for row in await executor.fetch(_SQL["close_after"], task_ids)]
+    return [row["task_type"] for row in await _SQL["close_after"].fetch(executor, task_ids=task_ids)]
 
 
 async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds: float) -> list[tuple[TaskId, Tier]]:
     """Let one task of each type through instead of the last, to be claimed within so many seconds."""
-    rows = await executor.fetch(
-        _SQL["choose_probes"],
-        [probe.task_type for probe in instead_of],
-        [probe.task_id for probe in instead_of],
-        seconds,
-        BOOST_PER_MINUTE,
+    rows = await _SQL["choose_probes"].fetch(
+        executor,
+        task_types=[probe.task_type for probe in instead_of],
+        task_ids=[probe.task_id for probe in instead_of],
+        seconds=seconds,
     )
     return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
 
 
 async def set_limits(executor: Executor, task_type: str, limits: Limits) -> None:
     """Declare the limits of a type, or lift them."""
-    await executor.fetch(_SQL["set_limits"], task_type, limits.rate_per_second, limits.concurrency)
+    await _SQL["set_limits"].fetch(
+        executor, task_type=task_type, rate_per_second=limits.rate_per_second, concurrency=limits.concurrency
+    )
 
 
 async def rooms(executor: Executor, task_types: Sequence[str] | None = None) -> dict[str, Room]:
     """Return how many tasks of limited types may be claimed now; all of them if none is named."""
-    rows = await executor.fetch(_SQL["rooms"], task_types)
+    rows = await _SQL["rooms"].fetch(executor, task_types=task_types)
     return {
         row["task_type"]: Room(row["room"], None if row["probe"] is None else TaskId(str(row["probe"]))) for row in rows
     }
@@ -164,25 +183,25 @@ async def rooms(executor: Executor, task_types: Sequence[str] | None = None) -> 
 
 async def admissible(executor: Executor, limit: int) -> list[TaskId]:
     """Return the most urgent tasks that limits leave room for, at most so many of a type."""
-    return [TaskId(str(row["id"])) for row in await executor.fetch(_SQL["admissible"], limit)]
+    return [TaskId(str(row["id"])) for row in await _SQL["admissible"].fetch(executor, limit=limit)]
 
 
 async def contenders(
     executor: Executor, task_ids: Sequence[TaskId], document_ids: Sequence[DocumentId]
 ) -> list[Contender]:
     """Return which of these tasks and lanes' heads limits keep, most urgent first."""
-    rows = await executor.fetch(_SQL["contenders"], task_ids, document_ids)
+    rows = await _SQL["contenders"].fetch(executor, task_ids=task_ids, document_ids=document_ids)
     return [Contender(TaskId(str(row["id"])), _document(row), row["task_type"]) for row in rows]
 
 
 async def lock_limits(executor: Executor, task_types: Sequence[str]) -> None:
     """Have nobody else count against these limits until the transaction ends."""
-    await executor.fetch(_SQL["lock_limits"], task_types)
+    await _SQL["lock_limits"].fetch(executor, task_types=task_types)
 
 
 async def take_tokens(executor: Executor, task_types: Sequence[str]) -> None:
     """Take tokens out of buckets, one for each time a type is named."""
-    await executor.fetch(_SQL["take_tokens"], task_types)
+    await _SQL["take_tokens"].fetch(executor, task_types=task_types)
 
 
 def _document(row: Row) -> DocumentId | None:

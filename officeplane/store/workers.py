@@ -50,37 +50,40 @@ class Heartbeat:
 async def beat(executor: Executor, heartbeat: Heartbeat) -> None:
     """Say that a worker is alive."""
     blocked = heartbeat.blocked
-    await executor.fetch(
-        _SQL["beat"],
-        heartbeat.worker_id,
-        heartbeat.host,
-        heartbeat.pid,
-        heartbeat.concurrency,
-        heartbeat.running,
-        heartbeat.task_types,
-        *((None,) * 4 if blocked is None else (blocked.seconds, blocked.task_id, blocked.task_type, blocked.at)),
-        heartbeat.confinement,
+    await _SQL["beat"].fetch(
+        executor,
+        worker_id=heartbeat.worker_id,
+        host=heartbeat.host,
+        pid=heartbeat.pid,
+        concurrency=heartbeat.concurrency,
+        running=heartbeat.running,
+        task_types=heartbeat.task_types,
+        blocked_seconds=None if blocked is None else blocked.seconds,
+        blocked_task_id=None if blocked is None else blocked.task_id,
+        blocked_task_type=None if blocked is None else blocked.task_type,
+        blocked_at=None if blocked is None else blocked.at,
+        confinement=heartbeat.confinement,
     )
 
 
 async def leave(executor: Executor, worker_id: WorkerId) -> None:
     """Take a worker that stopped off the list, and off its chores."""
-    await executor.fetch(_SQL["leave"], worker_id)
+    await _SQL["leave"].fetch(executor, worker_id=worker_id)
 
 
 async def died(executor: Executor, host: str, pid: int) -> bool:
     """Take a worker off the list whose process was seen to end, and let its leases run out; False: it was not on it."""
-    return bool(await executor.fetch(_SQL["died"], host, pid))
+    return bool(await _SQL["died"].fetch(executor, host=host, pid=pid))
 
 
 async def known_types(executor: Executor, within_seconds: float) -> list[str]:
     """Return the task types that workers know which were seen within a time."""
-    return [row["task_type"] for row in await executor.fetch(_SQL["known_types"], within_seconds)]
+    return [row["task_type"] for row in await _SQL["known_types"].fetch(executor, within_seconds=within_seconds)]
 
 
 async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
     """Return the workers seen within a time."""
-    rows = await executor.fetch(_SQL["alive"], within_seconds)
+    rows = await _SQL["alive"].fetch(executor, within_seconds=within_seconds)
     return [
         WorkerInfo(
             WorkerId(row["id"]),
@@ -101,18 +104,18 @@ async def alive(executor: Executor, within_seconds: float) -> list[WorkerInfo]:
 
 async def lead(executor: Executor, worker_id: WorkerId, chores: Collection[str], seconds: float) -> set[str]:
     """Take or keep the lead of chores; return those now led."""
-    rows = await executor.fetch(_SQL["lead"], worker_id, sorted(chores), seconds)
+    rows = await _SQL["lead"].fetch(executor, worker_id=worker_id, chores=sorted(chores), seconds=seconds)
     return {row["chore"] for row in rows}
 
 
 async def yield_lead(executor: Executor, worker_id: WorkerId, chores: Collection[str]) -> None:
     """Give up the lead of chores."""
-    await executor.fetch(_SQL["yield_lead"], worker_id, sorted(chores))
+    await _SQL["yield_lead"].fetch(executor, worker_id=worker_id, chores=sorted(chores))
 
 
 async def forget(executor: Executor, silent_seconds: float) -> int:
     """Forget workers not heard of for long, keeping their counts; return how many."""
-    (row,) = await executor.fetch(_SQL["forget"], silent_seconds)
+    (row,) = await _SQL["forget"].fetch(executor, silent_seconds=silent_seconds)
     return int(row["forgotten"])
 
 

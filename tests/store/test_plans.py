@@ -17,7 +17,7 @@ import pytest
 
 from officeplane.store.connection import Connection
 from officeplane.store.migrate import migrate
-from officeplane.store.queries import load
+from officeplane.store.queries import Query, load
 from tests.conftest import NewDatabase
 
 HISTORY, BACKLOG = "long history", "deep backlog"
@@ -60,104 +60,177 @@ NOW: Final = "'2030-01-01T00:00:00Z'"
 
 @dataclass(frozen=True, slots=True)
 class Hot:
-    """A statement that runs all day, the values it is given and the indexes it may look into."""
+    """A statement that runs all day, the indexes it may look into and the values it is given."""
 
     noun: str
     name: str
-    values: str
     indexes: frozenset[str]
+    values: Mapping[str, str]
 
     def __str__(self) -> str:
         return f"{self.noun}.{self.name}"
 
+    @property
+    def query(self) -> Query:
+        return load(self.noun)[self.name]
 
-def hot(noun: str, name: str, values: str, *indexes: str) -> Hot:
-    return Hot(noun, name, values, frozenset(f"tasks_{index}" for index in indexes))
+
+def hot(noun: str, name: str, *indexes: str, **values: str) -> Hot:
+    return Hot(noun, name, frozenset(f"tasks_{index}" for index in indexes), values)
 
 
-SETTLED: Final = (
-    f"{IDS}, {IDS}, {STATES}, {JSONS}, {JSONS}, {NUMBERS}, {BOOLEANS}, {BOOLEANS}, {BOOLEANS}, "
-    "'{}', '{}', false, 'w'"
-)
-WELL: Final = f"{IDS}, {IDS}, {STATES}, {JSONS}, 'w'"
+WELL: Final = {"task_ids": IDS, "claim_ids": IDS, "states": STATES, "results": JSONS, "counted_by": "'w'"}
+FAILED: Final = WELL | {
+    "errors": JSONS,
+    "delays_seconds": NUMBERS,
+    "charged": BOOLEANS,
+    "crashed": BOOLEANS,
+    "poisoned": BOOLEANS,
+    "fingerprints": "'{}'",
+    "alerts": "'{}'",
+    "only_lapsed": "false",
+}
+CLAIMANT: Final = {
+    "worker_id": "'w'",
+    "lease_seconds": "30",
+    "task_types": "ARRAY['noop']",
+    "may_take_suspect": "true",
+}
+LANES: Final = {"lane_document_ids": DOCUMENTS, "lane_claim_ids": IDS, "lane_hold_ids": IDS}
+REVISIONS: Final = {
+    "revision_task_ids": IDS,
+    "revision_document_ids": DOCUMENTS,
+    "revision_task_types": TEXTS,
+    "bases": NUMBERS,
+    "authors": TEXTS,
+    "notes": TEXTS,
+    "sha256s": TEXTS,
+    "sizes": NUMBERS,
+    "recipes": TEXTS,
+    "titles": TEXTS,
+}
+PIECES: Final = {"piece_document_ids": DOCUMENTS, "piece_keys": TEXTS, "pieces": TEXTS}
+RIDERS: Final = {
+    "rider_leader_ids": IDS,
+    "rider_places": NUMBERS,
+    "rider_task_ids": IDS,
+    "rider_claim_ids": IDS,
+    "rider_versions": TEXTS,
+    "rider_results": JSONS,
+    "rider_seconds": NUMBERS,
+}
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
-    hot("claims", "claim_hinted", f"{IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}", "pkey"),
+    hot("claims", "claim_hinted", "pkey", task_ids=IDS, claim_ids=IDS, **CLAIMANT, admitted=IDS),
+    hot("claims", "claim_lanes", "pkey", "lane", "occupant", **LANES, **CLAIMANT, admitted=IDS),
+    hot("claims", "upcoming", "lane", document_id="'document-1'", limit="32"),
+    hot("claims", "occupied", "occupant", document_ids=DOCUMENTS),
+    hot("claims", "lane_heads", "lane", document_ids=DOCUMENTS),
     hot(
         "claims",
-        "claim_lanes",
-        f"{DOCUMENTS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {IDS}",
-        "pkey",
-        "lane",
-        "occupant",
+        "poll",
+        *("lane", "by_urgency", "by_ring", "occupant", "active"),
+        limit="32",
+        after_lane="''",
+        lanes="1000",
+        task_types="'{noop}'",
+        may_take_suspect="true",
     ),
-    hot("claims", "upcoming", "'document-1', 32", "lane"),
-    hot("claims", "occupied", DOCUMENTS, "occupant"),
-    hot("claims", "lane_heads", f"{DOCUMENTS}, 0.1", "lane"),
-    hot("claims", "poll", "32, '', 1000, '{noop}', true", "lane", "by_urgency", "by_ring", "occupant", "active"),
-    hot("claims", "renew", f"{IDS}, {IDS}, 30", "pkey"),
-    hot("claims", "cancelled", f"{IDS}, {IDS}", "pkey"),
-    hot("claims", "report_progress", f"{IDS}, {IDS}, {JSONS}", "pkey"),
-    hot("claims", "save_checkpoint", f"{AN_ID}, {AN_ID}, '{{}}'", "pkey"),
-    hot("claims", "results_of_siblings", f"{AN_ID}, ARRAY['a']", "of_parent"),
-    hot("settlements", "settle", SETTLED, "pkey", "lane"),
-    hot("settlements", "settle_well", WELL, "pkey", "lane"),
-    hot(
-        "settlements",
-        "settle_and_claim",
-        f"{WELL}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true",
-        "pkey",
-        "lane",
-        "occupant",
-    ),
+    hot("claims", "renew", "pkey", task_ids=IDS, claim_ids=IDS, lease_seconds="30"),
+    hot("claims", "cancelled", "pkey", task_ids=IDS, claim_ids=IDS),
+    hot("claims", "report_progress", "pkey", task_ids=IDS, claim_ids=IDS, progress=JSONS),
+    hot("claims", "save_checkpoint", "pkey", task_id=AN_ID, claim_id=AN_ID, checkpoint="'{}'"),
+    hot("claims", "results_of_siblings", "of_parent", parent_id=AN_ID, keys="ARRAY['a']"),
+    hot("settlements", "settle", "pkey", "lane", **FAILED),
+    hot("settlements", "settle_well", "pkey", "lane", **WELL),
+    hot("settlements", "settle_and_claim", "pkey", "lane", "occupant", **WELL, **LANES, **CLAIMANT),
     hot(
         "settlements",
         "settle_edits",
-        f"{WELL}, {DOCUMENTS}, {IDS}, {IDS}, 'w', 30, ARRAY['noop'], true, {IDS}, {DOCUMENTS}, {NUMBERS}, {TEXTS}, "
-        f"{TEXTS}, {TEXTS}, {TEXTS}, {NUMBERS}, {TEXTS}, {TEXTS}, {DOCUMENTS}, {TEXTS}, {TEXTS}, "
-        f"{IDS}, {NUMBERS}, {IDS}, {IDS}, {TEXTS}, {JSONS}, {NUMBERS}",
-        "pkey",
-        "lane",
-        "occupant",
+        *("pkey", "lane", "occupant"),
+        **WELL,
+        **LANES,
+        **CLAIMANT,
+        **REVISIONS,
+        **PIECES,
+        **RIDERS,
     ),
-    hot("settlements", "standing", f"{IDS}, {IDS}", "pkey"),
-    hot("settlements", "lapsed", "5", "active"),
-    hot("trees", "lock_roots", IDS, "pkey"),
-    hot("trees", "lock_nodes", IDS, "pkey", "of_parent"),
-    hot("trees", "siblings", IDS, "pkey", "of_parent"),
-    hot("trees", "start", f"{IDS}, 0.1", "pkey"),
-    hot("trees", "first_children", IDS, "of_parent"),
-    hot("trees", "finish", f"{IDS}, ARRAY['FAILED'], {JSONS}, 'w'", "pkey", "of_parent"),
-    hot("trees", "cancel", f"{IDS}, {IDS}, NULL, 'w'", "pkey"),
-    hot("ranks", "rank_anew", f"0.1, {IDS}", "pkey"),
-    hot("ranks", "ahead", f"{IDS}, {BOOLEANS}", "pkey", "of_parent"),
-    hot("chores", "ring_times", IDS, "pkey"),
-    hot("chores", "promote", "1000, 0.1", "pkey", "due"),
-    hot("chores", "due_retries", "1000, 0.1", "pkey", "due"),
-    hot("chores", "next_due", "", "due"),
-    hot("tasks", "fetch", IDS, "pkey"),
-    hot("tasks", "states", IDS, "pkey"),
-    hot("tasks", "children", IDS, "of_parent"),
-    hot("tasks", "lane_position", "'document-1', 50, 1, '2030-01-01T00:00:00Z'", "lane", "occupant"),
-    hot("tasks", "earlier_siblings", f"{AN_ID}, {AN_ID}", "of_parent"),
-    hot("valves", "contenders", f"{IDS}, {DOCUMENTS}", "pkey", "lane", "active"),
-    hot("valves", "rooms", "ARRAY['noop']", "active"),
-    hot("chores", "prune", "0, 86400, 86400, 1000", "pkey", "of_parent", "seq"),
+    hot("settlements", "standing", "pkey", task_ids=IDS, claim_ids=IDS),
+    hot("settlements", "lapsed", "active", heartbeat_seconds="5"),
+    hot("trees", "lock_roots", "pkey", root_ids=IDS),
+    hot("trees", "lock_nodes", "pkey", "of_parent", root_ids=IDS),
+    hot("trees", "siblings", "pkey", "of_parent", parent_ids=IDS),
+    hot("trees", "start", "pkey", task_ids=IDS),
+    hot("trees", "first_children", "of_parent", parent_ids=IDS),
+    hot(
+        "trees",
+        "finish",
+        *("pkey", "of_parent"),
+        parent_ids=IDS,
+        states="ARRAY['FAILED']",
+        errors=JSONS,
+        counted_by="'w'",
+    ),
+    hot("trees", "cancel", "pkey", ending=IDS, asked=IDS, reason="NULL", counted_by="'w'"),
+    hot("ranks", "rank_anew", "pkey", task_ids=IDS),
+    hot("ranks", "ahead", "pkey", "of_parent", task_ids=IDS, are_whole=BOOLEANS),
+    hot("chores", "ring_times", "pkey", task_ids=IDS),
+    hot("chores", "promote", "pkey", "due", limit="1000"),
+    hot("chores", "due_retries", "pkey", "due", limit="1000"),
+    hot("chores", "next_due", "due"),
+    hot("tasks", "fetch", "pkey", task_ids=IDS),
+    hot("tasks", "states", "pkey", task_ids=IDS),
+    hot("tasks", "children", "of_parent", parent_ids=IDS),
+    hot("tasks", "lane_position", "lane", "occupant", document_id="'document-1'", rank="50", seq="1", run_at=NOW),
+    hot("tasks", "earlier_siblings", "of_parent", parent_id=AN_ID, task_id=AN_ID),
+    hot("valves", "contenders", "pkey", "lane", "active", task_ids=IDS, document_ids=DOCUMENTS),
+    hot("valves", "rooms", "active", task_types="ARRAY['noop']"),
+    hot(
+        "chores",
+        "prune",
+        *("pkey", "of_parent", "seq"),
+        after_seq="0",
+        completed_seconds="86400",
+        failed_seconds="86400",
+        limit="1000",
+    ),
 ]
 WAITING: Final = ("pkey", "lane", "by_urgency", "by_ring", "occupant", "active")
 WATCHFUL: Final = [
     hot(
-        "chores", "unrung", f"{CUTOFFS}, 5000, 0.1, ARRAY['noop']", "pkey", "lane", "by_ring", "by_urgency", "occupant"
+        "chores",
+        "unrung",
+        *("pkey", "lane", "by_ring", "by_urgency", "occupant"),
+        cutoffs=CUTOFFS,
+        limit="5000",
+        task_types="ARRAY['noop']",
     ),
-    hot("chores", "waiting_lanes", "5000", "lane", "by_urgency", "occupant"),
-    hot("ranks", "moved", "0.1, 0.01, 10000", "ranked_anew"),
-    hot("ranks", "lifting", "0.1, 1000", "ranked_anew"),
-    hot("ranks", "inherit", f"0.1, {IDS}, {NUMBERS}, {IDS}, 0.01, 250", "pkey", "ranked_anew"),
-    hot("valves", "ring", f"ARRAY['noop'], ARRAY[32], 0.1, 0.1, {CUTOFFS}", *WAITING),
-    hot("valves", "choose_probes", f"ARRAY['noop'], {IDS}, 30, 0.1", *WAITING),
-    hot("valves", "admissible", "32", *WAITING),
-    hot("statistics", "unfinished_counts", "", "by_urgency"),
-    hot("statistics", "oldest_wait", "", "by_urgency", "lane", "active", "due"),
+    hot("chores", "waiting_lanes", "lane", "by_urgency", "occupant", limit="5000"),
+    hot("ranks", "moved", "ranked_anew", at_least="0.01", limit="10000"),
+    hot("ranks", "lifting", "ranked_anew", limit="1000"),
+    hot(
+        "ranks",
+        "inherit",
+        *("pkey", "ranked_anew"),
+        task_ids=IDS,
+        ranks=NUMBERS,
+        keeping=IDS,
+        at_least="0.01",
+        limit="250",
+    ),
+    hot(
+        "valves",
+        "ring",
+        *WAITING,
+        task_types="ARRAY['noop']",
+        wanted="ARRAY[32]",
+        rung_ago="0.1",
+        cutoffs=CUTOFFS,
+    ),
+    hot("valves", "choose_probes", *WAITING, task_types="ARRAY['noop']", task_ids=IDS, seconds="30"),
+    hot("valves", "admissible", *WAITING, limit="32"),
+    hot("statistics", "unfinished_counts", "by_urgency"),
+    hot("statistics", "oldest_wait", "by_urgency", "lane", "active", "due"),
 ]
 """These look at everything that waits; only of what is over they must not see anything."""
 
@@ -247,8 +320,9 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 async def plan_of(connection: Connection, statement: Hot, mode: str) -> Plan:
     await connection.execute(f"SET plan_cache_mode = {mode}")
-    await connection.execute(f"PREPARE hot AS {load(statement.noun)[statement.name]}")
-    values = f"({statement.values})" if statement.values else ""
+    await connection.execute(f"PREPARE hot AS {statement.query.text}")
+    given = statement.query.in_order(statement.values)
+    values = f"({', '.join(map(str, given))})" if given else ""
     return Plan.of(await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE hot{values}"))
 
 
@@ -282,7 +356,7 @@ async def test_a_watchful_statement_does_not_read_the_history(
 @pytest.mark.parametrize(
     "statement",
     # A scrape may: it reads all that waits besides.
-    [it for it in (*HOT, *WATCHFUL) if "paused_documents" in load(it.noun)[it.name] and it.noun != "statistics"],
+    [it for it in (*HOT, *WATCHFUL) if "paused_documents" in it.query.text and it.noun != "statistics"],
     ids=str,
 )
 async def test_nobody_who_claims_or_rings_reads_all_that_is_paused(
@@ -301,15 +375,19 @@ LISTS: Final[dict[str, tuple[str, dict[str, object]]]] = {
     "with a tag": ("with_tags", {"tag": "tag-50"}),
     "that gave up": ("gave_up", {"states": ["FAILED", "TIMEOUT"]}),
 }
-FILTERS: Final = ("states", "document_id", "task_type", "low", "high", "parent_id", "tag")
+PAGE: Final = load("tasks")["page"]
+
+
+def _values(given: Mapping[str, object]) -> list[object]:
+    """Return the values of a page that shows no more than what is asked for."""
+    return PAGE.in_order({**dict.fromkeys(PAGE.names), "before": 2**63 - 1, "limit": 50, **given})
 
 
 @pytest.mark.parametrize("which", LISTS)
 async def test_a_page_of_a_list_is_found_by_its_index(long_history: Connection, which: str) -> None:
     index, given = LISTS[which]
-    values = [2**63 - 1, *(given.get(name) for name in FILTERS), 50]
 
-    explained = await long_history.fetchval(f"EXPLAIN (FORMAT JSON) {load('tasks')['page']}", *values)
+    explained = await long_history.fetchval(f"EXPLAIN (FORMAT JSON) {PAGE.text}", *_values(given))
 
     plan = Plan.of(explained)
     assert "tasks" not in plan.read_whole
@@ -319,13 +397,13 @@ async def test_a_page_of_a_list_is_found_by_its_index(long_history: Connection, 
 async def test_a_page_of_a_document_is_found_by_its_index_however_often_lists_were_asked_for(
     long_history: Connection,
 ) -> None:
-    page = await long_history.prepare(load("tasks")["page"])
+    page = await long_history.prepare(PAGE.text)
     for which in [*LISTS] * 4:
         _, given = LISTS[which]
-        await page.fetch(2**63 - 1, *(given.get(name) for name in FILTERS), 50)
+        await page.fetch(*_values(given))
 
     (planned,) = await long_history.fetch(
-        "SELECT generic_plans FROM pg_prepared_statements WHERE statement = $1", load("tasks")["page"]
+        "SELECT generic_plans FROM pg_prepared_statements WHERE statement = $1", PAGE.text
     )
 
     assert planned["generic_plans"] == 0

@@ -7,17 +7,17 @@ SELECT id FROM tasks WHERE runnable AND state IN {claimable} LIMIT 1
 
 -- name: ring_times
 -- When tasks at the lists' tails were last rung, and the time now. Always a row with the time.
-SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN tasks t ON t.id = ANY($1::uuid[])
+SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN tasks t ON t.id = ANY(:task_ids::uuid[])
 
 -- name: unrung
 -- Marks as rung, and returns, runnable work that Redis does not seem to know: heads
 -- of free lanes and tasks without documents, last rung before their list's cut-off
--- ($1: one per tier, null for none), and aged work whose tier has risen. What is held
--- is not rung, nor what nobody can take: only these types ($4). No row: all is rung.
+-- (one per tier, null for none), and aged work whose tier has risen. What is held
+-- is not rung, nor what nobody can take: only tasks of these types. No row: all is rung.
 WITH cutoff AS MATERIALIZED (
-    SELECT max(c) AS latest FROM unnest($1::timestamptz[]) AS c
+    SELECT max(c) AS latest FROM unnest(:cutoffs::timestamptz[]) AS c
 ), moment AS MATERIALIZED (
-    SELECT clock_timestamp() AS now, $3::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
+    SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), heads AS (
     SELECT DISTINCT ON (document_id) id, document_id, task_type, rank, run_at, rung_at
       FROM tasks
@@ -25,26 +25,26 @@ WITH cutoff AS MATERIALIZED (
      ORDER BY document_id, rank, seq
 ), quiet_lanes AS (
     SELECT h.id FROM heads h, moment
-     WHERE h.run_at <= moment.now AND h.task_type = ANY($4::text[])
+     WHERE h.run_at <= moment.now AND h.task_type = ANY(:task_types::text[])
        AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
-       AND h.rung_at < ($1::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
+       AND h.rung_at < (:cutoffs::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
        AND NOT EXISTS (SELECT FROM tasks o
                         WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
-     ORDER BY h.rank LIMIT $2::integer
+     ORDER BY h.rank LIMIT :limit::integer
 ), quiet AS (
     SELECT t.id FROM tasks t, moment, cutoff
      WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
-       AND t.rung_at < cutoff.latest AND t.task_type = ANY($4::text[]) AND NOT {held}
-       AND t.rung_at < ($1::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
-     ORDER BY t.rung_at LIMIT $2::integer
+       AND t.rung_at < cutoff.latest AND t.task_type = ANY(:task_types::text[]) AND NOT {held}
+       AND t.rung_at < (:cutoffs::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
+     ORDER BY t.rung_at LIMIT :limit::integer
 ), aged AS (
     SELECT a.id
       FROM moment, (VALUES (1, 10), (2, 30), (3, 60)) AS f(tier, floor),
            LATERAL (SELECT id FROM tasks
                      WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
-                       AND tasks.rank < f.floor + moment.boost AND tasks.task_type = ANY($4::text[])
+                       AND tasks.rank < f.floor + moment.boost AND tasks.task_type = ANY(:task_types::text[])
                        AND NOT {held} AND (document_id IS NULL OR NOT EXISTS ({pause_of} tasks.document_id OFFSET 0))
-                     ORDER BY tasks.rank LIMIT $2::integer) a
+                     ORDER BY tasks.rank LIMIT :limit::integer) a
 ), chosen AS (
     SELECT id FROM quiet_lanes UNION SELECT id FROM quiet UNION SELECT id FROM aged
 ), locked AS MATERIALIZED (
@@ -66,16 +66,16 @@ SELECT h.document_id, h.id AS head
          ORDER BY document_id, rank, seq) h
  WHERE h.run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
    AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
- LIMIT $1::integer
+ LIMIT :limit::integer
 
 -- name: promote
 -- Makes PENDING tasks whose time has come QUEUED. No row: none is due.
 WITH due AS MATERIALIZED (
     SELECT id FROM tasks WHERE state = 'PENDING' AND blockers = 0 AND run_at <= clock_timestamp()
-     ORDER BY run_at LIMIT $1::integer FOR NO KEY UPDATE SKIP LOCKED
+     ORDER BY run_at LIMIT :limit::integer FOR NO KEY UPDATE SKIP LOCKED
 ), promoted AS (
     UPDATE tasks SET state = 'QUEUED', queued_at = clock_timestamp(), rung_at = clock_timestamp(),
-           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+           rung_tier = tier_of(rank - {boost_now})
       FROM due WHERE tasks.id = due.id AND tasks.state = 'PENDING' AND tasks.blockers = 0
     RETURNING tasks.id, tasks.document_id, tasks.runnable, tasks.rung_tier
 ), told AS (
@@ -88,10 +88,10 @@ SELECT id, runnable, rung_tier FROM promoted
 -- Marks as rung, and returns, retries that have become due. No row: none has.
 WITH due AS MATERIALIZED (
     SELECT id FROM tasks WHERE state = 'RETRYING' AND run_at <= clock_timestamp() AND rung_at < run_at
-     ORDER BY run_at LIMIT $1::integer FOR NO KEY UPDATE SKIP LOCKED
+     ORDER BY run_at LIMIT :limit::integer FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE tasks SET rung_at = clock_timestamp(),
-       rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+       rung_tier = tier_of(rank - {boost_now})
   FROM due WHERE tasks.id = due.id AND tasks.state = 'RETRYING'
 RETURNING tasks.id, tasks.rung_tier
 
@@ -108,19 +108,24 @@ SELECT extract(epoch FROM min(run_at) - clock_timestamp())::float8 AS seconds FR
 -- Null: there is nothing after the position.
 WITH RECURSIVE window_ AS MATERIALIZED (
     SELECT id, seq, state, parent_id, finished_at, created_at, dag_id, spawned_by FROM tasks
-     WHERE seq > $1::bigint AND created_at < clock_timestamp() - make_interval(secs => least($2::float8, $3::float8))
-     ORDER BY seq LIMIT $4::integer
+     WHERE seq > :after_seq::bigint
+       AND created_at < clock_timestamp()
+                        - make_interval(secs => least(:completed_seconds::float8, :failed_seconds::float8))
+     ORDER BY seq LIMIT :limit::integer
 ), old AS (
     SELECT id FROM window_ w
      WHERE parent_id IS NULL
-       AND (state IN ('COMPLETED', 'CANCELLED') AND finished_at < clock_timestamp() - make_interval(secs => $2::float8)
-            OR state IN ('FAILED', 'TIMEOUT') AND finished_at < clock_timestamp() - make_interval(secs => $3::float8))
+       AND (state IN ('COMPLETED', 'CANCELLED')
+            AND finished_at < clock_timestamp() - make_interval(secs => :completed_seconds::float8)
+            OR state IN ('FAILED', 'TIMEOUT')
+            AND finished_at < clock_timestamp() - make_interval(secs => :failed_seconds::float8))
        AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = w.id)
        AND NOT EXISTS (
            SELECT FROM dags g
             WHERE g.id = w.dag_id
               AND (g.status = 'running' OR g.is_stuck OR g.finished_at > clock_timestamp()
-                   - make_interval(secs => CASE g.status WHEN 'failed' THEN $3::float8 ELSE $2::float8 END)))
+                   - make_interval(secs => CASE g.status WHEN 'failed' THEN :failed_seconds::float8
+                                                         ELSE :completed_seconds::float8 END)))
        AND NOT EXISTS (SELECT FROM tasks p WHERE p.id = w.spawned_by AND p.state IN {unfinished})
     UNION
     (SELECT t.id FROM dead_letters d,
@@ -129,7 +134,7 @@ WITH RECURSIVE window_ AS MATERIALIZED (
         -- Of a batch or a DAG nothing goes alone.
         AND t.parent_id IS NULL AND t.dag_id IS NULL
         AND NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.task_id = t.id)
-      LIMIT $4::integer)
+      LIMIT :limit::integer)
 ), tree AS (
     SELECT id, id AS root FROM old
     UNION ALL
@@ -158,6 +163,6 @@ SELECT (SELECT max(seq) FROM window_) AS until, (SELECT count(*) FROM removed) A
 -- name: expire_keys
 -- Forgets idempotency keys whose task ended long enough ago. No row: none has expired.
 DELETE FROM idempotency_keys k USING tasks t
- WHERE t.id = k.task_id AND k.created_at < clock_timestamp() - make_interval(secs => $1::float8)
-   AND t.state IN {final} AND t.finished_at < clock_timestamp() - make_interval(secs => $1::float8)
+ WHERE t.id = k.task_id AND k.created_at < clock_timestamp() - make_interval(secs => :after_seconds::float8)
+   AND t.state IN {final} AND t.finished_at < clock_timestamp() - make_interval(secs => :after_seconds::float8)
 RETURNING k.key

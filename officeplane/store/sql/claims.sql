@@ -12,13 +12,13 @@ date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, 
 -- part: one_suspect
 -- Of a task that could be claimed (`able`): it is no suspect, or the one that may be taken.
 -- Suspects that could not be claimed are not in question: one of them would keep the others.
-(NOT suspect OR ($6::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect)))
+(NOT suspect OR (:may_take_suspect::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect)))
 
 -- part: take
 -- The common end of both claims: takes what fits, lets its batches begin, tells of it.
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
-           worker_id = $3, lease_until = clock_timestamp() + make_interval(secs => $4::float8),
+           worker_id = :worker_id::text, lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM fit WHERE tasks.ctid = fit.tid
     RETURNING tasks.*
@@ -38,11 +38,11 @@ date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, 
 -- Tells where hints lead, and whether any type has limits; claims the tasks among them that have no document.
 -- No row: the task was pruned, or the hint was never an id of ours. No claim in a row:
 -- the task has a document, is taken, final, not due, held, of a type this worker does
--- not know, or a suspect that would not be alone. $7: of those whose type has limits,
--- the ones that they admit.
+-- not know, or a suspect that would not be alone. Of those whose type has
+-- limits, only the admitted can be had.
 WITH hinted AS MATERIALIZED (
     SELECT c.id AS hint, c.claim_id AS claim, t.document_id AS lane, t.rung_tier AS tier
-      FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id),
+      FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id),
            LATERAL (SELECT document_id, rung_tier FROM tasks WHERE tasks.id = c.id) t
 ), wanted AS MATERIALIZED (
     SELECT hinted.claim AS claim_id, t.*
@@ -53,7 +53,7 @@ WITH hinted AS MATERIALIZED (
 ), able AS (
     SELECT tid, claim_id, NULL::uuid AS hold_id, suspect FROM wanted
      WHERE state IN {claimable} AND runnable AND run_at <= clock_timestamp()
-       AND task_type = ANY($5::text[]) AND (NOT {held} OR id = ANY($7::uuid[]))
+       AND task_type = ANY(:task_types::text[]) AND (NOT {held} OR id = ANY(:admitted::uuid[]))
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM able WHERE {one_suspect}
 {take}
@@ -66,13 +66,14 @@ SELECT hint, lane, tier, EXISTS (SELECT FROM valves WHERE limited) AS limits, {a
 -- suspect that would not be alone. The head is looked up first and locked then:
 -- skipping a locked head would let the next one overtake it. OFFSET 0 makes it one
 -- look into the index for each lane; as a join it would be a walk through all
--- occupants. $8: of heads whose type has limits, the ones that they admit.
+-- occupants. Of heads whose type has limits, only the admitted can be had.
 WITH wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
-      FROM unnest($1::text[], $2::uuid[], $7::uuid[]) AS w(document_id, claim_id, hold_id),
+      FROM unnest(:lane_document_ids::text[], :lane_claim_ids::uuid[], :lane_hold_ids::uuid[])
+               AS w(document_id, claim_id, hold_id),
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
-                       AND (NOT yields OR run_at <= clock_timestamp() AND (NOT {held} OR id = ANY($8::uuid[])))
+                       AND (NOT yields OR run_at <= clock_timestamp() AND (NOT {held} OR id = ANY(:admitted::uuid[])))
                      ORDER BY rank, seq LIMIT 1) head,
            LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
@@ -81,8 +82,8 @@ WITH wanted AS MATERIALIZED (
                         WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active} OFFSET 0)
 ), able AS (
     SELECT tid, claim_id, hold_id, suspect FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($5::text[])
-       AND (NOT {held} OR id = ANY($8::uuid[]))
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[])
+       AND (NOT {held} OR id = ANY(:admitted::uuid[]))
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM able WHERE {one_suspect}
 {take}
@@ -95,24 +96,24 @@ SELECT id, task_type, payload, created_by, created_at, tasks.xmin::text AS versi
        state = 'QUEUED' AND attempt = 0 AND parent_id IS NULL AND NOT has_dependents AND NOT suspect
            AND run_at <= clock_timestamp() AND c.task_id IS NULL AS rides
   FROM tasks LEFT JOIN edit_conditions c ON c.task_id = tasks.id
- WHERE document_id = $1::text AND runnable AND state IN {claimable} AND {may_head}
- ORDER BY rank, seq LIMIT $2::integer
+ WHERE document_id = :document_id::text AND runnable AND state IN {claimable} AND {may_head}
+ ORDER BY rank, seq LIMIT :limit::integer
 
 -- name: recover
 -- What a worker holds under claims whose answer it never heard. No row: they were not made.
 SELECT {attempt}
   FROM tasks
- WHERE worker_id = $1 AND runnable AND state IN {active} AND claim_id = ANY($2::uuid[])
+ WHERE worker_id = :worker_id::text AND runnable AND state IN {active} AND claim_id = ANY(:claim_ids::uuid[])
 
 -- name: occupied
 -- Which of these documents have an occupant. No row: none has.
 SELECT document_id FROM tasks
- WHERE document_id = ANY($1::text[]) AND runnable AND state IN {active}
+ WHERE document_id = ANY(:document_ids::text[]) AND runnable AND state IN {active}
 
 -- name: lane_heads
 -- The head of each lane that could be claimed now. No row: nothing to ring for.
-SELECT id, document_id, tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60) AS tier
-  FROM unnest($1::text[]) AS w(lane),
+SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
+  FROM unnest(:document_ids::text[]) AS w(lane),
        LATERAL (SELECT id, document_id, task_type, rank, run_at FROM tasks
                  WHERE document_id = w.lane AND runnable AND state IN {claimable} AND {may_head}
                  ORDER BY rank, seq LIMIT 1) head
@@ -126,25 +127,25 @@ SELECT id, document_id, tier_of(rank - $2::float8 * extract(epoch FROM clock_tim
 -- it has one. Always a row, for `last_lane`; no id: nothing can be claimed.
 WITH RECURSIVE lanes AS (
     (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect, 1 AS n FROM tasks
-      WHERE document_id > $2::text AND runnable AND state IN {claimable} AND {may_head}
+      WHERE document_id > :after_lane::text AND runnable AND state IN {claimable} AND {may_head}
       ORDER BY document_id, rank, seq LIMIT 1)
     UNION ALL
     SELECT next.*, lanes.n + 1 FROM lanes,
            LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
                      WHERE document_id > lanes.document_id AND runnable AND state IN {claimable} AND {may_head}
                      ORDER BY document_id, rank, seq LIMIT 1) next
-     WHERE lanes.n < $3::integer
+     WHERE lanes.n < :lanes::integer
 ), urgent AS (
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
            LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
                        AND (document_id IS NOT NULL OR NOT {held})
-                     ORDER BY rank, seq LIMIT $3::integer) t
+                     ORDER BY rank, seq LIMIT :lanes::integer) t
 ), free AS (
     SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
      WHERE document_id IS NULL AND runnable AND state IN {claimable} AND run_at <= clock_timestamp()
-       AND task_type = ANY($4::text[]) AND NOT {held} AND (NOT suspect OR $5::boolean)
-     ORDER BY rung_at LIMIT $3::integer
+       AND task_type = ANY(:task_types::text[]) AND NOT {held} AND (NOT suspect OR :may_take_suspect::boolean)
+     ORDER BY rung_at LIMIT :lanes::integer
 ), heads AS (
     SELECT DISTINCT ON (coalesce(document_id, id::text)) *
       FROM (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM lanes
@@ -153,14 +154,14 @@ WITH RECURSIVE lanes AS (
      ORDER BY coalesce(document_id, id::text), rank, seq
 ), fit AS (
     SELECT id, rank, seq FROM heads
-     WHERE run_at <= clock_timestamp() AND task_type = ANY($4::text[]) AND NOT {held} AND (NOT suspect OR $5::boolean)
+     WHERE run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[]) AND NOT {held} AND (NOT suspect OR :may_take_suspect::boolean)
        AND (document_id IS NULL OR NOT EXISTS ({pause_of} heads.document_id OFFSET 0)
             AND NOT EXISTS (SELECT FROM tasks o
                             WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
-     ORDER BY rank, seq LIMIT $1::integer
+     ORDER BY rank, seq LIMIT :limit::integer
 )
 SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limits
-  FROM (SELECT CASE WHEN count(*) = $3::integer THEN max(document_id) END AS last_lane FROM lanes) seen
+  FROM (SELECT CASE WHEN count(*) = :lanes::integer THEN max(document_id) END AS last_lane FROM lanes) seen
   LEFT JOIN fit ON true
  ORDER BY fit.rank, fit.seq
 
@@ -169,42 +170,42 @@ SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limi
 -- a moment; ask again. `stands` false: the claim was lost.
 WITH held AS MATERIALIZED (
     SELECT c.id, t.tid, t.state IN {settleable} AND t.claim_id = c.claim_id AS stands
-      FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id),
+      FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id),
            LATERAL (SELECT ctid AS tid, state, claim_id
                       FROM tasks WHERE tasks.id = c.id FOR NO KEY UPDATE SKIP LOCKED) t
 ), renewed AS (
-    UPDATE tasks SET lease_until = clock_timestamp() + make_interval(secs => $3::float8), handler_seen = true
+    UPDATE tasks SET lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8), handler_seen = true
       FROM held WHERE tasks.ctid = held.tid AND held.stands
 )
 SELECT id, stands FROM held
 
 -- name: cancelled
 -- Which of these claims were asked to stop. No row: none.
-SELECT t.id FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id), tasks t
+SELECT t.id FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id), tasks t
  WHERE t.id = c.id AND t.claim_id = c.claim_id AND t.cancel_requested_at IS NOT NULL
 
 -- name: report_progress
 -- Stores the latest progress of running attempts. No row: the claim was lost.
 UPDATE tasks SET progress = p.progress
-  FROM unnest($1::uuid[], $2::uuid[], $3::jsonb[]) AS p(id, claim_id, progress)
+  FROM unnest(:task_ids::uuid[], :claim_ids::uuid[], :progress::jsonb[]) AS p(id, claim_id, progress)
  WHERE tasks.id = p.id AND tasks.claim_id = p.claim_id AND tasks.state IN {settleable}
 RETURNING tasks.id
 
 -- name: save_checkpoint
 -- Stores a checkpoint of a running attempt. No row: the claim was lost.
-UPDATE tasks SET checkpoint = $3::jsonb
- WHERE id = $1::uuid AND claim_id = $2::uuid AND state IN {settleable}
+UPDATE tasks SET checkpoint = :checkpoint::jsonb
+ WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state IN {settleable}
 RETURNING id
 
 -- name: results_of_siblings
 -- The results of completed children of a batch, by key. No row for a key: it has not completed.
-SELECT key, result FROM tasks WHERE parent_id = $1::uuid AND key = ANY($2::text[]) AND state = 'COMPLETED'
+SELECT key, result FROM tasks WHERE parent_id = :parent_id::uuid AND key = ANY(:keys::text[]) AND state = 'COMPLETED'
 
 -- name: results_of_dependencies
 -- The results of completed tasks by what a task calls them: keys of its DAG, or ids. No row
 -- for a name: it has not completed.
 SELECT d.key AS name, d.result
-  FROM tasks t JOIN tasks d ON d.dag_id = t.dag_id AND d.parent_id IS NULL AND d.key = ANY($2::text[])
- WHERE t.id = $1::uuid AND t.dag_id IS NOT NULL AND d.dag_id IS NOT NULL AND d.state = 'COMPLETED'
+  FROM tasks t JOIN tasks d ON d.dag_id = t.dag_id AND d.parent_id IS NULL AND d.key = ANY(:names::text[])
+ WHERE t.id = :task_id::uuid AND t.dag_id IS NOT NULL AND d.dag_id IS NOT NULL AND d.state = 'COMPLETED'
 UNION ALL
-SELECT id::text, result FROM tasks WHERE id = ANY($3::uuid[]) AND state = 'COMPLETED'
+SELECT id::text, result FROM tasks WHERE id = ANY(:task_ids::uuid[]) AND state = 'COMPLETED'

@@ -7,89 +7,89 @@ total_cost_usd, dead_lettered_at, escalated_at, resolution, resolved_by, resolve
 -- name: page
 -- One page of letters, newest first. No row: nothing fits, or the page is past the end.
 SELECT {columns} FROM dead_letters
- WHERE seq < $1::bigint
-   AND ($2::boolean IS NULL OR (resolved_at IS NOT NULL) = $2::boolean)
-   AND ($3::text IS NULL OR task_type = $3::text)
-   AND ($4::text IS NULL OR document_id = $4::text)
-   AND ($5::text IS NULL OR fingerprint = $5::text)
- ORDER BY seq DESC LIMIT $6::integer
+ WHERE seq < :before::bigint
+   AND (:resolved::boolean IS NULL OR (resolved_at IS NOT NULL) = :resolved::boolean)
+   AND (:task_type::text IS NULL OR task_type = :task_type::text)
+   AND (:document_id::text IS NULL OR document_id = :document_id::text)
+   AND (:fingerprint::text IS NULL OR fingerprint = :fingerprint::text)
+ ORDER BY seq DESC LIMIT :limit::integer
 
 -- name: unresolved_page
 -- One page of unresolved letters, newest first. No row: as there.
 SELECT {columns} FROM dead_letters
- WHERE seq < $1::bigint AND resolved_at IS NULL
-   AND ($2::text IS NULL OR task_type = $2::text)
-   AND ($3::text IS NULL OR document_id = $3::text)
-   AND ($4::text IS NULL OR fingerprint = $4::text)
- ORDER BY seq DESC LIMIT $5::integer
+ WHERE seq < :before::bigint AND resolved_at IS NULL
+   AND (:task_type::text IS NULL OR task_type = :task_type::text)
+   AND (:document_id::text IS NULL OR document_id = :document_id::text)
+   AND (:fingerprint::text IS NULL OR fingerprint = :fingerprint::text)
+ ORDER BY seq DESC LIMIT :limit::integer
 
 -- name: latest
 -- The letter of a task's latest generation that gave up. No row: none did.
-SELECT {columns} FROM dead_letters WHERE task_id = $1::uuid ORDER BY generation DESC LIMIT 1
+SELECT {columns} FROM dead_letters WHERE task_id = :task_id::uuid ORDER BY generation DESC LIMIT 1
 
 -- name: lock_latest
 -- The same, locked for whoever decides about it. No row: as there.
-SELECT {columns} FROM dead_letters WHERE task_id = $1::uuid ORDER BY generation DESC LIMIT 1 FOR NO KEY UPDATE
+SELECT {columns} FROM dead_letters WHERE task_id = :task_id::uuid ORDER BY generation DESC LIMIT 1 FOR NO KEY UPDATE
 
 -- name: of_generations
 -- The letters of these generations of these tasks. No row: they are gone.
 SELECT {columns} FROM dead_letters
- WHERE (task_id, generation) IN (SELECT * FROM unnest($1::uuid[], $2::integer[]))
+ WHERE (task_id, generation) IN (SELECT * FROM unnest(:task_ids::uuid[], :generations::integer[]))
 
 -- name: decisions
 -- Everything decided about tasks' letters, in order. No row: nothing was.
 SELECT task_id, generation, decision, decided_by, decided_at, note FROM dead_letter_decisions
- WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, id
+ WHERE task_id = ANY(:task_ids::uuid[]) ORDER BY task_id, id
 
 -- name: is_known
 -- Whether any letter has this fingerprint. No row: none has.
-SELECT FROM dead_letters WHERE fingerprint = $1::text LIMIT 1
+SELECT FROM dead_letters WHERE fingerprint = :fingerprint::text LIMIT 1
 
 -- name: alike
 -- Unresolved letters of one fingerprint after a position, oldest first. No row: there are no more.
 SELECT seq, task_id, task_type FROM dead_letters
- WHERE fingerprint = $1::text AND seq > $2::bigint AND resolved_at IS NULL
- ORDER BY seq LIMIT $3::integer
+ WHERE fingerprint = :fingerprint::text AND seq > :after::bigint AND resolved_at IS NULL
+ ORDER BY seq LIMIT :limit::integer
 
 -- name: unresolved_among
 -- Whether any of these tasks has an unresolved letter. No row: none has.
-SELECT FROM dead_letters WHERE task_id = ANY($1::uuid[]) AND resolved_at IS NULL LIMIT 1
+SELECT FROM dead_letters WHERE task_id = ANY(:task_ids::uuid[]) AND resolved_at IS NULL LIMIT 1
 
 -- name: resolve
 -- Resolves the unresolved letters of tasks and records who decided it; a retry in spite of
 -- what was decided before is recorded too. No row: they had none.
 WITH resolved AS (
-    UPDATE dead_letters SET resolution = $2::text, resolved_by = $3::text, resolved_at = clock_timestamp(),
-           note = coalesce($4::text, note), discarded = $2::text = 'delete'
-     WHERE task_id = ANY($1::uuid[]) AND resolved_at IS NULL
+    UPDATE dead_letters SET resolution = :decision::text, resolved_by = :decided_by::text,
+           resolved_at = clock_timestamp(), note = coalesce(:note::text, note), discarded = :decision::text = 'delete'
+     WHERE task_id = ANY(:task_ids::uuid[]) AND resolved_at IS NULL
     RETURNING task_id, generation
 ), reversed AS (
     -- Of the generation before the one that the retry has just begun.
     SELECT l.task_id, l.generation
-      FROM unnest($1::uuid[]) AS r(id), LATERAL (SELECT id, generation FROM tasks WHERE id = r.id) t,
+      FROM unnest(:task_ids::uuid[]) AS r(id), LATERAL (SELECT id, generation FROM tasks WHERE id = r.id) t,
            LATERAL (SELECT task_id, generation FROM dead_letters
                      WHERE task_id = t.id AND generation = t.generation - 1 AND resolved_at IS NOT NULL) l
-     WHERE $2::text = 'retry'
+     WHERE :decision::text = 'retry'
 )
 INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, note)
-SELECT task_id, generation, $2::text, $3::text, $4::text
+SELECT task_id, generation, :decision::text, :decided_by::text, :note::text
   FROM (SELECT * FROM resolved UNION ALL SELECT * FROM reversed) decided ORDER BY task_id, generation
 RETURNING task_id
 
 -- name: remark
 -- Records a decision that leaves a letter unresolved, and whom to alert for it. No row: it is resolved.
 WITH remarked AS (
-    UPDATE dead_letters SET note = coalesce($4::text, note),
-           escalated_at = CASE WHEN $2::text = 'escalate' THEN clock_timestamp() ELSE escalated_at END
-     WHERE task_id = $1::uuid AND resolved_at IS NULL
+    UPDATE dead_letters SET note = coalesce(:note::text, note),
+           escalated_at = CASE WHEN :decision::text = 'escalate' THEN clock_timestamp() ELSE escalated_at END
+     WHERE task_id = :task_id::uuid AND resolved_at IS NULL
     RETURNING task_id, generation
 ), alerted AS (
     INSERT INTO deliveries (destination, body)
     SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'escalated')
-      FROM remarked WHERE $5::boolean AND $2::text = 'escalate'
+      FROM remarked WHERE :alerts::boolean AND :decision::text = 'escalate'
 )
 INSERT INTO dead_letter_decisions (task_id, generation, decision, decided_by, note)
-SELECT task_id, generation, $2::text, $3::text, $4::text FROM remarked
+SELECT task_id, generation, :decision::text, :decided_by::text, :note::text FROM remarked
 RETURNING task_id
 
 -- name: write_awaited
@@ -98,7 +98,7 @@ RETURNING task_id
 -- batch that it is. No row: nothing waits for them, or nothing of them failed so.
 WITH RECURSIVE awaited AS (
     SELECT t.id, t.parent_id FROM tasks t
-     WHERE t.id = ANY($1::uuid[]) AND t.state IN {gave_up}
+     WHERE t.id = ANY(:task_ids::uuid[]) AND t.state IN {gave_up}
        AND EXISTS (SELECT FROM task_edges e, LATERAL (SELECT state FROM tasks WHERE id = e.task_id OFFSET 0) d
                     WHERE e.depends_on = t.id AND d.state = 'PENDING')
 ), around AS (
@@ -129,10 +129,10 @@ WITH RECURSIVE awaited AS (
 ), alerted AS (
     INSERT INTO deliveries (destination, body)
     SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'dead_lettered')
-      FROM letters WHERE $2::boolean
+      FROM letters WHERE :alerts::boolean
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $3::text, task_type, 'dead_lettered', kind, count(*) FROM letters GROUP BY 2, 4 ORDER BY 2, 4
+    SELECT :counted_by::text, task_type, 'dead_lettered', kind, count(*) FROM letters GROUP BY 2, 4 ORDER BY 2, 4
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
@@ -146,19 +146,20 @@ SELECT id, is_younger FROM answered
 -- No row: it is final.
 WITH whole AS (
     UPDATE tasks SET content_hash = NULL
-     WHERE id = $3::uuid AND id <> $1::uuid AND state IN {unfinished} AND content_hash IS NOT NULL
+     WHERE id = :root_id::uuid AND id <> :task_id::uuid AND state IN {unfinished} AND content_hash IS NOT NULL
 )
-UPDATE tasks SET payload = $2::jsonb WHERE id = $1::uuid AND state IN {waiting} RETURNING id
+UPDATE tasks SET payload = :payload::jsonb WHERE id = :task_id::uuid AND state IN {waiting} RETURNING id
 
 -- name: expire
 -- Forgets letters, with what was decided about them, whose task is gone: of those that were resolved, long
 -- after that; of those that nobody has looked at, after much longer, their tasks' rows or not. No row: none is old enough.
 WITH old AS MATERIALIZED (
     SELECT l.task_id, l.generation FROM dead_letters l
-     WHERE l.resolved_at < clock_timestamp() - make_interval(secs => $1::float8)
+     WHERE l.resolved_at < clock_timestamp() - make_interval(secs => :resolved_seconds::float8)
        AND NOT EXISTS (SELECT FROM tasks t WHERE t.id = l.task_id)
-        OR l.resolved_at IS NULL AND l.dead_lettered_at < clock_timestamp() - make_interval(secs => $2::float8)
-     LIMIT $3::integer FOR UPDATE SKIP LOCKED
+        OR l.resolved_at IS NULL
+       AND l.dead_lettered_at < clock_timestamp() - make_interval(secs => :undecided_seconds::float8)
+     LIMIT :limit::integer FOR UPDATE SKIP LOCKED
 ), decisions AS (
     DELETE FROM dead_letter_decisions d USING old WHERE d.task_id = old.task_id AND d.generation = old.generation
 )

@@ -16,13 +16,13 @@ SELECT current_setting('server_version_num')::integer AS version_num,
        clock_timestamp() AS now
 
 -- name: orphaned_types
--- No row: every type that has tasks ready to run is known to a worker heard of within $1 seconds.
+-- No row: every type that has tasks ready to run is known to a worker heard of lately.
 SELECT task_type, count(*)::integer AS waiting
   FROM tasks
  WHERE runnable
    AND state IN {claimable}
    AND task_type NOT IN (SELECT unnest(task_types) FROM workers
-                          WHERE last_seen_at > clock_timestamp() - make_interval(secs => $1::float8))
+                          WHERE last_seen_at > clock_timestamp() - make_interval(secs => :within_seconds::float8))
  GROUP BY task_type
  ORDER BY waiting DESC, task_type
 
@@ -33,12 +33,12 @@ SELECT chore, worker_id, until > clock_timestamp() AS leads
  ORDER BY chore
 
 -- name: overdue_leases
--- Always one row: how many attempts should have been taken from their worker $1 seconds ago.
+-- Always one row: how many attempts should have been taken from their worker a while ago.
 SELECT count(*)::integer AS overdue
   FROM tasks
  WHERE runnable
    AND state IN {active}
-   AND lease_until < clock_timestamp() - make_interval(secs => $1::float8)
+   AND lease_until < clock_timestamp() - make_interval(secs => :for_seconds::float8)
 
 -- name: unresolved_letters
 -- No row: every dead letter is resolved. The most frequent cause, and how many there are in all.
@@ -51,8 +51,8 @@ SELECT fingerprint, min(task_type) AS task_type, count(*)::integer AS letters,
  LIMIT 1
 
 -- name: undelivered_alerts
--- Always one row: how many alerts were tried more than $1 times and are still not answered.
-SELECT count(*)::integer AS alerts FROM deliveries WHERE destination = 'alerts' AND tries > $1::integer
+-- Always one row: how many alerts were tried more than so many times and are still not answered.
+SELECT count(*)::integer AS alerts FROM deliveries WHERE destination = 'alerts' AND tries > :tries::integer
 
 -- name: held_back
 -- No row: nothing is paused, and every breaker is closed.

@@ -8,7 +8,8 @@ d.id, d.seq, d.format, d.title, d.head, d.created_at, d.updated_at, r.sha256, r.
 
 -- name: create
 -- Makes a document, or brings a deleted one back with its numbers going on. No row: it exists.
-INSERT INTO documents AS d (id, format, title, head, created_by) VALUES ($1, $2, $3, 0, $4)
+INSERT INTO documents AS d (id, format, title, head, created_by)
+VALUES (:document_id::text, :format::text, :title::text, 0, :created_by::text)
 ON CONFLICT (id) DO UPDATE SET format = excluded.format, title = excluded.title, created_by = excluded.created_by,
                                created_at = clock_timestamp(), updated_at = clock_timestamp(), deleted_at = NULL
  WHERE d.deleted_at IS NOT NULL
@@ -17,13 +18,14 @@ RETURNING d.head
 -- name: show
 -- Documents by id, with what waits for them. No row: never there, or deleted.
 SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
- WHERE d.id = $1 AND d.deleted_at IS NULL
+ WHERE d.id = :document_id::text AND d.deleted_at IS NULL
 
 -- name: page
--- One page of documents, newest first; if $3, only of those that are not paused. No row: the page is past the end.
+-- One page of documents, newest first; if so asked, only of those that are not paused. No row: the page is past the end.
 SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
- WHERE d.deleted_at IS NULL AND d.seq < $1::bigint AND (NOT $3::boolean OR NOT EXISTS ({pause_of} d.id OFFSET 0))
- ORDER BY d.seq DESC LIMIT $2::integer
+ WHERE d.deleted_at IS NULL AND d.seq < :before::bigint
+   AND (NOT :but_paused::boolean OR NOT EXISTS ({pause_of} d.id OFFSET 0))
+ ORDER BY d.seq DESC LIMIT :limit::integer
 
 -- name: paused
 -- One page of what is paused, the latest pause first: documents, and lanes of names that no
@@ -34,23 +36,24 @@ SELECT p.document_id AS id, p.seq, p.paused_at, d.format, d.title, d.head, d.cre
   FROM paused_documents p
   LEFT JOIN (documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head AND d.deleted_at IS NULL)
     ON d.id = p.document_id
- WHERE p.seq < $1::bigint
- ORDER BY p.seq DESC LIMIT $2::integer
+ WHERE p.seq < :before::bigint
+ ORDER BY p.seq DESC LIMIT :limit::integer
 
 -- name: formats
 -- The formats of documents. No row: no such document.
-SELECT id, format FROM documents WHERE id = ANY($1::text[]) AND deleted_at IS NULL
+SELECT id, format FROM documents WHERE id = ANY(:document_ids::text[]) AND deleted_at IS NULL
 
 -- name: lock
 -- Locks documents in order and tells their heads. No row: never there, or deleted.
-SELECT id, head FROM documents WHERE id = ANY($1::text[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
+SELECT id, head FROM documents WHERE id = ANY(:document_ids::text[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
 
 -- name: revise
 -- Adds revisions, moves the heads and tells of it. The caller holds the documents' locks
 -- and has compared the heads. No row: never.
 WITH given AS MATERIALIZED (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-                         $8::bigint[], $9::bytea[], $10::text[])
+    SELECT * FROM unnest(:revision_document_ids::text[], :bases::bigint[], :revision_task_ids::uuid[],
+                         :revision_task_types::text[], :authors::text[], :notes::text[], :sha256s::text[],
+                         :sizes::bigint[], :recipes::bytea[], :titles::text[])
            AS g(document_id, base, task_id, task_type, author, note, sha256, size, recipe, title)
 ), added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
@@ -66,50 +69,52 @@ SELECT 'document.revised', array_agg(task_id), array_agg(document_id) FROM given
 -- name: keep_pieces
 -- Keeps stretches of files. No row: all of them were there.
 INSERT INTO pieces (document_id, key, bytes)
-SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) ON CONFLICT DO NOTHING
+SELECT * FROM unnest(:piece_document_ids::text[], :piece_keys::bytea[], :pieces::bytea[]) ON CONFLICT DO NOTHING
 
 -- name: pieces
 -- Stretches by key. No row for a key: the document was deleted.
-SELECT key, bytes FROM pieces WHERE document_id = $1 AND key = ANY($2::bytea[])
+SELECT key, bytes FROM pieces WHERE document_id = :document_id::text AND key = ANY(:keys::bytea[])
 
 -- name: head
 -- What an edit starts from: the head, and on which condition. No row: no such document.
 SELECT d.format, d.head, r.sha256, r.recipe, t.created_by, c.base_revision, c.on_conflict
   FROM documents d
   JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
-  LEFT JOIN tasks t ON t.id = $2::uuid
+  LEFT JOIN tasks t ON t.id = :task_id::uuid
   LEFT JOIN edit_conditions c ON c.task_id = t.id
- WHERE d.id = $1 AND d.deleted_at IS NULL
+ WHERE d.id = :document_id::text AND d.deleted_at IS NULL
 
 -- name: revision
 -- One revision, the head if none is named. No row: no such revision, or no such document.
 SELECT d.format, r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe, r.created_at
-  FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = coalesce($2::bigint, d.head)
- WHERE d.id = $1 AND d.deleted_at IS NULL
+  FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = coalesce(:revision::bigint, d.head)
+ WHERE d.id = :document_id::text AND d.deleted_at IS NULL
 
 -- name: history
 -- Revisions, newest first. No row: no such document, or the page is past the end.
 SELECT r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.created_at
   FROM documents d JOIN revisions r ON r.document_id = d.id
- WHERE d.id = $1 AND d.deleted_at IS NULL AND r.revision < $2::bigint AND r.revision > $3::bigint
- ORDER BY r.revision DESC LIMIT $4::integer
+ WHERE d.id = :document_id::text AND d.deleted_at IS NULL AND r.revision < :before::bigint AND r.revision > :after::bigint
+ ORDER BY r.revision DESC LIMIT :limit::integer
 
 -- name: title_as_of
 -- What a document's file called itself as of a revision. No row: nobody has looked.
-SELECT title FROM revisions WHERE document_id = $1 AND revision <= $2::bigint AND title IS NOT NULL
+SELECT title FROM revisions WHERE document_id = :document_id::text AND revision <= :revision::bigint AND title IS NOT NULL
  ORDER BY revision DESC LIMIT 1
 
 -- name: stage_upload
 -- Keeps a file that waits for its turn. No row: never.
-INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe, title) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO uploads (id, document_id, if_match, sha256, size, recipe, title)
+VALUES (:upload_id::uuid, :document_id::text, :if_match::bigint, :sha256::text, :size::bigint, :recipe::bytea,
+        :title::text)
 
 -- name: upload
 -- A file that waits for its turn. No row: it was thrown away.
-SELECT if_match, sha256, size, recipe, title FROM uploads WHERE id = $1::uuid AND document_id = $2
+SELECT if_match, sha256, size, recipe, title FROM uploads WHERE id = :upload_id::uuid AND document_id = :document_id::text
 
 -- part: abandoned_now
 -- Whether an upload `u` waits for nothing any more.
-u.created_at < clock_timestamp() - make_interval(secs => $1::float8)
+u.created_at < clock_timestamp() - make_interval(secs => :older_than_seconds::float8)
 AND NOT EXISTS (SELECT FROM tasks t WHERE t.document_id = u.document_id AND t.task_type = 'upload'
                    AND t.state IN {unfinished} AND t.payload ->> 'uploadId' = u.id::text)
 
@@ -124,77 +129,77 @@ RETURNING id
 
 -- name: abandoned
 -- Documents with uploads that wait for nothing any more and became no revision. No row: there are none.
-SELECT document_id FROM uploads u WHERE {abandoned_now} GROUP BY document_id ORDER BY min(created_at) LIMIT $2::integer
+SELECT document_id FROM uploads u WHERE {abandoned_now} GROUP BY document_id ORDER BY min(created_at) LIMIT :limit::integer
 
 -- name: prune_abandoned
 -- Throws away the uploads of a document that wait for nothing any more. No row: somebody else did.
-DELETE FROM uploads u WHERE {abandoned_now} AND u.document_id = $2 RETURNING id
+DELETE FROM uploads u WHERE {abandoned_now} AND u.document_id = :document_id::text RETURNING id
 
 -- name: hold
 -- Keeps the collector away from a document's pieces while more are kept. No row: never there, or deleted.
-SELECT id FROM documents WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE
+SELECT id FROM documents WHERE id = :document_id::text AND deleted_at IS NULL FOR KEY SHARE
 
 -- name: lock_out
 -- Keeps waiting whoever is about to add to a document, deleted or not. No row: somebody is at it already,
 -- whom those would have to wait for as well who came later.
-SELECT id FROM documents WHERE id = $1 FOR UPDATE SKIP LOCKED
+SELECT id FROM documents WHERE id = :document_id::text FOR UPDATE SKIP LOCKED
 
 -- name: piece_keys
 -- Which pieces there are of a document. No row: none.
-SELECT key FROM pieces WHERE document_id = $1
+SELECT key FROM pieces WHERE document_id = :document_id::text
 
 -- name: recipes_after
 -- What revisions above a number are made of, a window of them. No row: there are none.
-SELECT revision, recipe FROM revisions WHERE document_id = $1 AND revision > $2::bigint
- ORDER BY revision LIMIT $3::integer
+SELECT revision, recipe FROM revisions WHERE document_id = :document_id::text AND revision > :revision::bigint
+ ORDER BY revision LIMIT :limit::integer
 
 -- name: recipes_of_uploads
 -- What the files are made of that wait for their turn in a lane. No row: none waits.
-SELECT recipe FROM uploads WHERE document_id = $1
+SELECT recipe FROM uploads WHERE document_id = :document_id::text
 
 -- name: drop_pieces
 -- Removes pieces that nothing names. No row: they are gone already.
-DELETE FROM pieces WHERE document_id = $1 AND key = ANY($2::bytea[])
+DELETE FROM pieces WHERE document_id = :document_id::text AND key = ANY(:keys::bytea[])
 
 -- name: forget_deleted
 -- Forgets documents that were deleted long ago, of which nothing is left: their numbers begin
 -- again if the id is used once more. No row: none is old enough.
 DELETE FROM documents d
  WHERE d.id IN (SELECT o.id FROM documents o
-                 WHERE o.deleted_at < clock_timestamp() - make_interval(secs => $1::float8)
+                 WHERE o.deleted_at < clock_timestamp() - make_interval(secs => :older_than_seconds::float8)
                    AND NOT EXISTS (SELECT FROM pieces p WHERE p.document_id = o.id)
                    AND NOT EXISTS (SELECT FROM uploads u WHERE u.document_id = o.id)
                    AND NOT EXISTS (SELECT FROM tasks t
                                     WHERE t.document_id = o.id AND t.runnable AND t.state IN {unfinished})
-                 ORDER BY o.deleted_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
+                 ORDER BY o.deleted_at LIMIT :limit::integer FOR UPDATE SKIP LOCKED)
    AND d.deleted_at IS NOT NULL
 RETURNING d.id
 
 -- name: remember_conditions
 -- Keeps what edits were based on. No row: never.
 INSERT INTO edit_conditions (task_id, base_revision, on_conflict)
-SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[])
+SELECT * FROM unnest(:task_ids::uuid[], :base_revisions::bigint[], :on_conflicts::text[])
 
 -- name: waiting
 -- The unfinished tasks of a lane, those that run included. No row: nobody waits.
-SELECT id FROM tasks WHERE document_id = $1 AND runnable AND state IN {unfinished} ORDER BY seq DESC
+SELECT id FROM tasks WHERE document_id = :document_id::text AND runnable AND state IN {unfinished} ORDER BY seq DESC
 
 -- name: delete
 -- Deletes a document; its numbers are kept, so that none comes back. No row: no such document.
-UPDATE documents SET deleted_at = clock_timestamp() WHERE id = $1 AND deleted_at IS NULL RETURNING id
+UPDATE documents SET deleted_at = clock_timestamp() WHERE id = :document_id::text AND deleted_at IS NULL RETURNING id
 
 -- name: end_pause
 -- Ends the pause of a deleted document. No row: it was not paused.
-DELETE FROM paused_documents WHERE document_id = $1
+DELETE FROM paused_documents WHERE document_id = :document_id::text
 
 -- name: forget_revisions
 -- Removes the history of a deleted document. No row: it had none.
-DELETE FROM revisions WHERE document_id = $1
+DELETE FROM revisions WHERE document_id = :document_id::text
 
 -- name: forget_pieces
 -- Removes what a deleted document was made of. No row: nothing is left.
-DELETE FROM pieces WHERE document_id = $1
+DELETE FROM pieces WHERE document_id = :document_id::text
 
 -- name: forget_uploads
 -- Removes the files that waited for their turn in a deleted document's lane: their pieces are gone. No row: none did.
-DELETE FROM uploads WHERE document_id = $1
+DELETE FROM uploads WHERE document_id = :document_id::text

@@ -6,7 +6,7 @@
 -- Locks dependencies in the order of their ids, marks the unfinished as waited for, and
 -- tells how all of them stand. No row for an id: no such task.
 WITH locked AS MATERIALIZED (
-    SELECT id, state, has_dependents FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+    SELECT id, state, has_dependents FROM tasks WHERE id = ANY(:task_ids::uuid[]) ORDER BY id FOR NO KEY UPDATE
 ), marked AS (
     UPDATE tasks SET has_dependents = true
       FROM locked
@@ -18,7 +18,7 @@ SELECT id, state FROM locked
 -- Which of these tasks were given up for good: so was decided of all their letters or, of a
 -- batch, of all letters below it. No row: each may still be retried.
 WITH RECURSIVE below AS (
-    SELECT id AS top, id, generation, state FROM tasks WHERE id = ANY($1::uuid[]) AND state IN {gave_up}
+    SELECT id AS top, id, generation, state FROM tasks WHERE id = ANY(:task_ids::uuid[]) AND state IN {gave_up}
     UNION ALL
     SELECT b.top, c.id, c.generation, c.state
       FROM below b, LATERAL (SELECT id, generation, state FROM tasks WHERE parent_id = b.id) c
@@ -30,20 +30,20 @@ SELECT b.top AS id
 
 -- name: insert
 -- Stores edges. No row: always.
-INSERT INTO task_edges (task_id, depends_on) SELECT * FROM unnest($1::uuid[], $2::uuid[])
+INSERT INTO task_edges (task_id, depends_on) SELECT * FROM unnest(:task_ids::uuid[], :depends_on::uuid[])
 
 -- name: of_tasks
 -- The edges that begin at these tasks, and how the tasks at their ends stand. No row: they
 -- depend on nothing. No state: the dependency was pruned.
 SELECT e.task_id, e.depends_on, d.state
   FROM task_edges e LEFT JOIN tasks d ON d.id = e.depends_on
- WHERE e.task_id = ANY($1::uuid[]) ORDER BY e.task_id, e.depends_on
+ WHERE e.task_id = ANY(:task_ids::uuid[]) ORDER BY e.task_id, e.depends_on
 
 -- name: near
 -- The DAGs and, outside of these, the roots of the trees that completed tasks and what is
 -- around them lead to. No row: nothing waits for them.
 WITH own AS MATERIALIZED (
-    SELECT id, dag_id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
+    SELECT id, dag_id, ancestors FROM tasks WHERE id = ANY(:task_ids::uuid[])
 ), dependents AS MATERIALIZED (
     SELECT DISTINCT e.task_id
       FROM (SELECT id FROM own UNION SELECT unnest(ancestors) FROM own) o,
@@ -59,7 +59,7 @@ SELECT DISTINCT t.dag_id, CASE WHEN t.dag_id IS NULL THEN coalesce(t.ancestors[1
 -- The same for tasks that others will be cancelled or stuck with: as far as edges and trees
 -- lead. No row: nothing waits for them.
 WITH RECURSIVE reached AS (
-    SELECT id, dag_id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
+    SELECT id, dag_id, ancestors FROM tasks WHERE id = ANY(:task_ids::uuid[])
     UNION
     SELECT n.id, n.dag_id, n.ancestors
       FROM reached r,
@@ -78,7 +78,7 @@ SELECT DISTINCT dag_id, CASE WHEN dag_id IS NULL THEN coalesce(ancestors[1], id)
 -- and is due becomes QUEUED. No row: nothing depends on them, or it does not wait any more.
 WITH freed AS (
     SELECT e.task_id AS id, count(*)::integer AS met, bool_or(t.is_younger) AS is_younger
-      FROM unnest($1::uuid[]) AS d(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = d.id OFFSET 0) e,
+      FROM unnest(:task_ids::uuid[]) AS d(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = d.id OFFSET 0) e,
            LATERAL (SELECT {is_younger} FROM tasks WHERE id = e.task_id) t
      GROUP BY 1
 ), released AS (
@@ -88,7 +88,7 @@ WITH freed AS (
            state = CASE WHEN blockers = freed.met AND run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
            queued_at = CASE WHEN blockers = freed.met AND run_at <= clock_timestamp() THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
-           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+           rung_tier = tier_of(rank - {boost_now})
       FROM freed WHERE tasks.id = freed.id AND tasks.state = 'PENDING' AND tasks.unmet >= freed.met
     RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier, freed.is_younger
 ), told AS (
@@ -101,7 +101,7 @@ SELECT id, document_id, state, runnable, blockers, rung_tier, is_younger FROM re
 -- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
 WITH RECURSIVE doomed AS (
     SELECT t.id, t.parent_id, t.ancestors, t.dag_id
-      FROM unnest($1::uuid[]) AS c(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = c.id OFFSET 0) e,
+      FROM unnest(:task_ids::uuid[]) AS c(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = c.id OFFSET 0) e,
            LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = e.task_id) t
      WHERE t.state IN {unfinished}
     UNION
@@ -118,13 +118,13 @@ SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id FROM doomed
 -- What cancelled tasks have spawned and waited for. No row: they waited for nothing of theirs.
 SELECT c.id
   FROM task_edges e, LATERAL (SELECT id, spawned_by, state FROM tasks WHERE id = e.depends_on) c
- WHERE e.task_id = ANY($1::uuid[]) AND c.spawned_by = e.task_id AND c.state IN {unfinished}
+ WHERE e.task_id = ANY(:task_ids::uuid[]) AND c.spawned_by = e.task_id AND c.state IN {unfinished}
  ORDER BY c.id
 
 -- name: forget_spawned
 -- Takes away the edges from tasks that can be retried to what these have spawned. No row: always.
 DELETE FROM task_edges e USING tasks t, spawns s
- WHERE e.task_id = ANY($1::uuid[]) AND t.id = e.task_id AND t.state IN {reopenable}
+ WHERE e.task_id = ANY(:task_ids::uuid[]) AND t.id = e.task_id AND t.state IN {reopenable}
    AND s.spawned_by = e.task_id AND s.task_id = e.depends_on
 
 -- part: met
@@ -136,7 +136,8 @@ unmet > 0 AND state = 'PENDING'
 -- Tasks of a window that wait for dependencies of which none is left, and where the window
 -- ends. Null: there is nothing after the position.
 WITH window_ AS MATERIALIZED (
-    SELECT id, seq FROM tasks WHERE unmet > 0 AND state = 'PENDING' AND seq > $1::bigint ORDER BY seq LIMIT $2::integer
+    SELECT id, seq FROM tasks WHERE unmet > 0 AND state = 'PENDING' AND seq > :after_seq::bigint
+     ORDER BY seq LIMIT :limit::integer
 )
 SELECT (SELECT max(seq) FROM window_) AS until,
        ARRAY(SELECT id FROM tasks WHERE id IN (SELECT id FROM window_) AND {met}) AS ids
@@ -150,8 +151,8 @@ WITH released AS (
            state = CASE WHEN blockers = unmet AND run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
            queued_at = CASE WHEN blockers = unmet AND run_at <= clock_timestamp() THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
-           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
-     WHERE id = ANY($1::uuid[]) AND {met}
+           rung_tier = tier_of(rank - {boost_now})
+     WHERE id = ANY(:task_ids::uuid[]) AND {met}
     RETURNING id, document_id, state, runnable, blockers, rung_tier
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)

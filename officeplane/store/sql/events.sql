@@ -9,8 +9,8 @@ age(xmin) < 0 AS is_younger
 -- Events after a position that no running transaction can still precede. No row: nothing new.
 SELECT e.xid::text AS xid, e.id, e.at, e.kind, e.task_ids, e.document_ids, e.dag_id
   FROM events e
- WHERE (e.xid, e.id) > ($1::text::xid8, $2::bigint) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
- ORDER BY e.xid, e.id LIMIT $3::integer
+ WHERE (e.xid, e.id) > (:xid::text::xid8, :row::bigint) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY e.xid, e.id LIMIT :limit::integer
 
 -- name: horizon
 -- The position that readers who want only what comes next begin at. Always one row.
@@ -20,12 +20,12 @@ SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid
 -- Whether everything after a position is still there. Always one row; a position
 -- from before the oldest event kept, or from another database, is not held. A
 -- transaction has several rows, and pruning may stop between two of them.
-SELECT coalesce(($1::text::xid8, $2::bigint) >= (SELECT xid, id FROM events ORDER BY xid, id LIMIT 1), false)
-       AND $1::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) AS held
+SELECT coalesce((:xid::text::xid8, :row::bigint) >= (SELECT xid, id FROM events ORDER BY xid, id LIMIT 1), false)
+       AND :xid::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) AS held
 
 -- name: prune
 -- Removes old events, oldest first. No row: none is old enough.
 DELETE FROM events WHERE (xid, id) IN (
-    SELECT xid, id FROM events WHERE at < clock_timestamp() - make_interval(secs => $1::float8)
-     ORDER BY xid, id LIMIT $2::integer)
+    SELECT xid, id FROM events WHERE at < clock_timestamp() - make_interval(secs => :older_than_seconds::float8)
+     ORDER BY xid, id LIMIT :limit::integer)
 RETURNING id

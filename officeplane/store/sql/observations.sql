@@ -4,8 +4,8 @@
 -- Adds a worker's report. No row for a bucket: this report is in it already, its
 -- answer was lost and it was sent again.
 INSERT INTO observations AS o (counted_by, measure, task_type, up_to, count, seconds, report)
-SELECT $1::text, r.measure, r.task_type, r.up_to, r.count, r.seconds, $2::bigint
-  FROM unnest($3::text[], $4::text[], $5::float8[], $6::bigint[], $7::float8[])
+SELECT :counted_by::text, r.measure, r.task_type, r.up_to, r.count, r.seconds, :report::bigint
+  FROM unnest(:measures::text[], :task_types::text[], :up_tos::float8[], :counts::bigint[], :seconds::float8[])
            AS r(measure, task_type, up_to, count, seconds)
 ON CONFLICT (counted_by, measure, task_type, up_to) DO UPDATE
    SET count = o.count + excluded.count, seconds = o.seconds + excluded.seconds, report = excluded.report

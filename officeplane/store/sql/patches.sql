@@ -6,17 +6,18 @@
 -- alone where nothing of it changed: computed anew it could differ in its last digit, and
 -- of two that were inserted together the second would be first. No row: there is nothing to ring.
 WITH moment AS MATERIALIZED (
-    SELECT clock_timestamp() AS now, $1::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
+    SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), given AS (
     SELECT g.id, g.title, ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) AS tags, g.priority, g.deadline,
            g.run_at, t.state AS was, t.runnable, t.rung_tier AS tier_before, g.run_at <> t.run_at AS is_moved,
            CASE WHEN t.state = 'RETRYING' OR t.blockers > 0 THEN t.state
                 WHEN g.run_at > moment.now THEN 'PENDING' ELSE 'QUEUED' END AS state,
            CASE WHEN g.priority = t.priority AND g.deadline IS NOT DISTINCT FROM t.deadline THEN t.rank
-                ELSE least(t.inherited_rank, rank_at(moment.now, $1::float8, g.priority, t.path_boost, t.boost_per_minute,
-                                                     g.deadline, t.created_at)) END AS rank
+                ELSE least(t.inherited_rank, rank_at(moment.now, {boost_per_minute}, g.priority, t.path_boost,
+                                                     t.boost_per_minute, g.deadline, t.created_at)) END AS rank
       FROM moment,
-           unnest($2::uuid[], $3::text[], $4::text[], $5::smallint[], $6::timestamptz[], $7::timestamptz[])
+           unnest(:task_ids::uuid[], :titles::text[], :tags::text[], :priorities::smallint[],
+                  :deadlines::timestamptz[], :run_ats::timestamptz[])
                AS g(id, title, tags, priority, deadline, run_at),
            LATERAL (SELECT * FROM tasks WHERE tasks.id = g.id OFFSET 0) t
 ), placed AS (

@@ -1,7 +1,11 @@
 -- Ranks: the places in their lanes of tasks whose urgency changes while they wait.
 
+-- part: boost_now
+-- What a rank has more, by now, than the priority that a task of that rank is of.
+{boost_per_minute} * extract(epoch FROM clock_timestamp()) / 60
+
 -- part: own_rank
-rank_at(moment.now, $1::float8, priority, path_boost, boost_per_minute, deadline, created_at)
+rank_at(moment.now, {boost_per_minute}, priority, path_boost, boost_per_minute, deadline, created_at)
 
 -- part: is_ranked_anew
 (deadline IS NOT NULL OR boost_per_minute IS NOT NULL OR lifts OR inherited_rank IS NOT NULL) AND state IN {waiting}
@@ -14,19 +18,19 @@ WITH moment AS MATERIALIZED (
 )
 SELECT id
   FROM moment, tasks, LATERAL (SELECT abs(least(inherited_rank, {own_rank}) - rank) AS distance OFFSET 0) due
- WHERE {is_ranked_anew} AND distance >= $2::float8
- ORDER BY distance DESC LIMIT $3::integer
+ WHERE {is_ranked_anew} AND distance >= :at_least::float8
+ ORDER BY distance DESC LIMIT :limit::integer
 
 -- name: rank_anew
 -- Gives tasks the place that is theirs by now; what has risen to a more urgent tier counts as
 -- rung. The rank is made of what was locked, not of what was seen before. No row: none of
 -- them waits any more, or others have them in hand.
 WITH moment AS MATERIALIZED (
-    SELECT clock_timestamp() AS now, $1::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
+    SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), locked AS MATERIALIZED (
     SELECT l.tid, l.rank,
            l.is_ready AND tier_of(l.rank - moment.boost) < l.rung_tier AS rises, tier_of(l.rank - moment.boost) AS tier
-      FROM moment, unnest($2::uuid[]) AS moved(id),
+      FROM moment, unnest(:task_ids::uuid[]) AS moved(id),
            LATERAL (SELECT ctid AS tid, state, rung_tier,
                            runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready,
                            least(inherited_rank, {own_rank}) AS rank
@@ -43,7 +47,7 @@ SELECT id, rung_tier, rises FROM ranked
 
 -- name: urgencies
 -- What makes tasks urgent. No row: no such task.
-SELECT id, priority, deadline, boost_per_minute FROM tasks WHERE id = ANY($1::uuid[])
+SELECT id, priority, deadline, boost_per_minute FROM tasks WHERE id = ANY(:task_ids::uuid[])
 
 -- name: lifting
 -- Tasks that wait behind less urgent work, the most urgent first, with the ranks that are
@@ -52,14 +56,14 @@ WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 )
 SELECT id, {own_rank} AS rank FROM moment, tasks
- WHERE {is_ranked_anew} AND lifts AND blockers > 0 ORDER BY rank, seq LIMIT $2::integer
+ WHERE {is_ranked_anew} AND lifts AND blockers > 0 ORDER BY rank, seq LIMIT :limit::integer
 
 -- name: ahead
 -- What has to end before tasks can begin, a step of the way: what they depend on; of those
 -- that have to end as a whole, what is below them; of the others, their earlier siblings and
 -- what their batch waits for. No row: nothing is left ahead of them.
 SELECT asked.id AS behind, asked.is_whole AS was_whole, next.id, next.is_whole
-  FROM unnest($1::uuid[], $2::boolean[]) AS asked(id, is_whole),
+  FROM unnest(:task_ids::uuid[], :are_whole::boolean[]) AS asked(id, is_whole),
        LATERAL (SELECT id, parent_id, position FROM tasks WHERE tasks.id = asked.id OFFSET 0) t,
        LATERAL (SELECT d.id, way.is_whole
                   FROM task_edges e,
@@ -75,28 +79,28 @@ SELECT asked.id AS behind, asked.is_whole AS was_whole, next.id, next.is_whole
                 SELECT t.parent_id, false WHERE NOT asked.is_whole AND t.parent_id IS NOT NULL) next
 
 -- part: inherited
-CASE WHEN wanted.rank < t.own_rank - $5::float8 THEN wanted.rank END
+CASE WHEN wanted.rank < t.own_rank - :at_least::float8 THEN wanted.rank END
 
 -- name: inherit
 -- Gives tasks the ranks of the most urgent that wait for them, where these come before
--- their own, and what was lifted and is none of $4 its own place again. Only what has to
--- move is locked. No row: all are where they belong.
+-- their own, and what was lifted and is not to be kept there its own place again. Only what
+-- has to move is locked. No row: all are where they belong.
 WITH moment AS MATERIALIZED (
-    SELECT clock_timestamp() AS now, $1::float8 * extract(epoch FROM clock_timestamp()) / 60 AS boost
+    SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), wanted AS MATERIALIZED (
-    SELECT id, rank FROM unnest($2::uuid[], $3::float8[]) AS w(id, rank)
+    SELECT id, rank FROM unnest(:task_ids::uuid[], :ranks::float8[]) AS w(id, rank)
     UNION ALL
     (SELECT id, NULL FROM tasks
       WHERE {is_ranked_anew} AND inherited_rank IS NOT NULL
-        AND NOT EXISTS (SELECT FROM unnest($4::uuid[]) AS kept(id) WHERE kept.id = tasks.id)
-      LIMIT $6::integer)
+        AND NOT EXISTS (SELECT FROM unnest(:keeping::uuid[]) AS kept(id) WHERE kept.id = tasks.id)
+      LIMIT :limit::integer)
 ), moved AS MATERIALIZED (
     SELECT wanted.*
       FROM moment, wanted,
            LATERAL (SELECT state, inherited_rank, {own_rank} AS own_rank FROM tasks WHERE tasks.id = wanted.id OFFSET 0) t
      WHERE t.state IN {waiting}
        AND ((({inherited}) IS NULL) <> (t.inherited_rank IS NULL)
-            OR abs(({inherited}) - t.inherited_rank) >= $5::float8)
+            OR abs(({inherited}) - t.inherited_rank) >= :at_least::float8)
 ), locked AS MATERIALIZED (
     SELECT t.*, {inherited} AS inherited
       FROM moment, moved AS wanted,

@@ -26,8 +26,9 @@ counted AS (
 WITH held AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
            CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
-      FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[], $5::jsonb[], $6::float8[], $7::boolean[],
-                  $8::boolean[], $9::boolean[], $10::text[], $11::boolean[])
+      FROM unnest(:task_ids::uuid[], :claim_ids::uuid[], :states::text[], :results::jsonb[], :errors::jsonb[],
+                  :delays_seconds::float8[], :charged::boolean[], :crashed::boolean[], :poisoned::boolean[],
+                  :fingerprints::text[], :alerts::boolean[])
                AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts),
            LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
                            started_at, attempt, cancel_requested_at
@@ -40,8 +41,8 @@ WITH held AS MATERIALIZED (
            attempts_charged = attempts_charged + held.charged::integer,
            crashes = crashes + held.crashed::integer,
            poison_pill = held.poisoned AND held.target = 'FAILED',
-           suspect = $12::boolean AND held.target IN {claimable},
-           claim_id = CASE WHEN NOT $12::boolean THEN tasks.claim_id END,
+           suspect = :only_lapsed::boolean AND held.target IN {claimable},
+           claim_id = CASE WHEN NOT :only_lapsed::boolean THEN tasks.claim_id END,
            hold_id = NULL,
            lease_until = NULL,
            run_at = CASE WHEN held.target = 'RETRYING'
@@ -51,11 +52,11 @@ WITH held AS MATERIALIZED (
            finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
       FROM held
      WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
-       AND (NOT $12::boolean OR held.lease_until <= clock_timestamp())
+       AND (NOT :only_lapsed::boolean OR held.lease_until <= clock_timestamp())
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
               tasks.poison_pill, tasks.has_dependents,
               {lane_waits},
-              coalesce(held.error ->> 'kind', '') AS reason, $13::text AS counted_by
+              coalesce(held.error ->> 'kind', '') AS reason, :counted_by::text AS counted_by
 ), failures AS (
     INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds)
     SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.fingerprint,
@@ -95,7 +96,7 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
 
 -- part: outcomes
 -- How attempts ended that did not fail.
-unnest($1::uuid[], $2::uuid[], $3::text[], $4::jsonb[]) AS o(id, claim_id, wanted, result)
+unnest(:task_ids::uuid[], :claim_ids::uuid[], :states::text[], :results::jsonb[]) AS o(id, claim_id, wanted, result)
 
 -- part: ended_well
 -- Ends what stands of the outcomes `o`, none of which is a failure and none awaited by
@@ -122,7 +123,7 @@ held AS MATERIALIZED (
        AND NOT held.has_dependents
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
               {lane_waits},
-              '' AS reason, $5::text AS counted_by
+              '' AS reason, :counted_by::text AS counted_by
 
 -- part: alone
 -- Nothing ends but what was running.
@@ -148,7 +149,7 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
 ), wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM settled
-      JOIN unnest($6::text[], $7::uuid[], $8::uuid[]) AS w(document_id, claim_id, hold_id)
+      JOIN unnest(:lane_document_ids::text[], :lane_claim_ids::uuid[], :lane_hold_ids::uuid[]) AS w(document_id, claim_id, hold_id)
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable} AND {may_head}
@@ -162,13 +163,13 @@ SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
                           AND o.id <> settled.id OFFSET 0)
 ), able AS (
     SELECT tid, claim_id, hold_id, suspect FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY($11::text[]) AND NOT {held}
+     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[]) AND NOT {held}
 ), fit AS (
     SELECT tid, claim_id, hold_id FROM able
-     WHERE NOT suspect OR ($12::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect))
+     WHERE NOT suspect OR (:may_take_suspect::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect))
 ), claimed AS (
     UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
-           worker_id = $9::text, lease_until = clock_timestamp() + make_interval(secs => $10::float8),
+           worker_id = :worker_id::text, lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM fit WHERE tasks.ctid = fit.tid
     RETURNING tasks.*
@@ -210,8 +211,9 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim
 -- Documents are locked before tasks, by all who lock both.
 WITH revised AS MATERIALIZED (
     SELECT e.*, coalesce(d.head = e.base, false) AS fits
-      FROM unnest($13::uuid[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[], $19::text[],
-                  $20::bigint[], $21::bytea[], $22::text[])
+      FROM unnest(:revision_task_ids::uuid[], :revision_document_ids::text[], :bases::bigint[],
+                  :revision_task_types::text[], :authors::text[], :notes::text[], :sha256s::text[],
+                  :sizes::bigint[], :recipes::bytea[], :titles::text[])
                AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe, title)
       LEFT JOIN LATERAL (SELECT head FROM documents
                           WHERE id = e.document_id AND deleted_at IS NULL FOR NO KEY UPDATE) d ON true
@@ -223,7 +225,8 @@ WITH revised AS MATERIALIZED (
 ), riders AS (
     SELECT r.*, settled.document_id
       FROM settled
-      JOIN unnest($26::uuid[], $27::integer[], $28::uuid[], $29::uuid[], $30::text[], $31::jsonb[], $32::float8[])
+      JOIN unnest(:rider_leader_ids::uuid[], :rider_places::integer[], :rider_task_ids::uuid[],
+                  :rider_claim_ids::uuid[], :rider_versions::text[], :rider_results::jsonb[], :rider_seconds::float8[])
                AS r(leader_id, place, task_id, claim_id, version, result, seconds)
         ON r.leader_id = settled.id
      WHERE settled.state = 'COMPLETED' AND NOT EXISTS ({pause_of} settled.document_id OFFSET 0)
@@ -242,13 +245,13 @@ WITH revised AS MATERIALIZED (
         ON t.version::text = r.version AND NOT {held}
 ), ridden AS (
     UPDATE tasks SET state = 'COMPLETED', result = in_turn.result, attempt = attempt + 1, claim_id = in_turn.claim_id,
-           worker_id = $9::text, started_at = clock_timestamp() - make_interval(secs => in_turn.seconds),
+           worker_id = :worker_id::text, started_at = clock_timestamp() - make_interval(secs => in_turn.seconds),
            finished_at = clock_timestamp()
       FROM in_turn WHERE tasks.ctid = in_turn.tid AND in_turn.rides
     RETURNING tasks.*, in_turn.leader_id, in_turn.place
 ), ended AS (
     SELECT id, state, document_id, task_type, reason, counted_by FROM settled
-    UNION ALL SELECT id, state, document_id, task_type, '', $5::text FROM ridden
+    UNION ALL SELECT id, state, document_id, task_type, '', :counted_by::text FROM ridden
 ), {counted}
 ), added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
@@ -265,7 +268,8 @@ WITH revised AS MATERIALIZED (
      WHERE d.id = newest.document_id
 ), kept AS (
     INSERT INTO pieces (document_id, key, bytes)
-    SELECT p.document_id, p.key, p.bytes FROM unnest($23::text[], $24::bytea[], $25::bytea[]) AS p(document_id, key, bytes)
+    SELECT p.document_id, p.key, p.bytes
+      FROM unnest(:piece_document_ids::text[], :piece_keys::bytea[], :pieces::bytea[]) AS p(document_id, key, bytes)
      WHERE p.document_id IN (SELECT document_id FROM added)
     ON CONFLICT DO NOTHING
 {followed}
@@ -292,14 +296,14 @@ SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim
 -- name: count_fenced
 -- Counts attempts that were lost before they could be settled. No row: never.
 INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-SELECT $1::text, task_type, 'fenced', '', count(*) FROM unnest($2::text[]) AS task_type GROUP BY 2 ORDER BY 2
+SELECT :counted_by::text, task_type, 'fenced', '', count(*) FROM unnest(:task_types::text[]) AS task_type GROUP BY 2 ORDER BY 2
 ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 
 -- name: rate_limits
 -- How many rate limits in a row tasks have met with their last failures. No row: none.
 SELECT f.task_id, count(*) AS n
   FROM task_failures f
- WHERE f.task_id = ANY($1::uuid[]) AND f.kind = 'rate_limited'
+ WHERE f.task_id = ANY(:task_ids::uuid[]) AND f.kind = 'rate_limited'
    AND NOT EXISTS (SELECT FROM task_failures later
                     WHERE later.task_id = f.task_id AND later.attempt > f.attempt AND later.kind <> 'rate_limited')
  GROUP BY f.task_id
@@ -309,7 +313,7 @@ SELECT f.task_id, count(*) AS n
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a
 -- claim that stands in an ended attempt was settled by its owner.
 SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.has_dependents, t.state IN {settleable} AS open
-  FROM unnest($1::uuid[], $2::uuid[]) AS c(id, claim_id), tasks t
+  FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id), tasks t
  WHERE t.id = c.id AND t.claim_id = c.claim_id
 
 -- name: lapsed
@@ -324,7 +328,7 @@ SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.a
           FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w
   JOIN tasks t ON t.worker_id = w.worker_id AND t.runnable AND t.state IN {active}
  WHERE w.first <= clock_timestamp() AND t.lease_until <= clock_timestamp()
-   AND (NOT w.alive OR t.lease_until <= clock_timestamp() - make_interval(secs => $1::float8))
+   AND (NOT w.alive OR t.lease_until <= clock_timestamp() - make_interval(secs => :heartbeat_seconds::float8))
 
 -- name: suspend
 -- Ends an attempt whose handler waits for a task that it has spawned, and stores the edge to
@@ -332,23 +336,23 @@ SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.a
 -- waited for, which the edge tells, is to end with it.
 WITH held AS (
     SELECT id, cancel_requested_at IS NOT NULL AS stops
-      FROM tasks WHERE id = $1::uuid AND claim_id = $2::uuid AND state = 'RUNNING' FOR NO KEY UPDATE
+      FROM tasks WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state = 'RUNNING' FOR NO KEY UPDATE
 ), suspended AS (
     UPDATE tasks SET state = 'PENDING', blockers = 1, unmet = 1, suspect = false, hold_id = NULL, lease_until = NULL,
            queued_at = NULL,
            lifts = tasks.lifts OR tasks.priority < awaited.priority
                    OR coalesce(tasks.deadline < coalesce(awaited.deadline, 'infinity'), false)
-      FROM held, (SELECT priority, deadline FROM tasks WHERE id = $3::uuid) awaited
+      FROM held, (SELECT priority, deadline FROM tasks WHERE id = :spawned_id::uuid) awaited
      WHERE tasks.id = held.id AND NOT held.stops
     RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents
 ), waits AS (
-    INSERT INTO task_edges (task_id, depends_on) SELECT id, $3::uuid FROM held ON CONFLICT DO NOTHING
+    INSERT INTO task_edges (task_id, depends_on) SELECT id, :spawned_id::uuid FROM held ON CONFLICT DO NOTHING
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.pending', array_agg(id), array_agg(document_id) FROM suspended HAVING count(*) > 0
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $4::text, task_type, 'pending', '', 1 FROM suspended
+    SELECT :counted_by::text, task_type, 'pending', '', 1 FROM suspended
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
 SELECT id, state, rung_tier, true AS lane_waits, has_dependents FROM suspended
@@ -356,5 +360,5 @@ SELECT id, state, rung_tier, true AS lane_waits, has_dependents FROM suspended
 -- name: ask_to_stop
 -- Asks an attempt to stop because what it waits for was cancelled. No row: always.
 UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-       cancel_reason = coalesce(cancel_reason, $3::text)
- WHERE id = $1::uuid AND claim_id = $2::uuid AND state = 'RUNNING'
+       cancel_reason = coalesce(cancel_reason, :reason::text)
+ WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state = 'RUNNING'

@@ -16,27 +16,27 @@ WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), given AS (
     SELECT g.id, g.n, moment.now,
-           coalesce(g.task_type, ($3::text[])[1]) AS task_type,
-           coalesce(g.payload, ($6::text[])[1])::jsonb AS payload,
-           coalesce(g.priority, ($7::smallint[])[1]) AS priority,
-           coalesce(g.runnable, ($8::boolean[])[1]) AS runnable,
-           coalesce(g.yields, ($9::boolean[])[1]) AS yields,
-           coalesce(g.blockers, ($10::integer[])[1]) AS blockers,
-           coalesce(g.max_retries, ($12::smallint[])[1]) AS max_retries,
-           coalesce(g.timeout_seconds, ($13::float8[])[1]) AS timeout_seconds,
+           coalesce(g.task_type, (:task_type::text[])[1]) AS task_type,
+           coalesce(g.payload, (:payload::text[])[1])::jsonb AS payload,
+           coalesce(g.priority, (:priority::smallint[])[1]) AS priority,
+           coalesce(g.runnable, (:runnable::boolean[])[1]) AS runnable,
+           coalesce(g.yields, (:yields::boolean[])[1]) AS yields,
+           coalesce(g.blockers, (:blockers::integer[])[1]) AS blockers,
+           coalesce(g.max_retries, (:max_retries::smallint[])[1]) AS max_retries,
+           coalesce(g.timeout_seconds, (:timeout_seconds::float8[])[1]) AS timeout_seconds,
            g.document_id, g.title, g.run_at, g.retry_policy::jsonb, g.parent_id, g.ancestors, g.position, g.key,
            g.on_child_failure, g.tags, g.created_by, g.dag_id, g.spawned_by, g.spawn_key, g.deadline,
-           g.boost_per_minute, coalesce(g.path_boost, ($27::float8[])[1]) AS path_boost, g.content_hash,
-           coalesce(g.unmet, ($29::integer[])[1]) AS unmet, coalesce(g.lifts, ($30::boolean[])[1]) AS lifts,
+           g.boost_per_minute, coalesce(g.path_boost, (:path_boost::float8[])[1]) AS path_boost, g.content_hash,
+           coalesce(g.unmet, (:unmet::integer[])[1]) AS unmet, coalesce(g.lifts, (:lifts::boolean[])[1]) AS lifts,
            -- Here, below an ORDER BY, it is computed once; where it is used it would be for each use.
-           coalesce(g.priority, ($7::smallint[])[1]) - coalesce(g.path_boost, ($27::float8[])[1])
+           coalesce(g.priority, (:priority::smallint[])[1]) - coalesce(g.path_boost, (:path_boost::float8[])[1])
                - deadline_urgency(extract(epoch FROM g.deadline - moment.now)::float8) AS effective
       FROM moment,
-           unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::boolean[],
-                  $9::boolean[], $10::integer[], $11::timestamptz[], $12::smallint[], $13::float8[], $14::text[],
-                  $15::uuid[], $16::text[], $17::integer[], $18::text[], $19::text[], $20::text[], $21::text[],
-                  $22::uuid[], $23::uuid[], $24::text[], $25::timestamptz[], $26::float8[], $27::float8[], $28::bytea[],
-                  $29::integer[], $30::boolean[])
+           unnest(:id::uuid[], :task_type::text[], :document_id::text[], :title::text[], :payload::text[], :priority::smallint[], :runnable::boolean[],
+                  :yields::boolean[], :blockers::integer[], :run_at::timestamptz[], :max_retries::smallint[], :timeout_seconds::float8[], :retry_policy::text[],
+                  :parent_id::uuid[], :ancestors::text[], :position::integer[], :key::text[], :on_child_failure::text[], :tags::text[], :created_by::text[],
+                  :dag_id::uuid[], :spawned_by::uuid[], :spawn_key::text[], :deadline::timestamptz[], :boost_per_minute::float8[], :path_boost::float8[], :content_hash::bytea[],
+                  :unmet::integer[], :lifts::boolean[])
                WITH ORDINALITY
                AS g(id, task_type, document_id, title, payload, priority, runnable, yields, blockers, run_at,
                     max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
@@ -52,7 +52,7 @@ WITH moment AS MATERIALIZED (
                        spawned_by, spawn_key, deadline, boost_per_minute, path_boost, content_hash, unmet, lifts,
                        has_dependents)
     SELECT id, task_type, document_id, title, payload, state, priority,
-           effective + $1::float8 * extract(epoch FROM now) / 60, runnable, yields, blockers,
+           effective + {boost_per_minute} * extract(epoch FROM now) / 60, runnable, yields, blockers,
            coalesce(run_at, now), max_retries, timeout_seconds, retry_policy, parent_id,
            coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
            CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END, created_by,
@@ -73,54 +73,54 @@ SELECT array_agg(seq ORDER BY seq) AS seqs, array_agg(state ORDER BY seq) AS sta
 
 -- name: bound_lock_wait
 -- Gives up waiting for a lock after a while, until the transaction ends; tells what it was before. Always one row.
-SELECT current_setting('lock_timeout') AS before, set_config('lock_timeout', $1::text, true)
+SELECT current_setting('lock_timeout') AS before, set_config('lock_timeout', :wait::text, true)
 
 -- name: remember_keys
 -- Keeps idempotency keys for the tasks about to be inserted. No row for a key: it was used before.
 INSERT INTO idempotency_keys (key, request_hash, task_id)
-SELECT * FROM unnest($1::text[], $2::bytea[], $3::uuid[])
+SELECT * FROM unnest(:keys::text[], :request_hashes::bytea[], :task_ids::uuid[])
 ON CONFLICT (key) DO NOTHING
 RETURNING key
 
 -- name: recall_keys
 -- What these keys were used for. No row: the key expired meanwhile.
-SELECT key, request_hash, task_id FROM idempotency_keys WHERE key = ANY($1::text[])
+SELECT key, request_hash, task_id FROM idempotency_keys WHERE key = ANY(:keys::text[])
 
 -- name: pass_keys_on
 -- Lets keys just kept stand for tasks that were there before. No row: it was none of these keys.
 UPDATE idempotency_keys SET task_id = k.task_id
-  FROM unnest($1::text[], $2::uuid[]) AS k(key, task_id) WHERE idempotency_keys.key = k.key
+  FROM unnest(:keys::text[], :task_ids::uuid[]) AS k(key, task_id) WHERE idempotency_keys.key = k.key
 RETURNING idempotency_keys.key
 
 -- name: lock_contents
 -- Waits until nobody else decides about tasks of these contents, and keeps it so until the
 -- transaction ends. Always a row for each.
-SELECT pg_advisory_xact_lock(content) FROM unnest($1::bigint[]) AS content
+SELECT pg_advisory_xact_lock(content) FROM unnest(:lock_keys::bigint[]) AS content
 
 -- name: contents
 -- What stands for all that tasks do. No row: they may wait twice.
-SELECT id, content_hash FROM tasks WHERE id = ANY($1::uuid[]) AND content_hash IS NOT NULL
+SELECT id, content_hash FROM tasks WHERE id = ANY(:task_ids::uuid[]) AND content_hash IS NOT NULL
 
 -- name: of_contents
 -- The unfinished tasks that do what a content stands for. No row: it may be inserted.
 SELECT id, content_hash FROM tasks
- WHERE content_hash = ANY($1::bytea[]) AND content_hash IS NOT NULL AND state IN {unfinished}
+ WHERE content_hash = ANY(:content_hashes::bytea[]) AND content_hash IS NOT NULL AND state IN {unfinished}
 
 -- name: fetch
 -- Tasks by id. No row: no such task.
-SELECT {columns} FROM tasks WHERE id = ANY($1::uuid[])
+SELECT {columns} FROM tasks WHERE id = ANY(:task_ids::uuid[])
 
 -- name: states
 -- The states of tasks by id. No row: no such task.
-SELECT id, state FROM tasks WHERE id = ANY($1::uuid[])
+SELECT id, state FROM tasks WHERE id = ANY(:task_ids::uuid[])
 
 -- part: selected
-       ($2::text[] IS NULL OR state = ANY($2::text[]))
-   AND ($3::text IS NULL OR document_id = $3::text)
-   AND ($4::text IS NULL OR task_type = $4::text)
-   AND ($5::smallint IS NULL OR priority BETWEEN $5::smallint AND $6::smallint)
-   AND ($7::uuid IS NULL OR parent_id = $7::uuid)
-   AND ($8::text IS NULL OR (tags @> ARRAY[$8::text] AND tags <> '{}'))
+       (:states::text[] IS NULL OR state = ANY(:states::text[]))
+   AND (:document_id::text IS NULL OR document_id = :document_id::text)
+   AND (:task_type::text IS NULL OR task_type = :task_type::text)
+   AND (:low::smallint IS NULL OR priority BETWEEN :low::smallint AND :high::smallint)
+   AND (:parent_id::uuid IS NULL OR parent_id = :parent_id::uuid)
+   AND (:tag::text IS NULL OR (tags @> ARRAY[:tag::text] AND tags <> '{}'))
 
 -- name: page
 -- One page of tasks, newest first, which ends early once they take 8 MiB: a list is made as a whole,
@@ -132,22 +132,22 @@ SELECT {columns}, found
           FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0)
                        + coalesce(octet_length(error::text), 0)
                        + unmet * 40 + CASE WHEN on_child_failure IS NULL THEN 0 ELSE 50000 END AS size
-                  FROM tasks WHERE seq < $1::bigint AND {selected} ORDER BY seq DESC LIMIT $9::integer) newest) tasks
+                  FROM tasks WHERE seq < :before::bigint AND {selected} ORDER BY seq DESC LIMIT :limit::integer) newest) tasks
  WHERE so_far - size < 8 * 1024 * 1024 ORDER BY seq DESC
 
 -- name: select
 -- Tasks that fit, oldest first, so that a batch comes before its children. No row: nothing is left.
 SELECT id, coalesce(ancestors[1], id) AS root_id, seq FROM tasks
- WHERE seq > $1::bigint AND {selected} ORDER BY seq LIMIT $9::integer
+ WHERE seq > :after::bigint AND {selected} ORDER BY seq LIMIT :limit::integer
 
 -- name: children
 -- The children of parents, in order. No row: they are no parents.
-SELECT id, parent_id, task_type, state, key FROM tasks WHERE parent_id = ANY($1::uuid[]) ORDER BY parent_id, position
+SELECT id, parent_id, task_type, state, key FROM tasks WHERE parent_id = ANY(:parent_ids::uuid[]) ORDER BY parent_id, position
 
 -- name: failures
 -- The failed attempts of tasks, in order. No row: none failed.
 SELECT task_id, attempt, worker_id, kind, message, started_at, duration_seconds, cost_usd
-  FROM task_failures WHERE task_id = ANY($1::uuid[]) ORDER BY task_id, attempt
+  FROM task_failures WHERE task_id = ANY(:task_ids::uuid[]) ORDER BY task_id, attempt
 
 -- name: lane_position
 -- What stands before a task in its lane, who holds the lane, and whether its time has come. Always one row.
@@ -158,11 +158,11 @@ SELECT (SELECT count(*) FROM tasks a
          WHERE a.document_id = t.document_id AND a.runnable AND a.state IN {claimable} AND {may_head}
          ORDER BY a.rank, a.seq LIMIT 1) AS head,
        o.id AS occupant, o.worker_id AS occupied_by, t.run_at <= clock_timestamp() AS is_due
-  FROM (SELECT $1::text AS document_id, $2::float8 AS rank, $3::bigint AS seq, $4::timestamptz AS run_at) t
+  FROM (SELECT :document_id::text AS document_id, :rank::float8 AS rank, :seq::bigint AS seq, :run_at::timestamptz AS run_at) t
   LEFT JOIN tasks o ON o.document_id = t.document_id AND o.runnable AND o.state IN {active}
 
 -- name: earlier_siblings
 -- The unfinished siblings whose turn comes before a task's. No row: it is the next.
 SELECT s.id, s.state FROM tasks s
- WHERE s.parent_id = $1::uuid AND s.id <> $2::uuid AND s.state IN {unfinished} AND s.blockers = s.unmet
+ WHERE s.parent_id = :parent_id::uuid AND s.id <> :task_id::uuid AND s.state IN {unfinished} AND s.blockers = s.unmet
  ORDER BY s.position LIMIT 1

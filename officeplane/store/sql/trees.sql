@@ -6,15 +6,15 @@
 -- Waits until nobody else has these roots, and keeps it so until the transaction ends. Who
 -- waits for a row that is changed meanwhile has a number before it has the row, and who waits
 -- here has none: so that numbers are in the order of turns. Always a row for each.
-SELECT pg_advisory_xact_lock(hashtextextended(id::text, 0)) FROM unnest($1::uuid[]) AS id
+SELECT pg_advisory_xact_lock(hashtextextended(id::text, 0)) FROM unnest(:root_ids::uuid[]) AS id
 
 -- name: lock_roots
 -- Locks the roots of the trees a transaction will touch. No row: pruned.
-SELECT id FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+SELECT id FROM tasks WHERE id = ANY(:root_ids::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: ancestors
 -- The path from the root to each task's parent; it never changes. No row: no such task.
-SELECT id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
+SELECT id, ancestors FROM tasks WHERE id = ANY(:task_ids::uuid[])
 
 -- name: lock_nodes
 -- Locks roots with everything below them and tells how it stands. It does not wait for
@@ -22,7 +22,7 @@ SELECT id, ancestors FROM tasks WHERE id = ANY($1::uuid[])
 -- and its events would be told before those it waited for. OFFSET 0 keeps the planner from
 -- joining many roots with the whole table. No row: pruned.
 WITH RECURSIVE tree AS (
-    SELECT id FROM tasks WHERE id = ANY($1::uuid[])
+    SELECT id FROM tasks WHERE id = ANY(:root_ids::uuid[])
     UNION ALL
     SELECT t.id FROM tree, LATERAL (SELECT id FROM tasks WHERE parent_id = tree.id OFFSET 0) t
 )
@@ -41,13 +41,13 @@ SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_req
                            AS next_pending,
                        (array_agg(id ORDER BY position) FILTER (WHERE state IN {reopenable}))[1] AS culprit
                   FROM tasks WHERE parent_id = p.id) c
- WHERE p.id = ANY($1::uuid[]) AND p.state IN {unfinished}
+ WHERE p.id = ANY(:parent_ids::uuid[]) AND p.state IN {unfinished}
 
 -- name: begin
 -- Lets batches begin whose first child was claimed while their row was locked. No row: they have begun.
 WITH begun AS (
     UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
-     WHERE id = ANY($1::uuid[]) AND state IN {not_begun}
+     WHERE id = ANY(:parent_ids::uuid[]) AND state IN {not_begun}
     RETURNING id, document_id
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
@@ -61,7 +61,7 @@ SELECT id FROM begun
 -- before that. No row: not PENDING.
 WITH turn AS (
     SELECT t.id, greatest(t.run_at, p.run_at) AS run_at FROM tasks t LEFT JOIN tasks p ON p.id = t.parent_id
-     WHERE t.id = ANY($1::uuid[])
+     WHERE t.id = ANY(:task_ids::uuid[])
 ), started AS (
     UPDATE tasks SET
            blockers = blockers - 1,
@@ -69,7 +69,7 @@ WITH turn AS (
            state = CASE WHEN blockers = 1 AND turn.run_at <= clock_timestamp() THEN 'QUEUED' ELSE state END,
            queued_at = CASE WHEN blockers = 1 AND turn.run_at <= clock_timestamp() THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
-           rung_tier = tier_of(rank - $2::float8 * extract(epoch FROM clock_timestamp()) / 60)
+           rung_tier = tier_of(rank - {boost_now})
       FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > unmet
     RETURNING tasks.id, document_id, state, runnable, blockers, rung_tier
 ), told AS (
@@ -81,7 +81,7 @@ SELECT id, document_id, state, runnable, blockers, rung_tier FROM started
 -- name: first_children
 -- The first waiting child of each batch. No row: it has none.
 SELECT DISTINCT ON (parent_id) id, parent_id FROM tasks
- WHERE parent_id = ANY($1::uuid[]) AND state = 'PENDING' AND blockers > unmet
+ WHERE parent_id = ANY(:parent_ids::uuid[]) AND state = 'PENDING' AND blockers > unmet
  ORDER BY parent_id, position
 
 -- name: finish
@@ -89,7 +89,7 @@ SELECT DISTINCT ON (parent_id) id, parent_id FROM tasks
 -- that will be: OFFSET 0 and the array keep it to lookups by parent and by id, where
 -- a join would read the whole table. No row: already final.
 WITH RECURSIVE ending AS (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::jsonb[]) AS e(id, target, error)
+    SELECT * FROM unnest(:parent_ids::uuid[], :states::text[], :errors::jsonb[]) AS e(id, target, error)
 ), below AS (
     SELECT t.id FROM ending, LATERAL (SELECT id FROM tasks WHERE parent_id = ending.id OFFSET 0) t
     UNION ALL
@@ -111,7 +111,7 @@ WITH RECURSIVE ending AS (
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM all_of_them GROUP BY state
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $4::text, task_type, lower(state), '', count(*) FROM all_of_them GROUP BY 2, 3 ORDER BY 2, 3
+    SELECT :counted_by::text, task_type, lower(state), '', count(*) FROM all_of_them GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
 SELECT id, state, has_dependents FROM all_of_them
@@ -130,7 +130,7 @@ WITH ended AS (
            error = CASE WHEN p.state = 'FAILED' AND c.position = (p.error ->> 'child')::integer THEN p.error - 'child' END,
            cancel_reason = CASE WHEN p.state <> 'COMPLETED' THEN coalesce(c.cancel_reason, 'its atomic batch did not complete') END,
            finished_at = clock_timestamp()
-      FROM (SELECT id, state, result, error FROM tasks WHERE id = ANY($1::uuid[]) AND state IN {final}) p,
+      FROM (SELECT id, state, result, error FROM tasks WHERE id = ANY(:parent_ids::uuid[]) AND state IN {final}) p,
            LATERAL (SELECT id FROM tasks WHERE parent_id = p.id AND state IN {waiting} OFFSET 0) waiting
      WHERE c.id = waiting.id
     RETURNING c.id, c.state, c.document_id, c.task_type, c.has_dependents
@@ -139,29 +139,29 @@ WITH ended AS (
     SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM ended GROUP BY state
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $2::text, task_type, lower(state), '', count(*) FROM ended GROUP BY 2, 3 ORDER BY 2, 3
+    SELECT :counted_by::text, task_type, lower(state), '', count(*) FROM ended GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
 SELECT id, state, has_dependents FROM ended
 
 -- name: edits
 -- What the children of an atomic batch ask for, in order. No row: it has none.
-SELECT task_type, payload::text AS payload, key FROM tasks WHERE parent_id = $1::uuid ORDER BY position
+SELECT task_type, payload::text AS payload, key FROM tasks WHERE parent_id = :parent_id::uuid ORDER BY position
 
 -- name: cancel
 -- Ends some tasks of a locked tree and asks others to stop. No row: nothing was unfinished.
 WITH asked AS (
     UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-           cancel_reason = coalesce(cancel_reason, $3::text)
-     WHERE id = ANY($2::uuid[]) AND state IN {unfinished}
+           cancel_reason = coalesce(cancel_reason, :reason::text)
+     WHERE id = ANY(:asked::uuid[]) AND state IN {unfinished}
     RETURNING id
 ), found AS MATERIALIZED (
-    SELECT id, {is_younger} FROM tasks WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+    SELECT id, {is_younger} FROM tasks WHERE id = ANY(:ending::uuid[]) ORDER BY id FOR NO KEY UPDATE
 ), ended AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-           cancel_reason = coalesce(cancel_reason, $3::text), finished_at = clock_timestamp()
+           cancel_reason = coalesce(cancel_reason, :reason::text), finished_at = clock_timestamp()
       FROM found
-     WHERE tasks.id = ANY($1::uuid[]) AND tasks.id = found.id
+     WHERE tasks.id = ANY(:ending::uuid[]) AND tasks.id = found.id
        AND (state IN {waiting} OR state IN {active} AND NOT runnable)
     RETURNING tasks.id, document_id, task_type, state, has_dependents, is_younger
 ), told AS (
@@ -169,7 +169,7 @@ WITH asked AS (
     SELECT 'task.cancelled', array_agg(id), array_agg(document_id) FROM ended HAVING count(*) > 0
 ), counted AS (
     INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT $4::text, task_type, 'cancelled', '', count(*) FROM ended GROUP BY 2 ORDER BY 2
+    SELECT :counted_by::text, task_type, 'cancelled', '', count(*) FROM ended GROUP BY 2 ORDER BY 2
     ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
 )
 SELECT id, document_id, state, has_dependents, is_younger FROM ended
@@ -177,19 +177,20 @@ SELECT id, document_id, state, has_dependents, is_younger FROM ended
 -- name: reopen
 -- Gives final tasks a new generation in the states decided for them. No row: not final, or COMPLETED.
 WITH wanted AS (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::integer[], $5::integer[]) AS w(id, target, blockers, unmet)
+    SELECT * FROM unnest(:task_ids::uuid[], :states::text[], :blockers::integer[], :unmet::integer[])
+                      AS w(id, target, blockers, unmet)
 ), reopened AS (
     UPDATE tasks SET state = w.target, blockers = w.blockers, unmet = w.unmet, generation = generation + 1, attempts_charged = 0,
            crashes = 0, suspect = false, poison_pill = false, claim_id = NULL, hold_id = NULL,
            cancel_requested_at = NULL, cancel_reason = NULL, result = NULL, progress = NULL, finished_at = NULL,
            error = CASE WHEN runnable THEN error END,
-           content_hash = CASE WHEN NOT $6::boolean THEN content_hash END,
+           content_hash = CASE WHEN NOT :as_other_content::boolean THEN content_hash END,
            -- An edge to a final task does not mark it.
            has_dependents = has_dependents OR EXISTS (SELECT FROM task_edges e WHERE e.depends_on = tasks.id),
            run_at = CASE WHEN w.target = 'PENDING' AND attempt = 0 THEN run_at ELSE least(run_at, clock_timestamp()) END,
            queued_at = CASE WHEN w.target = 'QUEUED' THEN clock_timestamp() END,
            rung_at = clock_timestamp(),
-           rung_tier = tier_of(rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60)
+           rung_tier = tier_of(rank - {boost_now})
       FROM wanted w WHERE tasks.id = w.id AND tasks.state IN {reopenable}
     RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.rung_tier
 ), told AS (

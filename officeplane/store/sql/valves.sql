@@ -22,7 +22,7 @@ SELECT FROM paused_documents p WHERE p.document_id =
 
 -- name: set_paused
 -- Says whether a type is paused. Always one row.
-INSERT INTO valves (task_type, paused) VALUES ($1::text, $2::boolean)
+INSERT INTO valves (task_type, paused) VALUES (:task_type::text, :paused::boolean)
 ON CONFLICT (task_type) DO UPDATE SET paused = excluded.paused
 RETURNING paused
 
@@ -31,13 +31,13 @@ RETURNING paused
 -- The document is locked, so that it is not deleted meanwhile, which ends its pause.
 -- No row: there is neither.
 WITH document AS MATERIALIZED (
-    SELECT id FROM documents WHERE id = $1::text AND deleted_at IS NULL FOR SHARE
+    SELECT id FROM documents WHERE id = :document_id::text AND deleted_at IS NULL FOR SHARE
 )
 INSERT INTO paused_documents AS p (document_id)
-SELECT $1::text
+SELECT :document_id::text
  WHERE EXISTS (SELECT FROM document)
-    OR EXISTS (SELECT FROM tasks t WHERE t.document_id = $1::text AND t.state IN {unfinished})
-    OR EXISTS ({pause_of} $1::text)
+    OR EXISTS (SELECT FROM tasks t WHERE t.document_id = :document_id::text AND t.state IN {unfinished})
+    OR EXISTS ({pause_of} :document_id::text)
 ON CONFLICT (document_id) DO UPDATE SET paused_at = p.paused_at
 RETURNING document_id
 
@@ -45,16 +45,16 @@ RETURNING document_id
 -- Lets a document's lane go on. No row: it was not paused, there is no such document, and
 -- nothing has still to be done in its lane.
 WITH resumed AS (
-    DELETE FROM paused_documents WHERE document_id = $1::text
+    DELETE FROM paused_documents WHERE document_id = :document_id::text
 )
-SELECT $1::text AS document_id
- WHERE EXISTS ({pause_of} $1::text)
-    OR EXISTS (SELECT FROM documents WHERE id = $1::text AND deleted_at IS NULL)
-    OR EXISTS (SELECT FROM tasks t WHERE t.document_id = $1::text AND t.state IN {unfinished})
+SELECT :document_id::text AS document_id
+ WHERE EXISTS ({pause_of} :document_id::text)
+    OR EXISTS (SELECT FROM documents WHERE id = :document_id::text AND deleted_at IS NULL)
+    OR EXISTS (SELECT FROM tasks t WHERE t.document_id = :document_id::text AND t.state IN {unfinished})
 
 -- name: is_paused
 -- Whether a document's lane is paused. Always one row.
-SELECT EXISTS (SELECT FROM paused_documents WHERE document_id = $1::text) AS paused
+SELECT EXISTS (SELECT FROM paused_documents WHERE document_id = :document_id::text) AS paused
 
 -- part: valve
 task_type, paused, slow_until, breaker, failures, failure_threshold, half_open_after_seconds, opened_at, retry_at,
@@ -62,7 +62,7 @@ rate_per_second, concurrency
 
 -- name: fetch
 -- The valve of a type. No row: nothing keeps its tasks.
-SELECT {valve} FROM valves WHERE task_type = $1::text
+SELECT {valve} FROM valves WHERE task_type = :task_type::text
 
 -- name: all
 -- Every valve that was ever touched, by type. No row: none was.
@@ -80,13 +80,13 @@ AND (t.document_id IS NULL
 
 -- name: ring
 -- Marks as rung, and returns, the most urgent tasks of types that could be claimed, so
--- many of each: those last rung $4 seconds ago or more, and before their list's cut-off
--- ($5: one per tier, null for none; null for no cut-offs at all). No row: none waits.
+-- many of each: those last rung so long ago or longer, and before their list's cut-off
+-- (one per tier, null for none; null for no cut-offs at all). No row: none waits.
 WITH chosen AS MATERIALIZED (
-    SELECT t.id FROM unnest($1::text[], $2::integer[]) AS v(task_type, wanted),
+    SELECT t.id FROM unnest(:task_types::text[], :wanted::integer[]) AS v(task_type, wanted),
            LATERAL (SELECT t.id FROM tasks t
-                     WHERE {ready} AND t.rung_at <= clock_timestamp() - make_interval(secs => $4::float8)
-                       AND ($5::timestamptz[] IS NULL OR t.rung_at < ($5::timestamptz[])[t.rung_tier + 1])
+                     WHERE {ready} AND t.rung_at <= clock_timestamp() - make_interval(secs => :rung_ago::float8)
+                       AND (:cutoffs::timestamptz[] IS NULL OR t.rung_at < (:cutoffs::timestamptz[])[t.rung_tier + 1])
                      ORDER BY t.rank, t.seq LIMIT v.wanted) t
 ), locked AS MATERIALIZED (
     SELECT l.tid FROM chosen,
@@ -94,7 +94,7 @@ WITH chosen AS MATERIALIZED (
      WHERE l.state IN {claimable}
 ), rung AS (
     UPDATE tasks SET rung_at = clock_timestamp(),
-           rung_tier = tier_of(rank - $3::float8 * extract(epoch FROM clock_timestamp()) / 60)
+           rung_tier = tier_of(rank - {boost_now})
      WHERE ctid = ANY(ARRAY(SELECT tid FROM locked))
     RETURNING id, rung_tier, rank, seq
 )
@@ -104,18 +104,18 @@ SELECT id, rung_tier FROM rung ORDER BY rank, seq
 -- Slows types down for at least so many seconds from now. No row: never.
 INSERT INTO valves AS v (task_type, slow_until)
 SELECT s.task_type, clock_timestamp() + make_interval(secs => max(s.seconds))
-  FROM unnest($1::text[], $2::float8[]) AS s(task_type, seconds) GROUP BY s.task_type ORDER BY s.task_type
+  FROM unnest(:task_types::text[], :seconds::float8[]) AS s(task_type, seconds) GROUP BY s.task_type ORDER BY s.task_type
 ON CONFLICT (task_type) DO UPDATE SET slow_until = greatest(v.slow_until, excluded.slow_until)
 RETURNING task_type
 
 -- name: count_failures
 -- Counts failed attempts in a row, one for each time a type is named; crashes by one
--- document or task ($2, else null) only once in a row. A thousand names are enough to open
+-- document or task (null for other failures) only once in a row. A thousand names are enough to open
 -- any breaker that is meant to open. No row: never.
 INSERT INTO valves AS v (task_type, failures, crashed_by)
 SELECT f.task_type, count(*) FILTER (WHERE f.crashed_by IS NULL) + count(DISTINCT f.crashed_by),
        array_remove(array_agg(DISTINCT f.crashed_by), NULL)
-  FROM unnest($1::text[], $2::text[]) AS f(task_type, crashed_by) GROUP BY f.task_type ORDER BY f.task_type
+  FROM unnest(:task_types::text[], :crashed_by::text[]) AS f(task_type, crashed_by) GROUP BY f.task_type ORDER BY f.task_type
 ON CONFLICT (task_type) DO UPDATE
    SET failures = v.failures + excluded.failures
                   - (SELECT count(*) FROM unnest(excluded.crashed_by) c WHERE v.failures > 0 AND c = ANY(v.crashed_by)),
@@ -126,7 +126,8 @@ RETURNING task_type
 
 -- part: opening
 breaker = 'open', opened_at = clock_timestamp(), probe_task_id = NULL, probe_until = NULL,
-retry_at = clock_timestamp() + make_interval(secs => coalesce(valves.half_open_after_seconds, $2::float8))
+retry_at = clock_timestamp()
+           + make_interval(secs => coalesce(valves.half_open_after_seconds, :half_open_after_seconds::float8))
 
 -- part: closing
 breaker = 'closed', failures = 0, opened_at = NULL, retry_at = NULL, probe_task_id = NULL, probe_until = NULL
@@ -134,29 +135,30 @@ breaker = 'closed', failures = 0, opened_at = NULL, retry_at = NULL, probe_task_
 -- name: open_strained
 -- Opens the breakers of types that failed too often in a row, or whose probe failed. No row: none did.
 UPDATE valves SET {opening}
- WHERE task_type = ANY($1::text[])
-   AND (breaker = 'closed' AND failures >= coalesce(failure_threshold, $3::integer)
-        OR breaker = 'half_open' AND probe_task_id = ANY($4::uuid[]))
+ WHERE task_type = ANY(:task_types::text[])
+   AND (breaker = 'closed' AND failures >= coalesce(failure_threshold, :failure_threshold::integer)
+        OR breaker = 'half_open' AND probe_task_id = ANY(:task_ids::uuid[]))
 RETURNING task_type
 
 -- name: open_by_hand
 -- Opens a type's breaker, whatever it was. Always one row.
 INSERT INTO valves (task_type, breaker, opened_at, retry_at)
-VALUES ($1::text, 'open', clock_timestamp(), clock_timestamp() + make_interval(secs => $2::float8))
+VALUES (:task_type::text, 'open', clock_timestamp(),
+        clock_timestamp() + make_interval(secs => :half_open_after_seconds::float8))
 ON CONFLICT (task_type) DO UPDATE SET {opening}
 RETURNING task_type
 
 -- name: close_by_hand
 -- Closes a type's breaker and forgets its failures. No row: there was nothing to forget.
-UPDATE valves SET {closing} WHERE task_type = $1::text RETURNING task_type
+UPDATE valves SET {closing} WHERE task_type = :task_type::text RETURNING task_type
 
 -- name: set_breaker
 -- Gives a type's breaker a threshold and a time of its own, or the installation's again. Always one row.
 INSERT INTO valves AS v (task_type, failure_threshold, half_open_after_seconds)
-VALUES ($1::text, $2::integer, $3::float8)
+VALUES (:task_type::text, :failure_threshold::integer, :half_open_after_seconds::float8)
 ON CONFLICT (task_type) DO UPDATE
    SET failure_threshold = excluded.failure_threshold, half_open_after_seconds = excluded.half_open_after_seconds,
-       retry_at = v.opened_at + make_interval(secs => coalesce(excluded.half_open_after_seconds, $4::float8))
+       retry_at = v.opened_at + make_interval(secs => coalesce(excluded.half_open_after_seconds, :default_seconds::float8))
 RETURNING task_type
 
 -- name: survey
@@ -186,23 +188,23 @@ SELECT task_type, probe_task_id,
 -- name: lock_probes
 -- How these tasks stand, until the transaction ends. No row: it is gone.
 SELECT id, state, run_at <= clock_timestamp() AS is_due FROM tasks
- WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+ WHERE id = ANY(:task_ids::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: close_after
 -- Closes the breakers whose probes these are. No row: none is any more.
-UPDATE valves SET {closing} WHERE breaker = 'half_open' AND probe_task_id = ANY($1::uuid[]) RETURNING task_type
+UPDATE valves SET {closing} WHERE breaker = 'half_open' AND probe_task_id = ANY(:task_ids::uuid[]) RETURNING task_type
 
 -- name: choose_probes
 -- Lets one task of each half-open type through instead of the last, to be claimed within
 -- so many seconds. No row: none waits, or another was chosen meanwhile.
 WITH chosen AS (
     SELECT v.task_type, v.last, t.id, t.tier
-      FROM unnest($1::text[], $2::uuid[]) AS v(task_type, last),
-           LATERAL (SELECT t.id, tier_of(t.rank - $4::float8 * extract(epoch FROM clock_timestamp()) / 60) AS tier
+      FROM unnest(:task_types::text[], :task_ids::uuid[]) AS v(task_type, last),
+           LATERAL (SELECT t.id, tier_of(t.rank - {boost_now}) AS tier
                       FROM tasks t WHERE {ready}
                      ORDER BY t.id IS NOT DISTINCT FROM v.last, t.suspect, t.rank, t.seq LIMIT 1) t
 )
-UPDATE valves SET probe_task_id = chosen.id, probe_until = clock_timestamp() + make_interval(secs => $3::float8)
+UPDATE valves SET probe_task_id = chosen.id, probe_until = clock_timestamp() + make_interval(secs => :seconds::float8)
   FROM chosen
  WHERE valves.task_type = chosen.task_type AND valves.breaker = 'half_open'
    AND valves.probe_task_id IS NOT DISTINCT FROM chosen.last
@@ -211,7 +213,7 @@ RETURNING valves.task_type, chosen.id, chosen.tier
 -- name: set_limits
 -- Declares the limits of a type. A rate that is new begins with one token. Always one row.
 INSERT INTO valves AS v (task_type, rate_per_second, concurrency, tokens)
-VALUES ($1::text, $2::float8, $3::integer, 1)
+VALUES (:task_type::text, :rate_per_second::float8, :concurrency::integer, 1)
 ON CONFLICT (task_type) DO UPDATE
    SET rate_per_second = excluded.rate_per_second, concurrency = excluded.concurrency,
        tokens = CASE WHEN v.rate_per_second IS NULL THEN 1 ELSE v.tokens END,
@@ -236,14 +238,14 @@ SELECT v.task_type, CASE WHEN v.breaker = 'half_open' THEN v.probe_task_id END A
 
 -- name: rooms
 -- How many tasks of limited types may be claimed now. No row for a type: none, or it has no limits.
-SELECT task_type, probe, room FROM ({rooms}) r WHERE $1::text[] IS NULL OR task_type = ANY($1::text[])
+SELECT task_type, probe, room FROM ({rooms}) r WHERE :task_types::text[] IS NULL OR task_type = ANY(:task_types::text[])
 
 -- name: admissible
 -- The most urgent tasks that limits leave room for. No row: there are none.
 SELECT t.id
   FROM ({rooms}) v, LATERAL (SELECT t.id FROM tasks t
                               WHERE {ready} AND (v.probe IS NULL OR t.id = v.probe)
-                              ORDER BY t.rank, t.seq LIMIT least(v.room, $1::integer)) t
+                              ORDER BY t.rank, t.seq LIMIT least(v.room, :limit::integer)) t
 
 -- name: contenders
 -- Which of these tasks, and of the heads of these lanes, are kept by limits alone or by
@@ -251,10 +253,10 @@ SELECT t.id
 -- stands behind it is. No row: whatever keeps them, it is no limit.
 SELECT c.id, c.document_id, c.task_type
   FROM (SELECT t.id, t.document_id, t.task_type, t.run_at, t.rank, t.seq
-          FROM unnest($1::uuid[]) AS w(id), LATERAL (SELECT * FROM tasks WHERE tasks.id = w.id OFFSET 0) t
+          FROM unnest(:task_ids::uuid[]) AS w(id), LATERAL (SELECT * FROM tasks WHERE tasks.id = w.id OFFSET 0) t
          WHERE t.document_id IS NULL AND t.runnable AND t.state IN {claimable}
         UNION ALL
-        SELECT head.* FROM unnest($2::text[]) AS w(lane),
+        SELECT head.* FROM unnest(:document_ids::text[]) AS w(lane),
                LATERAL (SELECT id, document_id, task_type, run_at, rank, seq FROM tasks
                          WHERE document_id = w.lane AND runnable AND state IN {claimable}
                            AND (NOT yields OR run_at <= clock_timestamp()
@@ -267,11 +269,11 @@ SELECT c.id, c.document_id, c.task_type
 
 -- name: lock_limits
 -- Has nobody else count against the limits of these types until the transaction ends. No row: they have none.
-SELECT task_type FROM valves WHERE task_type = ANY($1::text[]) AND limited ORDER BY task_type FOR NO KEY UPDATE
+SELECT task_type FROM valves WHERE task_type = ANY(:task_types::text[]) AND limited ORDER BY task_type FOR NO KEY UPDATE
 
 -- name: take_tokens
 -- Takes tokens out of buckets, one for each time a type is named. No row: no rate was declared.
 UPDATE valves v SET tokens = {tokens} - s.taken, tokens_at = clock_timestamp()
-  FROM (SELECT task_type, count(*) AS taken FROM unnest($1::text[]) AS task_type GROUP BY task_type) s
+  FROM (SELECT task_type, count(*) AS taken FROM unnest(:task_types::text[]) AS task_type GROUP BY task_type) s
  WHERE v.task_type = s.task_type AND v.rate_per_second IS NOT NULL
 RETURNING v.task_type

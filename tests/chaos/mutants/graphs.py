@@ -15,4 +15,4 @@ def fan_in_uncounted() -> None:
 def spawn_key_ignored() -> None:
     """What was spawned under a key and has not completed yet is spawned again."""
     has_completed = "EXISTS (SELECT FROM tasks d WHERE d.id = s.task_id AND d.state = 'COMPLETED')"
-    change("spawns", "look", "AND s.key = $3::text", f"AND s.key = $3::text AND {has_completed}")
+    change("spawns", "look", "AND s.key = :key::text", f"AND s.key = :key::text AND {has_completed}")

@@ -4,7 +4,7 @@ from tests.chaos.mutants.texts import change
 
 _GUARD = (
     "held.current_state IN ('RUNNING', 'VALIDATING') AND held.current_claim = held.claim_id\n"
-    "       AND (NOT $12::boolean OR held.lease_until <= clock_timestamp())"
+    "       AND (NOT :only_lapsed::boolean OR held.lease_until <= clock_timestamp())"
 )
 
 
@@ -21,7 +21,7 @@ def settle_without_claim() -> None:
 def reap_without_guard() -> None:
     """The reaper ends whatever it had read, although it may have been renewed or ended since."""
     guarded = "held.current_state IN ('RUNNING', 'VALIDATING') AND held.current_claim = held.claim_id"
-    anything = "$12::boolean AND held.current_state NOT IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED')"
+    anything = ":only_lapsed::boolean AND held.current_state NOT IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED')"
     change("settlements", "settle", _GUARD, f"({guarded} OR {anything})")
 
 

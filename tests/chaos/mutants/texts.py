@@ -2,16 +2,16 @@
 
 import inspect
 
-from officeplane.store.queries import load
+from officeplane.store.queries import Query, load
 
 
 def change(noun: str, query: str, old: str, new: str) -> None:
     """Replace a part of a query; raise when the query no longer has it."""
     queries = load(noun)
-    text = queries[query]
-    if text.count(old) != 1:
+    source = queries[query].source
+    if source.count(old) != 1:
         raise AssertionError(f"the mutant is stale: {noun}.{query} does not have {old!r} once")
-    queries[query] = text.replace(old, new)
+    queries[query] = Query(queries[query].name, source.replace(old, new))
 
 
 def monkey_patch(owner: object, name: str, value: object) -> None:
