@@ -11,7 +11,7 @@ from typing import Final
 
 from officeplane.formats.powerpoint.geometry import Area
 from officeplane.formats.powerpoint.names import a, alone, attribute_number, p
-from officeplane.formats.powerpoint.paragraphs import BREAK, FIELD, RUN, text_of
+from officeplane.formats.powerpoint.paragraphs import BREAK, FIELD, PARAGRAPH, RUN, text_of
 from officeplane.formats.xml import Element
 
 POINT: Final = 12_700
@@ -27,6 +27,9 @@ _MARGIN: Final = 15  # points lost at the left and right edges, and nearly so ab
 _INDENT: Final = 27
 _STEPS: Final = (92_500, 85_000, 77_500, 70_000, 62_500, 55_000, 47_500, 40_000, 32_500, 25_000)
 _SAYING: Final = frozenset({RUN, BREAK, FIELD})
+_FORMAT: Final = a("rPr")
+_END: Final = a("endParaRPr")
+_PROPERTIES: Final = a("pPr")
 _WIDE: Final = "\u2e80"  # from here on most letters are as wide as they are high
 
 
@@ -56,18 +59,23 @@ def height(text_body: Element, width: int, size: int, share: float = 1, *, is_li
     Lines of a list begin further right. What is blank above and below the text is not counted.
     """
     rows = blank = 0.0
-    for paragraph in text_body.findall(a("p")):
+    for paragraph in text_body.findall(PARAGRAPH):
         points = _size(paragraph, size) / 100 * share
         indent = _INDENT * (_level(paragraph) + 1) if is_list else 0
         room = max(width / POINT - _MARGIN - indent, points)
         for line in text_of(paragraph).split("\n"):
-            letters = sum(2 if char >= _WIDE else 1 for char in line.strip())
+            letters = letters_in(line.strip())
             if letters:
                 rows += blank + math.ceil(letters * _WIDTH_OF_LETTER * points / room) * points
                 blank = 0.0
             elif rows:
                 blank += points
     return int(rows * _HEIGHT_OF_LINE * POINT)
+
+
+def letters_in(line: str) -> int:
+    """Return how wide a line is in letters of the usual width."""
+    return len(line) if line.isascii() else sum(2 if char >= _WIDE else 1 for char in line)
 
 
 def nominal_size(shapes: Iterable[Element | None], master: Element | None, style: str) -> int:
@@ -90,13 +98,14 @@ def _scale(text_body: Element, area: Area, size: int) -> int | None:
 
 def _size(paragraph: Element, size: int) -> int:
     """Return the size of the largest letters of a paragraph; those that say nothing have the given one."""
-    formats = [run.find(a("rPr")) for run in paragraph if run.tag in _SAYING]
+    formats = [run.find(_FORMAT) for run in paragraph if run.tag in _SAYING]
     said = [size if form is None else attribute_number(form, "sz", size) for form in formats]
-    end = paragraph.find(a("endParaRPr"))
-    of_nothing = size if end is None else attribute_number(end, "sz", size)
-    return max(said, default=of_nothing)
+    if said:
+        return max(said)
+    end = paragraph.find(_END)
+    return size if end is None else attribute_number(end, "sz", size)
 
 
 def _level(paragraph: Element) -> int:
-    properties = paragraph.find(a("pPr"))
+    properties = paragraph.find(_PROPERTIES)
     return 0 if properties is None else attribute_number(properties, "lvl", 0)

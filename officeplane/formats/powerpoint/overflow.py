@@ -14,7 +14,7 @@ from officeplane.formats.powerpoint.geometry import area_of
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.names import a, attribute_number, p
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, text_of
-from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title, placeholder
+from officeplane.formats.powerpoint.placeholders import is_of_the_program
 from officeplane.formats.powerpoint.shapes import SHAPE, shape_tree, table
 from officeplane.formats.xml import Element
 
@@ -67,23 +67,26 @@ def _heights(found: Element, stated: list[int]) -> Iterator[int]:
 def _of_text(shape: Element, room: Room) -> Iterator[str]:
     text = shape.find(p("txBody"))
     form = None if text is None else text.find(a("bodyPr"))
-    said = "" if text is None else " ".join(" ".join(map(text_of, text.iterfind(PARAGRAPH))).split())
-    if text is None or form is None or not said:
+    if text is None or form is None or form.get("wrap") == "none" or form.get("vert", "horz") != "horz":
         return
-    area, size, fitting = room.of(shape), room.size(shape), room.fitting(shape)
-    if form.get("wrap") == "none" or form.get("vert", "horz") != "horz" or not area.height:
-        return
-    is_list = placeholder(shape) is not None and not is_title(shape)
-    what = f"the {'title' if is_title(shape) else 'text'} {_cut(said)!r}"
-    if fitting == a("spAutoFit"):
-        if area.y + height(text, area.width, size, is_list=is_list) / _SLACK > room.whole.height:
-            yield f"{what} probably runs off the slide"
-        return
+    area, size, fitting, models = room.setting(shape)
+    is_title = models is not None and models.is_title
+    is_list = models is not None and not is_title
     share = 1.0
     if fitting == AUTOMATIC:
-        share = _SMALLEST_OF_TITLES if is_title(shape) else _SMALLEST
-    if height(text, area.width, size, share, is_list=is_list) > area.height * _SLACK:
-        yield f"{what} probably has no room where it stands{' even in small letters' if share < 1 else ''}"
+        share = _SMALLEST_OF_TITLES if is_title else _SMALLEST
+    needed = height(text, area.width, size, share, is_list=is_list)
+    if not needed or not area.height:
+        return
+    if fitting == a("spAutoFit"):
+        sentence = "runs off the slide" if area.y + needed / _SLACK > room.whole.height else ""
+    elif needed > area.height * _SLACK:
+        sentence = f"has no room where it stands{' even in small letters' if share < 1 else ''}"
+    else:
+        sentence = ""
+    if sentence:
+        said = " ".join(" ".join(map(text_of, text.iterfind(PARAGRAPH))).split())
+        yield f"the {'title' if is_title else 'text'} {_cut(said)!r} probably {sentence}"
 
 
 def _cut(text: str) -> str:

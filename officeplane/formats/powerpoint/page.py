@@ -55,7 +55,7 @@ class Page:
         self._part = slide.part
         self._root = package.tree(slide.part)
         self._layout = layout
-        self._room = Room(package, main, self._root, layout)
+        self._room = Room(package, main, layout)
 
     def write_title(self, line: Line) -> None:
         """Put a line in place of the title."""
@@ -79,7 +79,7 @@ class Page:
         wanted = [block for block in blocks if isinstance(block, Table)]
         texts = [block for block in blocks if not isinstance(block, Table)]
         frames = [shape for shape in shape_tree(self._root) if table(shape) is not None]
-        area = self._room.for_body()
+        area = self._room.for_body(self._root)
         upper, lower = area, area
         if texts and wanted:
             rows = _ROWS_WEIGH * sum(len(each.rows) for each in wanted)
@@ -104,7 +104,7 @@ class Page:
         if shape is None:
             shape = self._added(of_title=False)
         if shape is None:
-            shape = add_text_box(self._root, self._room.for_body())
+            shape = add_text_box(self._root, self._room.for_body(self._root))
         text = text_body(shape)
         made = paragraphs(
             texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._room.has_bullets(shape)
@@ -143,7 +143,7 @@ class Page:
         theirs = None if is_marked(holder) else of_shape(frame)
         looks = old.find(a("tblPr"))
         old_style = None if looks is None else looks.findtext(a("tableStyleId"))
-        made = table_element(wanted, area_of(frame) or self._room.for_body(), old_style or style, self._link)
+        made = table_element(wanted, area_of(frame) or self._room.for_body(self._root), old_style or style, self._link)
         parent.replace(old, made)
         self._lose(self._gone([*old.iter(PARAGRAPH)], [*made.iter(PARAGRAPH)]) if theirs is None else [theirs])
         if holder is not None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from officeplane.formats.powerpoint.geometry import Area, area_of
 from officeplane.formats.powerpoint.names import p, under
 from officeplane.formats.powerpoint.shapes import SHAPE, properties, settings, shapes
 from officeplane.formats.powerpoint.text_shapes import add_text_shape
@@ -90,15 +89,3 @@ def counterpart(shape: Element, above: Element) -> Element | None:
         if found is not None and found.get("idx", "0") == index and not is_title(other):
             return other
     return None
-
-
-def inherited_area(shape: Element, layout: Element, master: Element) -> Area | None:
-    """Return where a placeholder lies: by itself, its layout or its master."""
-    found = area_of(shape)
-    origin = counterpart(shape, layout)
-    if found is None and origin is not None:
-        found = area_of(origin)
-    if found is None:
-        above = title(master) if is_title(shape) else body(master)
-        found = None if above is None else area_of(above)
-    return found

@@ -42,6 +42,7 @@ class Presentation:
         self._texts = reading.Texts(package)
         self._headers: dict[str, tuple[Element, bool]] = {}
         self._layouts: tuple[Element, list[Layout]] | None = None
+        self._rooms: dict[str, Room] = {}
 
     def outline(self) -> list[Node]:
         """Return the chapters with their slides; the slides alone when there are no chapters."""
@@ -212,7 +213,11 @@ class Presentation:
         return page.losses
 
     def _room(self, slide: Slide) -> Room:
-        return Room(self.package, self._main, self.package.tree(slide.part), self._layout_of(slide))
+        layout = self._layout_of(slide)
+        name = "" if layout is None else layout.part
+        if name not in self._rooms:
+            self._rooms[name] = Room(self.package, self._main, layout)
+        return self._rooms[name]
 
     def _losses_with(self, slide: Slide) -> Iterator[Loss]:
         for inset in reading.drawn_on(self.package.tree(slide.part)):
@@ -247,6 +252,7 @@ class Presentation:
         root = self.package.tree(self._main)
         if self._layouts is None or self._layouts[0] is not root:
             self._layouts = (root, layouts(self.package, self._main))
+            self._rooms.clear()
         return self._layouts[1]
 
     def _slide(self, node_id: str) -> Slide:
