@@ -10,6 +10,7 @@ import re
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -77,6 +78,7 @@ class Package:
         """The parts that the last `write` found added or changed."""
         self._trees: dict[str, Element] = {}
         self._changed: set[str] = set()
+        self._times_changed: Counter[str] = Counter()
         # What each part was cut into last time, by content: most of it is there again.
         self._deflated: dict[str, dict[bytes, bytes]] = {}
 
@@ -120,6 +122,11 @@ class Package:
     def changed(self, name: str) -> None:
         """Note that a part's tree is no longer what was read."""
         self._changed.add(name)
+        self._times_changed[name] += 1
+
+    def times_changed(self, name: str) -> int:
+        """Return how often a part's tree was changed: what was learned of it is true as long as this is the same."""
+        return self._times_changed[name]
 
     def put(self, name: str, data: bytes) -> None:
         """Add a part at the end, or replace one."""

@@ -38,6 +38,7 @@ class Relationships:
         self._package = package
         self._folder = folder
         self._rels = posixpath.join(folder, "_rels", f"{name}.rels")
+        self._taken: tuple[Element, int, set[str]] | None = None
 
     def __iter__(self) -> Iterator[Relationship]:
         if self._rels not in self._package:
@@ -72,7 +73,7 @@ class Relationships:
             # Most packages say this once for all; some say it of each part.
             declare(self._package, self._rels, _RELS_TYPE)
         root = self._package.tree(self._rels)
-        taken = {arrow.get("Id") for arrow in root}
+        taken = self._ids(root)
         number = len(taken) + 1
         while f"rId{number}" in taken:
             number += 1
@@ -81,15 +82,26 @@ class Relationships:
         if is_external:
             arrow.set("TargetMode", "External")
         self._package.changed(self._rels)
+        taken.add(f"rId{number}")
+        self._taken = (root, self._package.times_changed(self._rels), taken)
         return f"rId{number}"
 
-    def remove(self, relationship_id: str) -> None:
-        """Remove an arrow; the part that it led to stays."""
+    def remove(self, *relationship_ids: str) -> None:
+        """Remove arrows; the parts that they led to stay."""
+        if not relationship_ids:
+            return
+        gone = frozenset(relationship_ids)
         root = self._package.tree(self._rels)
         for arrow in list(root):
-            if arrow.get("Id") == relationship_id:
+            if arrow.get("Id") in gone:
                 root.remove(arrow)
                 self._package.changed(self._rels)
+
+    def _ids(self, root: Element) -> set[str]:
+        """Return the ids that are taken, remembered from one addition to the next: there may be thousands."""
+        if self._taken is None or self._taken[:2] != (root, self._package.times_changed(self._rels)):
+            return {arrow.get("Id", "") for arrow in root}
+        return self._taken[2]
 
     def _absolute(self, target: str) -> str:
         if target.startswith("/"):

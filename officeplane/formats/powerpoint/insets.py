@@ -7,6 +7,7 @@ nobody who has only read the text knows of it.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
 
@@ -51,21 +52,49 @@ def of_shape(shape: Element) -> Inset | None:
     return None
 
 
-def in_text(package: Package, part: str, paragraphs: Iterable[Element]) -> list[Inset]:
-    """Return what stands in paragraphs of a part besides text, in order."""
-    return [inset for paragraph in paragraphs for inset in _in_paragraph(package, part, paragraph)]
+class Insets:
+    """What stands in the texts of one part; where links lead is looked up once: there may be thousands."""
 
+    def __init__(self, package: Package, part: str) -> None:
+        self._arrows = Relationships(package, part)
 
-def clicked(package: Package, part: str, shape: Element) -> list[Inset]:
-    """Return where a click on a shape leads."""
-    about = properties(shape)
-    return [] if about is None else list(_links(package, part, about))
+    def in_text(self, paragraphs: Iterable[Element]) -> list[Inset]:
+        """Return what stands in paragraphs besides text, in order."""
+        return [inset for paragraph in paragraphs for inset in self._in_paragraph(paragraph)]
 
+    def clicked(self, shape: Element) -> list[Inset]:
+        """Return where a click on a shape leads."""
+        about = properties(shape)
+        return [] if about is None else list(self._links(about))
 
-def addresses(package: Package, part: str, paragraphs: Iterable[Element]) -> set[str]:
-    """Return where the links in paragraphs lead to, as they are compared."""
-    links = (link for paragraph in paragraphs for link in _links(package, part, paragraph))
-    return {unquote(link.name) for link in links}
+    def addresses(self, paragraphs: Iterable[Element]) -> set[str]:
+        """Return where the links in paragraphs lead to, as they are compared."""
+        return {unquote(link.name) for paragraph in paragraphs for link in self._links(paragraph)}
+
+    def _in_paragraph(self, paragraph: Element) -> Iterator[Inset]:
+        for child in paragraph:
+            if child.tag == FIELD:
+                yield Inset("field", child.get("type", ""))
+            elif child.tag in _FORMULAS:
+                yield Inset("formula")
+        shown = text_of(paragraph)
+        for link in self._links(paragraph):
+            bare = _BARE.fullmatch(unquote(link.name))
+            if not (bare and bare[1] and bare[1] in shown):
+                yield link
+
+    def _links(self, within: Element) -> Iterator[Inset]:
+        """Yield each link once, however many stretches of text it has; what leads elsewhere in the file is a jump."""
+        found = {(link.get(R_ID, ""), link.get("action", "")) for link in within.iter(*_CLICKS)}
+        for arrow, action in sorted(found):
+            if arrow in self._outside:
+                yield Inset(LINK, self._outside[arrow])
+            elif arrow or action:
+                yield Inset("jump")
+
+    @cached_property
+    def _outside(self) -> dict[str, str]:
+        return {arrow.id: arrow.target for arrow in self._arrows if arrow.is_external}
 
 
 def _picture(shape: Element) -> str:
@@ -74,29 +103,3 @@ def _picture(shape: Element) -> str:
         if isinstance(child.tag, str) and (kind := _MEDIA.get(child.tag.rpartition("}")[2])):
             return kind
     return "picture"
-
-
-def _in_paragraph(package: Package, part: str, paragraph: Element) -> Iterator[Inset]:
-    for child in paragraph:
-        if child.tag == FIELD:
-            yield Inset("field", child.get("type", ""))
-        elif child.tag in _FORMULAS:
-            yield Inset("formula")
-    shown = text_of(paragraph)
-    for link in _links(package, part, paragraph):
-        bare = _BARE.fullmatch(unquote(link.name))
-        if not (bare and bare[1] and bare[1] in shown):
-            yield link
-
-
-def _links(package: Package, part: str, within: Element) -> Iterator[Inset]:
-    """Yield each link once, however many stretches of text it has; what leads elsewhere in the file is a jump."""
-    found = {(link.get(R_ID, ""), link.get("action", "")) for link in within.iter(*_CLICKS)}
-    if not found:
-        return
-    outside = {arrow.id: arrow.target for arrow in Relationships(package, part) if arrow.is_external}
-    for arrow, action in sorted(found):
-        if arrow in outside:
-            yield Inset(LINK, outside[arrow])
-        elif arrow or action:
-            yield Inset("jump")

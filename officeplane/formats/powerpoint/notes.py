@@ -4,7 +4,7 @@ import posixpath
 
 from officeplane.formats.blocks import Span
 from officeplane.formats.package import Package
-from officeplane.formats.powerpoint.insets import Inset, in_text
+from officeplane.formats.powerpoint.insets import Inset, Insets
 from officeplane.formats.powerpoint.names import NOTES_TYPE, a, alone, p, under
 from officeplane.formats.powerpoint.notes_master import notes_master
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, one_line
@@ -34,7 +34,7 @@ def set_notes(package: Package, main: str, slide: str, text: str) -> tuple[str, 
     holder = _holder(root)
     base = base_of(holder, with_emphasis=False)
     gone = holder.findall(PARAGRAPH)
-    lost = in_text(package, part, gone)
+    lost = Insets(package, part).in_text(gone)
     for old in gone:
         holder.remove(old)
     for line in one_line(text).split("\n"):

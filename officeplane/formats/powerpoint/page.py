@@ -6,14 +6,14 @@ from urllib.parse import unquote
 
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Heading, Line, Table
-from officeplane.formats.links import link_to
+from officeplane.formats.links import Links
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.animations import lost_with_shape, lost_with_text
 from officeplane.formats.powerpoint.content import paragraphs
 from officeplane.formats.powerpoint.fitting import fit
 from officeplane.formats.powerpoint.geometry import Area, area_of
 from officeplane.formats.powerpoint.inheritance import Room
-from officeplane.formats.powerpoint.insets import LINK, Inset, addresses, clicked, in_text, of_shape
+from officeplane.formats.powerpoint.insets import LINK, Inset, Insets, of_shape
 from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
 from officeplane.formats.powerpoint.names import R_ID, a, alone
@@ -38,7 +38,6 @@ from officeplane.formats.powerpoint.text_shapes import (
     set_area,
     text_body,
 )  # fmt: skip
-from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
 _ROWS_WEIGH: Final = 0.8
@@ -55,6 +54,7 @@ class Page:
         self._part = slide.part
         self._root = package.tree(slide.part)
         self._layout = layout
+        self._links = Links(package, slide.part)
         self._room = Room(package, main, layout)
 
     def write_title(self, line: Line) -> None:
@@ -71,7 +71,7 @@ class Page:
         made = alone(PARAGRAPH)
         if kept is not None:
             made.append(kept)
-        write_line(made, line, self._link, base)
+        write_line(made, line, self._links.to, base)
         self._replace(shape, text, [made])
 
     def write_body(self, blocks: Sequence[Block], style: str) -> None:
@@ -107,7 +107,7 @@ class Page:
             shape = add_text_box(self._root, self._room.for_body(self._root))
         text = text_body(shape)
         made = paragraphs(
-            texts, self._link, base_of(text, with_emphasis=False), has_bullets=self._room.has_bullets(shape)
+            texts, self._links.to, base_of(text, with_emphasis=False), has_bullets=self._room.has_bullets(shape)
         )
         self._replace(shape, text, made or [alone(PARAGRAPH)])
         self._make_room(shape, shrunk_to, has_tables=has_tables)
@@ -128,7 +128,7 @@ class Page:
     def _add_tables(self, tables: Sequence[Table], area: Area, style: str) -> None:
         for left, each in zip(range(len(tables), 0, -1), tables, strict=True):
             own, area = area.split(1 / left)
-            frame = table_frame(each, own, style, self._link, next_shape_number(self._root))
+            frame = table_frame(each, own, style, self._links.to, next_shape_number(self._root))
             add_shape(self._root, frame)
             holder = settings(frame)
             if holder is not None:
@@ -143,7 +143,9 @@ class Page:
         theirs = None if is_marked(holder) else of_shape(frame)
         looks = old.find(a("tblPr"))
         old_style = None if looks is None else looks.findtext(a("tableStyleId"))
-        made = table_element(wanted, area_of(frame) or self._room.for_body(self._root), old_style or style, self._link)
+        made = table_element(
+            wanted, area_of(frame) or self._room.for_body(self._root), old_style or style, self._links.to
+        )
         parent.replace(old, made)
         self._lose(self._gone([*old.iter(PARAGRAPH)], [*made.iter(PARAGRAPH)]) if theirs is None else [theirs])
         if holder is not None:
@@ -171,44 +173,34 @@ class Page:
         for old in gone:
             text.remove(old)
         text.extend(made)
-        for old in gone:  # a link of the old text may be one of the new text too
-            self._drop_links(old)
+        self._drop_links(*gone)
         self._package.changed(self._part)
 
     def _remove(self, shape: Element) -> None:
         parent = shape.getparent()
         if parent is not None:
-            self._lose(in_text(self._package, self._part, shape.iter(PARAGRAPH)))
-            self._lose(clicked(self._package, self._part, shape))
+            insets = Insets(self._package, self._part)
+            self._lose(insets.in_text(shape.iter(PARAGRAPH)))
+            self._lose(insets.clicked(shape))
             self._lose(lost_with_shape(self._root, shape))
             parent.remove(shape)
             self._drop_links(shape)
 
     def _gone(self, old: Sequence[Element], made: Sequence[Element]) -> list[Inset]:
         """Return what paragraphs have besides text that those in their place have not."""
-        kept = addresses(self._package, self._part, made)
-        return [
-            inset
-            for inset in in_text(self._package, self._part, old)
-            if inset.kind != LINK or unquote(inset.name) not in kept
-        ]
+        insets = Insets(self._package, self._part)
+        kept = insets.addresses(made)
+        return [inset for inset in insets.in_text(old) if inset.kind != LINK or unquote(inset.name) not in kept]
 
     def _lose(self, insets: Iterable[Inset]) -> None:
         self.losses += [Loss(inset.kind, self._slide.id, inset.name) for inset in insets]
 
-    def _link(self, address: str) -> str | None:
-        return link_to(self._package, self._part, address)
-
-    def _drop_links(self, gone: Element) -> None:
-        """Remove the arrows of links that only a removed text had."""
-        ids = {link.get(R_ID, "") for link in gone.iter(a("hlinkClick"), a("hlinkMouseOver"))} - {""}
-        if not ids:
-            return
-        ids -= {value for each in self._root.iter() for value in each.attrib.values()}
-        arrows = Relationships(self._package, self._part)
-        for arrow in arrows.of_type("hyperlink"):
-            if arrow.id in ids:
-                arrows.remove(arrow.id)
+    def _drop_links(self, *gone: Element) -> None:
+        """Remove the links that only removed texts had; one may be of the new text, too."""
+        clicks = (a("hlinkClick"), a("hlinkMouseOver"))
+        ids = {link.get(R_ID, "") for each in gone for link in each.iter(*clicks)} - {""}
+        if ids:
+            self._links.drop(ids - {value for each in self._root.iter() for value in each.attrib.values()})
 
 
 def title_and_rest(blocks: Sequence[Block]) -> tuple[Line | None, Sequence[Block]]:

@@ -10,7 +10,7 @@ from lxml import etree
 from officeplane.domain.document import Node
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.animations import ANIMATION, animations
-from officeplane.formats.powerpoint.insets import Inset, in_text, of_shape
+from officeplane.formats.powerpoint.insets import Inset, Insets, of_shape
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, searchable, text_of
 from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title
@@ -97,7 +97,7 @@ def marks_of(package: Package, part: str) -> dict[str, int]:
     root = package.tree(part)
     titles = [each for shape in shapes(root) if is_title(shape) for each in shape.iter(PARAGRAPH)]
     found = Counter(
-        inset.kind for inset in (*drawn_on(root), *in_text(package, part, titles), *comments_on(package, part))
+        inset.kind for inset in (*drawn_on(root), *Insets(package, part).in_text(titles), *comments_on(package, part))
     )
     animated = animations(root)
     return {**found, ANIMATION: animated} if animated else dict(found)
@@ -106,29 +106,30 @@ def marks_of(package: Package, part: str) -> dict[str, int]:
 def children_of(package: Package, part: str, slide_id: str) -> list[Node]:
     """Return the nodes of a slide: what lies on it besides the title, and its notes."""
     nodes: list[Node] = []
-    taken: set[str] = set()
+    taken: Counter[str] = Counter()
+    insets = Insets(package, part)
     for shape in shapes(package.tree(part)):
         kind, text = _described(shape)
         if kind is None:
             continue
         about = properties(shape)
         node_id = f"{slide_id}.{'' if about is None else about.get('id', '')}"
-        while node_id in taken:  # a file may number two shapes alike
-            node_id += "+"
-        taken.add(node_id)
-        nodes.append(Node(node_id, kind, text, marks=_marks(package, part, [shape])))
+        taken[node_id] += 1
+        if (times := taken[node_id] - 1) > 0:  # a file may number shapes alike
+            node_id += "+" if times == 1 else f"+{times}"
+        nodes.append(Node(node_id, kind, text, marks=_marks(insets, [shape])))
     notes = notes_part(package, part)
     if notes is not None:
         held = [shape for shape in shapes(package.tree(notes)) if not is_of_the_program(shape)]
         text = "\n".join(lines_of(package.tree(notes), is_notes=True))
         if text:
-            nodes.append(Node(f"{slide_id}.{NOTES}", NOTES, text, marks=_marks(package, notes, held)))
+            nodes.append(Node(f"{slide_id}.{NOTES}", NOTES, text, marks=_marks(Insets(package, notes), held)))
     return nodes
 
 
-def _marks(package: Package, part: str, held: list[Element]) -> dict[str, int]:
-    insets = in_text(package, part, (each for shape in held for each in shape.iter(PARAGRAPH)))
-    return dict(Counter(inset.kind for inset in insets))
+def _marks(insets: Insets, held: list[Element]) -> dict[str, int]:
+    paragraphs = (each for shape in held for each in shape.iter(PARAGRAPH))
+    return dict(Counter(inset.kind for inset in insets.in_text(paragraphs)))
 
 
 def _said(comment: Element) -> str:

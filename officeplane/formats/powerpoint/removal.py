@@ -67,8 +67,7 @@ def _forget(package: Package, user: str, slide: str) -> int:
         parent = found.getparent()
         if parent is not None:
             parent.remove(found)
-    for one in doomed:
-        arrows.remove(one)
+    arrows.remove(*doomed)
     if naming:
         package.changed(user)
     return len(naming)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
-from officeplane.formats.links import link_to
+from officeplane.formats.links import Links
 from officeplane.formats.package import Package
 from officeplane.formats.word.names import TBL, child, element, hyperlink
 from officeplane.formats.word.numbering import DEPTH_MAX, Numbering
@@ -20,8 +20,7 @@ class Writer:
     """Makes the elements of one part in the styles of its document."""
 
     def __init__(self, package: Package, part: str, styles: Styles, width: int) -> None:
-        self._package = package
-        self._part = part
+        self._links = Links(package, part)
         self._styles = styles
         self._numbering = Numbering(package, part)
         self._width = width
@@ -114,7 +113,7 @@ class Writer:
         for span in line:
             if span.link != address:
                 address = span.link
-                arrow = None if address is None else link_to(self._package, self._part, address)
+                arrow = None if address is None else self._links.to(address)
                 is_link = arrow is not None
                 holder = paragraph if arrow is None else hyperlink(paragraph, arrow)
             self._fill_span(child(holder, "r"), span, bold=bold or span.bold, is_link=is_link)

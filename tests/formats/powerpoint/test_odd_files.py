@@ -2,16 +2,19 @@ import contextlib
 import io
 import random
 import zipfile
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
+from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.write_page import WritePage
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
 from tests.fixtures.documents import powerpoint
-from tests.formats.powerpoint.decks import applied, opened, parts, reopened
+from tests.formats.powerpoint.decks import applied, assert_consistent, opened, parts, reopened, slides_of, written
 from tests.formats.powerpoint.test_every_edit import edits_for
 
 _MAKERS = [make for name, make in powerpoint.HARD.items() if name != "many"]
@@ -86,6 +89,45 @@ def moved(data: bytes) -> bytes:
             names_others = name.endswith(".rels") or name.startswith("[")
             archive.writestr(_moved(name), _moved(body.decode()) if names_others else body)
     return out.getvalue()
+
+
+def test_thousands_of_links_are_read_written_and_replaced_soon() -> None:
+    before, after = ("\n\n".join(f"[x](https://{host}.example/{n})" for n in range(3_000)) for host in ("one", "two"))
+    deck = opened(powerpoint.plain())
+    begun = process_time()
+
+    page = applied(deck, WritePage(content=before))["id"]
+    (marks,) = [child.marks for slide in slides_of(deck) if slide.id == page for child in slide.children]
+    applied(deck, EditSlide(slide_id=page, body=after, discard=True))
+
+    # It takes a second or two; where each link was looked for among all, a minute.
+    assert process_time() - begun < 15
+    assert marks == {"link": 3_000}
+    (rels,) = [
+        content for content in parts(written(deck)).values() if b"two.example" in content and b"Target" in content
+    ]
+    assert (rels.count(b"one.example"), rels.count(b"two.example")) == (0, 3_000)
+
+
+def test_a_link_that_went_with_a_text_is_there_for_the_next_that_leads_there() -> None:
+    deck = opened(powerpoint.plain())
+    page = applied(deck, WritePage(content="# [Title](https://example.org/)\n\nBody"))["id"]
+
+    applied(deck, EditSlide(slide_id=page, title="Title", body="[Body](https://example.org/)", discard=True))
+
+    assert reopened(written(deck)).slides[3].placeholders[1].text_frame.paragraphs[0].runs[0].hyperlink.address
+    assert_consistent(written(deck))
+
+
+def test_shapes_that_are_numbered_alike_are_nodes_of_their_own() -> None:
+    deck = opened(powerpoint.grouped())
+    (slide,) = slides_of(deck)
+    for about in deck.package.tree("ppt/slides/slide1.xml").iter("{*}cNvPr"):
+        about.set("id", "7")
+
+    alike = [child.id for child in slides_of(deck)[0].children]
+
+    assert alike == [f"{slide.id}.7{suffix}" for suffix in ("", "+", "+2", "+3", "+4", "+5")[: len(slide.children)]]
 
 
 def _moved(text: str) -> str:
