@@ -206,9 +206,11 @@ class LeaseKeeper:
         now = time.monotonic()
         held = self._in_hand()
         late = [one for one in held if one.should_have_ended(now)]
-        if not late:
-            return
         blocking = [one for one in held if one.task.claim_id == standstill.claim_id]
+        # A handler that was let go has no time left, and nothing is lost with the process but itself.
+        is_left_alone = not held and standstill.task is not None
+        if not late and not is_left_alone:
+            return
         if blocking and blocking[0] not in late:
             # It has time left, and may end by itself; who waits beside it for no fault of theirs does not wait with it.
             await self._hand_back(late)
@@ -222,7 +224,8 @@ class LeaseKeeper:
         charged = late if standstill.task is None else blocking
         ended = [Attempt(one.task, one.ended(now, standstill.at)) for one in charged]
         ended += [Attempt(one.task, HandedBack()) for one in held if one not in charged]
-        await self._rescue.end_process(standstill.blockage, ended, (charged or late)[0].overdue(now))
+        overdue = [one.overdue(now) for one in (*charged, *late)]
+        await self._rescue.end_process(standstill.blockage, ended, overdue[0] if overdue else "that attempt is over")
 
     async def _hand_back(self, late: list[Held]) -> None:
         handed_back = await self._rescue.hand_back([one.task for one in late])

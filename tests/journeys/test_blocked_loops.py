@@ -153,6 +153,23 @@ async def test_whoever_runs_out_of_time_beside_a_handler_that_was_let_go_is_not_
     assert (ended["state"], ended["attempt"], ended["attemptsCharged"]) == ("COMPLETED", 2, 0)
 
 
+async def test_a_handler_that_was_let_go_and_blocks_its_worker_with_nothing_else_in_hand_ends_it(
+    deserted: Installation, marks: Marks
+) -> None:
+    worker = await deserted.processes.worker()
+    guilty = await deserted.api.submit(
+        "test.stubborn", payload=payload(marks, seconds=FOR_GOOD), timeoutSeconds=1, maxRetries=0
+    )
+    assert (await deserted.api.final(guilty))["state"] == "TIMEOUT"
+    marks.open_gate("it")
+
+    assert await worker.ended() == EXIT_CODE
+
+    assert str(guilty["id"]) in worker.last_line
+    await deserted.processes.worker()
+    assert (await deserted.api.final(await deserted.api.submit("noop")))["state"] == "COMPLETED"
+
+
 async def test_a_blocked_worker_that_cannot_reach_postgres_ends_all_the_same_and_its_lease_does_the_rest(
     deserted: Installation, marks: Marks
 ) -> None:
