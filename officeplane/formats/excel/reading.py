@@ -77,12 +77,21 @@ def _lines(parts: Parts, sheet: Sheet, measure: Measure, missing: str, stale: st
             column = column_of(cell)
             columns.add(column)
             rows.setdefault(number, {})[column] = measure.passed(found).translate(_BETWEEN)
-    order = sorted(columns)
+    places = {column: place for place, column in enumerate(sorted(columns))}
     # What is in the cells has been counted; what stands between them has not.
     between = Measure()
     for row in rows.values():
-        line = "\t".join(row.get(column, "") for column in order).rstrip("\t")
-        yield between.passed(line)
+        yield between.passed(_line(row, places))
+
+
+def _line(row: dict[int, str], places: dict[int, int]) -> str:
+    """Return a row with a tab before each place but the first; of the places only those are visited that are taken."""
+    stretches: list[str] = []
+    at = 0
+    for column in sorted(row):
+        stretches += ("\t" * (places[column] - at), row[column])
+        at = places[column]
+    return "".join(stretches)
 
 
 def _has_formula(cell: Element) -> bool:

@@ -1,6 +1,7 @@
 import io
 import zipfile
 from collections.abc import Callable
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
 from officeplane.formats.blocks import Paragraph, Span
+from officeplane.formats.excel.cells.addresses import letters
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.search import Wanted
@@ -175,3 +177,46 @@ def test_the_same_edit_over_and_over_leaves_no_trace_but_itself() -> None:
 
     assert written(book) == once
     assert differing(excel.hard(), once) >= {"xl/styles.xml", "xl/calcChain.xml"}
+
+
+def _wide_and_high() -> str:
+    wide = "".join(f'<c r="{letters(column)}1"><v>1</v></c>' for column in range(1, 16_385))
+    high = "".join(f'<row r="{row}"><c r="B{row}"><v>1</v></c></row>' for row in range(2, 20_001))
+    return f'<row r="1">{wide}</row>{high}'
+
+
+def _without_a_source() -> str:
+    return "".join(f'<row r="{row}"><c r="A{row}"><f t="shared" si="0"/></c></row>' for row in range(1, 20_001))
+
+
+@pytest.mark.parametrize(("make", "last"), [(_wide_and_high, "\t1"), (_without_a_source, "= [stale]")])
+def test_a_sheet_is_read_in_time_by_its_cells_however_they_lie(make: Callable[[], str], last: str) -> None:
+    book = opened(excel.small(make()))
+    begun = process_time()
+
+    assert book.text().splitlines()[-1] == last
+    # It takes a fraction of a second; by rows times columns, or by the squares of a group, it was ten and twenty.
+    assert process_time() - begun < 5
+
+
+def test_a_row_is_emptied_in_time_by_its_cells() -> None:
+    cells = [f"{letters(column)}1" for column in range(1, 16_385)]
+    book = opened(excel.small(f'<row r="1">{"".join(f"""<c r="{cell}"><v>1</v></c>""" for cell in cells)}</row>'))
+    begun = process_time()
+
+    book.set_cells("Sheet1", dict.fromkeys(reversed(cells), None))
+
+    assert book.text() == "Sheet1"
+    assert process_time() - begun < 5
+
+
+def test_a_group_of_formulas_reads_as_before_when_its_first_cells_leave_it() -> None:
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><f t="shared" si="0"/></c></row>' for n in range(2, 5))
+    first = '<row r="1"><c r="A1"><f t="shared" si="0" ref="A1:A4">B1*2</f></c></row>'
+    book = opened(excel.small(first + rows))
+
+    book.set_cells("Sheet1", {"A1": 1, "A2": 2})
+
+    assert book.text() == "Sheet1\n1\n2\n=B3*2 [stale]\n=B4*2 [stale]"
+    book.set_cells("Sheet1", {"A3": 3})
+    assert book.text() == "Sheet1\n1\n2\n3\n=B4*2 [stale]"

@@ -51,8 +51,8 @@ class Row:
         return cell
 
     def remove(self, cell: Element) -> None:
-        """Remove a cell."""
-        at = self._cells.index(cell)
+        """Remove a cell that was found here."""
+        at = bisect_left(self._columns, column_of(cell))
         del self._columns[at], self._cells[at]
         self.element.remove(cell)
 
@@ -85,11 +85,16 @@ class Grid:
         self._numbers = sorted(self._rows)
         self.merges = Areas(_merges(root))
         self.shared: dict[str, dict[Element, int]] = {}
+        self.sources: dict[str, Element] = {}
+        """The first formula of each shared group that holds its text."""
         self.joint: dict[Area, Element] = {}
         for formula in data.iter(FORMULA):
             kind = formula.get("t")
             if kind == "shared":
-                self.shared.setdefault(formula.get("si", ""), {})[formula] = 1
+                group = formula.get("si", "")
+                self.shared.setdefault(group, {})[formula] = 1
+                if formula.text:
+                    self.sources.setdefault(group, formula)
             elif kind in {"array", "dataTable"} and (found := area(formula.get("ref"))):
                 self.joint[found] = formula
         self.joint_areas = Areas(list(self.joint))

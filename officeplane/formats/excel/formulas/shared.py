@@ -16,11 +16,9 @@ def formula_of(grid: Grid, cell: Element) -> str | None:
         return None
     if found.text or found.get("t") != "shared":
         return found.text or ""
-    for other in grid.shared.get(found.get("si", ""), ()):
-        holder = other.getparent()
-        if other.text and holder is not None:
-            return _as_in(other.text, holder, cell)
-    return ""
+    source = grid.sources.get(found.get("si", ""))
+    holder = None if source is None else source.getparent()
+    return "" if source is None or holder is None else _as_in(source.text or "", holder, cell)
 
 
 class Departures:
@@ -37,6 +35,8 @@ class Departures:
             return
         if formula.text:
             self._left[group] = (formula.text, place_of(holder))
+        if self._grid.sources.get(group) is formula:
+            del self._grid.sources[group]
 
     def settle(self) -> None:
         """Hand texts on, once all have left who leave."""
@@ -44,11 +44,13 @@ class Departures:
             group = self._grid.shared[name]
             heir = next(iter(group), None)
             holder = None if heir is None else heir.getparent()
-            if heir is None or holder is None or heir.text:
+            if heir is None or holder is None:
                 continue
-            place = place_of(holder)
-            heir.text = shift(formula, place.row - origin.row, place.column - origin.column)
-            heir.set("ref", str(_around(group)))
+            if not heir.text:
+                place = place_of(holder)
+                heir.text = shift(formula, place.row - origin.row, place.column - origin.column)
+                heir.set("ref", str(_around(group)))
+            self._grid.sources[name] = heir
 
 
 def _as_in(formula: str, source: Element, target: Element) -> str:
