@@ -163,16 +163,20 @@ class Block:
         if not self.insets:
             return self.text
         texts = self._texts()
-        beside: list[str] = []
+        leading: dict[Element, list[str]] = {}
+        following: dict[Element | None, list[str]] = {}
         for inset in outermost(self.insets):
             if inset.kind in SHOWN:
                 mark, paragraph = f"[{inset.kind}]", inset.paragraph
                 if paragraph is None or paragraph not in texts:
-                    beside.append(mark)
+                    following.setdefault(None, []).append(mark)
                 else:
-                    said = [texts[paragraph]] if texts[paragraph].strip() else []
-                    texts[paragraph] = " ".join([mark, *said] if inset.leads else [*said, mark])
-        return "\n".join([*_lines(self.element, texts), *beside])
+                    (leading if inset.leads else following).setdefault(paragraph, []).append(mark)
+        for paragraph, text in texts.items():
+            before, behind = leading.get(paragraph, []), following.get(paragraph, [])
+            if before or behind:
+                texts[paragraph] = " ".join([*before, *([text] if text.strip() else []), *behind])
+        return "\n".join([*_lines(self.element, texts), *following.get(None, [])])
 
     def reread(self, changed: Container[Element]) -> None:
         """Learn anew what some of its paragraphs say."""

@@ -20,6 +20,7 @@ _PAGE_BREAK: Final = "page break"
 _BREAK_BEFORE: Final = w("pageBreakBefore")
 _CHANGE: Final = "tracked change"
 
+_INSTRUCTION_ENOUGH: Final = 1_000
 _CONTENTS_FIELD: Final = "TOC"
 _LINK_FIELD: Final = "HYPERLINK"
 _OFF: Final = frozenset(("0", "false", "off"))
@@ -119,8 +120,8 @@ def _field_mark(element: Element, found: list[Inset]) -> bool:
 
 
 def _instruction(element: Element, found: list[Inset]) -> bool:
-    # It may be spread over many runs.
-    if found and found[-1].kind == _FIELD:
+    # It may be spread over many runs; only its first word is of interest.
+    if found and found[-1].kind == _FIELD and len(found[-1].name) < _INSTRUCTION_ENOUGH:
         found[-1].name += element.text or ""
     return False
 

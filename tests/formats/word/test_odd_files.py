@@ -163,3 +163,20 @@ def test_to_replace_a_word_in_all_headings_costs_as_much_as_to_read_them_however
 
     # Where it took time in squares, it was more than fifteen times as much.
     assert process_time() - read < 6 * (read - begun)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        '<w:br w:type="page"/>' * 400_000,
+        "<w:fldChar w:fldCharType='begin'/>" + "<w:instrText> some words</w:instrText>" * 400_000,
+    ],
+    ids=["breaks", "pieces of a field"],
+)
+def test_a_paragraph_with_thousands_of_marks_is_read_soon(many: str) -> None:
+    word = opened(documents.document(f"<w:p><w:r><w:t>Text</w:t>{many}</w:r></w:p>"))
+    begun = process_time()
+
+    assert word.text().startswith("Text")
+    # It takes a second or two; where each mark was put to all before it, more than ten.
+    assert process_time() - begun < 8
