@@ -69,7 +69,7 @@ def title_in(data: bytes) -> str:
     found = {entry.name: entry for entry in entries(data) if entry.size <= _READ_MAX}
     try:
         for link in links(parse(bytes(inflate(data, found[_LINKS])))) if _LINKS in found else ():
-            part = found.get(target(_LINKS, link)) if link.type == _RELATIONSHIP else None
+            part = found.get(target(_LINKS, link)) if _leads_to_properties(link.type, link.mode == "External") else None
             if part is not None:
                 return _title(parse(bytes(inflate(data, part))).findtext(f"{{{_DC}}}title") or "")
     except UnsupportedDocumentError:
@@ -93,9 +93,13 @@ def _core(package: Package) -> str:
 
 
 def _found(package: Package) -> str | None:
-    """Return the part with the properties; some programs misspell the type of the arrow to it."""
+    """Return the part with the properties."""
     for arrow in Relationships(package):
-        is_meant = arrow.type == _RELATIONSHIP or arrow.type.endswith("/core-properties")
-        if is_meant and not arrow.is_external and arrow.target in package:
+        if _leads_to_properties(arrow.type, arrow.is_external) and arrow.target in package:
             return arrow.target
     return None
+
+
+def _leads_to_properties(kind: str, is_external: bool) -> bool:
+    """Tell whether an arrow is the one to the properties; some programs misspell its type."""
+    return kind.endswith("/core-properties") and not is_external

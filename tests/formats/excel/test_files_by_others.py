@@ -14,7 +14,7 @@ from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import SetCells
 from officeplane.edits.set_properties import SetProperties
 from officeplane.formats.gate import admit
-from officeplane.formats.properties import property_of
+from officeplane.formats.properties import property_of, title_in
 from officeplane.formats.relationships import Relationships, content_type
 from tests.fixtures.documents import excel
 from tests.formats.excel.books import applied, opened, part, parts, value, xml_of_cell
@@ -63,7 +63,7 @@ def test_properties_behind_an_arrow_of_a_misspelt_type_are_read_and_set(misspelt
 
     _, after = applied(data, SetProperties(title="The plan"))
 
-    assert property_of(opened(after).package, "title") == "The plan"
+    assert property_of(opened(after).package, "title") == title_in(after) == "The plan"
     assert [name for name in parts(after) if name.startswith("docProps/")] == ["docProps/core.xml"]
     assert parts(after)["_rels/.rels"] == parts(data)["_rels/.rels"]
 
