@@ -8,6 +8,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.contract import IDS_TOLD, Edit, Occasion, Result, Words
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
+from officeplane.formats.powerpoint.fitting import letters_in
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
@@ -38,8 +39,7 @@ class ReplaceText(Edit):
         return self._told(workbook.replace_text(self._wanted, self.replace))
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        # What does not grow needs no more room.
-        slides = set(self.targets(presentation)) if len(self.replace) > len(self.find) else set[str]()
+        slides = set(self.targets(presentation)) if self._needs_room else set[str]()
         before = presentation.overflows(slides)
         places = presentation.replace_text(self._wanted, self.replace)
         occasion.warn(presentation.overflows(slides), but=before)
@@ -51,6 +51,11 @@ class ReplaceText(Edit):
     @property
     def _wanted(self) -> Wanted:
         return Wanted(self.find, self.match_case, self.whole_word)
+
+    @property
+    def _needs_room(self) -> bool:
+        """Whether the text may need more room than what it replaces: by its letters, wide ones, or further lines."""
+        return letters_in(self.replace) > len(self.find) or "\n" in self.replace or "\r" in self.replace
 
     def _told(self, places: list[str]) -> Result:
         """`places` holds the node of each replacement, in order."""

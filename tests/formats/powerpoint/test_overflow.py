@@ -67,6 +67,15 @@ def test_what_has_no_room_on_its_slide_is_told_by_every_edit(edit: Edit, told: l
     )
 
 
+def test_a_text_that_only_gets_more_lines_is_told_too() -> None:
+    deck = opened(powerpoint.plain())
+    points = applied(deck, AddSlide(title="x", body=f"a{' b' * 200}"))
+
+    assert "warnings" not in points
+    (warning,) = applied(deck, ReplaceText(find=" b", replace="\nb"))["warnings"]
+    assert (warning["code"], warning["nodeId"]) == ("overflow", points["id"])
+
+
 def test_what_fits_and_what_was_so_before_is_not_told() -> None:
     deck = opened(powerpoint.plain())
     points = "\n".join(f"- a point of some length that is number {number}" for number in range(30))
