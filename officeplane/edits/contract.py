@@ -7,7 +7,7 @@ edit; what they changed by then is rolled back by the caller.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final
@@ -46,9 +46,10 @@ class Occasion:
         self.given.append(f"{prefix}-{hashlib.sha256(chosen.encode()).hexdigest()[:12]}")
         return self.given[-1]
 
-    def warn(self, warnings: Iterable[EditWarning], *, but: Collection[EditWarning] = ()) -> None:
+    def warn(self, warnings: Iterable[EditWarning], *, but: Iterable[EditWarning] = ()) -> None:
         """Have the result tell of something that nobody would see in what was asked for, `but` what was so before."""
-        self._warnings += (warning for warning in warnings if warning not in but)
+        known = frozenset(but)
+        self._warnings += (warning for warning in warnings if warning not in known)
 
     def blocks(self, content: str | None) -> list[Block]:
         """Return what a text in Markdown says, and warn of what it says that cannot be kept."""
