@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -29,7 +29,8 @@ from officeplane.services.chores.ranking import Ranking
 from officeplane.services.chores.redelivery import Redelivery
 from officeplane.services.chores.retention import Retention
 from officeplane.services.chores.valve_timers import Tending
-from officeplane.services.claims.claiming import Claiming
+from officeplane.services.claims.desk import WorkerDesk
+from officeplane.services.claims.kernel import Claims
 from officeplane.services.claims.leases import Keeping
 from officeplane.services.dags.dags import Dags
 from officeplane.services.documents.documents import Documents
@@ -52,6 +53,7 @@ from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.settlement import Settlements
 from officeplane.services.submit.spawning import Spawning
 from officeplane.services.submit.submission import Submission
+from officeplane.store.claims import Claimant
 from officeplane.store.connection import Ledger, open_ledger
 
 LEDGER_CONNECTIONS: Final = 8
@@ -94,14 +96,8 @@ class WorkerServices:
 
     worker_id: WorkerId
     meter: Meter
-    claiming: Claiming
-    settling: Settlements
-    settling_beside: Settlements
-    """For what ends while the other is under way."""
-
-    settlements_on: Callable[[Ledger], Settlements]
-    """For what the worker's loop cannot settle: only to write, on a ledger of another loop."""
-
+    desk: WorkerDesk
+    settlements: Settlements
     keeping: Keeping
     editing: Editing
     spawning: Spawning
@@ -110,6 +106,10 @@ class WorkerServices:
     retention: Retention
     deliveries: Deliveries
     tending: Tending
+
+    def counted_by(self, part: int) -> str:
+        """In whose name a part of this worker counts what it settles; in the same row, one would wait for another."""
+        return f"{self.worker_id}/{part}"
 
 
 @asynccontextmanager
@@ -193,28 +193,23 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     heads = KnownHeads()
     editing = Editing(ledger, runtime.sandbox, heads)
 
-    def settlements(on: Ledger, counted_by: str) -> Settlements:
-        own_seconds = runtime.catalogue.own_seconds
-        return Settlements(on, doorbell, rules, heads, editing.riding, own_seconds, counted_by=counted_by)
-
-    settling = settlements(ledger, worker_id)
+    settlements = Settlements(ledger, doorbell, rules, runtime.catalogue.own_seconds)
     meter = Meter()
+    who = Claimant(worker_id, settings.lease_seconds, runtime.catalogue.runnable, may_take_suspect=True)
     redelivery = Redelivery(
         ledger,
         doorbell,
-        settling,
+        settlements,
         runtime.catalogue.runnable,
+        counted_by=worker_id,
         heartbeat_seconds=settings.heartbeat_seconds,
         lease_seconds=settings.lease_seconds,
     )
     return WorkerServices(
         worker_id=worker_id,
         meter=meter,
-        claiming=Claiming(ledger, doorbell, worker_id, runtime.catalogue.runnable, settings.lease_seconds, meter),
-        settling=settling,
-        # It counts in a row of its own: in the same, it would wait for the other's commit.
-        settling_beside=settlements(ledger, f"{worker_id}/2"),
-        settlements_on=lambda other: settlements(other, f"{worker_id}/3"),
+        desk=WorkerDesk(ledger, doorbell, Claims(ledger), who, meter, editing.riding, heads),
+        settlements=settlements,
         keeping=Keeping(ledger),
         editing=editing,
         spawning=Spawning(ledger, runtime.submission),

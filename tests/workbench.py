@@ -4,7 +4,7 @@ It speaks to the run's real Postgres and Valkey. Two workbenches on one database
 are two worker processes as far as the ledger can tell.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,8 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
-from officeplane.services.settle.settlement import Attempt, Settlement
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Settlement
 from officeplane.store.workers import Heartbeat
 from tests.support import eventually
 
@@ -66,7 +67,7 @@ class Workbench:
 
     async def claim(self, *tasks: Task) -> list[ClaimedTask]:
         """Claim what these tasks, as hints, lead to."""
-        return await self.worker.claiming.claim([task.id for task in tasks])
+        return await self.worker.desk.claim([task.id for task in tasks])
 
     async def claim_next(self, task: Task) -> ClaimedTask:
         """Claim the one thing that this task, as a hint, leads to."""
@@ -80,10 +81,14 @@ class Workbench:
 
     async def settle(self, task: ClaimedTask, outcome: Outcome) -> Settlement:
         """End an attempt, and leave its lane."""
-        (settled,) = await self.worker.settling.settle([Attempt(task, outcome)])
+        (settled,) = await self.settle_together([Attempt(task, outcome)])
         if task.document_id is not None:
-            await self.worker.claiming.leave_lanes([task.document_id])
+            await self.worker.desk.leave_lanes([task.document_id])
         return settled
+
+    async def settle_together(self, attempts: Sequence[Attempt], *, only_lapsed: bool = False) -> list[Settlement]:
+        """End attempts in one settlement, and stay in their lanes."""
+        return await self.worker.settlements.settle(attempts, counted_by=self.worker.worker_id, only_lapsed=only_lapsed)
 
     async def complete(self, task: ClaimedTask, result_json: str | None = None) -> Settlement:
         """End an attempt well."""

@@ -25,7 +25,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import Keeping
 from officeplane.services.observe.metering import Meter
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from officeplane.store.connection import open_ledger
 from officeplane.store.workers import Heartbeat
 from workers.pulse import LOOK_SECONDS, Pulse, Standstill

@@ -22,7 +22,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
-from officeplane.services.claims.claiming import Claiming
+from officeplane.services.claims.desk import WorkerDesk
 from workers.slots import Slots
 
 TAKE_MAX: Final = 500
@@ -37,7 +37,7 @@ class Loop:
     def __init__(
         self,
         doorbell: Doorbell,
-        claiming: Claiming,
+        desk: WorkerDesk,
         slots: Slots,
         start: Callable[[ClaimedTask], None],
         *,
@@ -45,7 +45,7 @@ class Loop:
         look_seconds: float,
     ) -> None:
         self._doorbell = doorbell
-        self._claiming = claiming
+        self._desk = desk
         self._slots = slots
         self._start = start
         self._poll_seconds = poll_seconds
@@ -134,13 +134,13 @@ class Loop:
             return []
         try:
             if hints is None:
-                claimed = await self._claiming.claim_from_ledger(slots)
+                claimed = await self._desk.claim_from_ledger(slots)
                 if claimed:
                     self._look_again.set()
                 else:
                     self._look_again.clear()
                 return claimed
-            return await self._claiming.claim(hints) if hints or self._claiming.has_doubts else []
+            return await self._desk.claim(hints) if hints or self._desk.has_doubts else []
         except DatabaseUnavailableError as error:
             _log.warning("claim.postponed", error=str(error))
             await self._doorbell.bells.give_back(hints or [])

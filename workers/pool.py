@@ -84,17 +84,19 @@ class Pool:
             ),
             self._heartbeat,
             services.meter,
-            Rescue(settings.database_url, services.worker_id, services.settlements_on),
+            Rescue(settings.database_url, services.worker_id, services.settlements, counted_by=services.counted_by(4)),
         )
         self._settler = Settler(
-            (services.settling, services.settling_beside),
-            services.claiming,
+            services.settlements,
+            services.desk,
+            counted_by=(services.counted_by(1), services.counted_by(2)),
+            counted_together_by=services.counted_by(3),
             lease_seconds=settings.lease_seconds,
             finished=self._finished,
         )
         self._loop = Loop(
             runtime.doorbell,
-            services.claiming,
+            services.desk,
             self._slots,
             self._start,
             poll_seconds=settings.poll_seconds,
@@ -197,7 +199,7 @@ class Pool:
         while True:
             await asyncio.sleep(self._settings.lock_ttl_seconds / 3)
             with suppress(RedisUnavailable):
-                await self._runtime.doorbell.locks.renew(self._services.claiming.holds)
+                await self._runtime.doorbell.locks.renew(self._services.desk.holds)
 
     def _heartbeat(self) -> Heartbeat:
         return Heartbeat(

@@ -21,8 +21,9 @@ from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import HandedBack
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import Keeping
-from officeplane.services.settle.settlement import Attempt, Settlements
-from officeplane.store.connection import Ledger, open_ledger
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Settlements
+from officeplane.store.connection import open_ledger
 
 EXIT_CODE: Final = 75
 """What `sysexits.h` calls a temporary failure."""
@@ -36,10 +37,11 @@ _log = structlog.stdlib.get_logger(__name__)
 class Rescue:
     """Settles in place of a loop that does not turn, on a connection of its own."""
 
-    def __init__(self, database_url: str, worker_id: WorkerId, settlements_on: Callable[[Ledger], Settlements]) -> None:
+    def __init__(self, database_url: str, worker_id: WorkerId, settlements: Settlements, *, counted_by: str) -> None:
         self._database_url = database_url
         self._worker_id = worker_id
-        self._settlements_on = settlements_on
+        self._settlements = settlements
+        self._counted_by = counted_by
 
     async def hand_back(self, tasks: Sequence[ClaimedTask]) -> list[ClaimedTask]:
         """Hand attempts back uncharged; return those that are in nobody's hands here any more."""
@@ -86,12 +88,12 @@ class Rescue:
     async def _settle(self, ended: Collection[Attempt], settled: list[ClaimedTask], *, leaves: bool) -> None:
         with suppress(DatabaseUnavailableError):
             async with open_ledger(self._database_url, connections=1) as ledger:
-                settlements = self._settlements_on(ledger)
+                settlements = self._settlements.on(ledger)
                 for attempt in ended:
                     with suppress(TimeoutError, DatabaseUnavailableError):
                         async with asyncio.timeout(SETTLE_SECONDS):
                             # The telling is left to the sweeper: the doorbell is the blocked loop's.
-                            await settlements.write([attempt])
+                            await settlements.write([attempt], counted_by=self._counted_by)
                             settled.append(attempt.task)
                 if leaves:
                     await Keeping(ledger).leave(self._worker_id)

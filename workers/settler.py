@@ -1,15 +1,17 @@
 """The settler: outcomes that gather while settlements are under way go with the next.
 
-Three stages, each with a loop of its own, so that none waits for what another
+Three stages, each with loops of its own, so that none waits for what another
 does: attempts are ended in the ledger, their lanes go on, and then everybody
 is told. A lane's next task is started before the end of the last is announced.
 Two settlements may be under way: what ends just after one has begun need not
-wait for its commit.
+wait for its commit. An attempt whose end leads to more, because it failed, is
+part of a batch or is awaited, gathers beside the others: it takes a longer
+transaction, which they need not wait for.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -19,13 +21,15 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Outcome
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claims.claiming import Claiming
-from officeplane.services.claims.following import Following
-from officeplane.services.settle.settlement import Attempt, News, Settlements
+from officeplane.services.claims.continuation import Continuation
+from officeplane.services.claims.desk import WorkerDesk
+from officeplane.services.settle.aftermath import Aftermath
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Settlements
 from officeplane.store.settlements import Settled
 
 GROUP_LIMIT: Final = 500
-FOLLOW_MAX: Final = 64
+LANES_MAX: Final = 64
 PAUSE_SECONDS: Final = 0.2
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -35,10 +39,10 @@ Thing = TypeVar("Thing")
 
 @dataclass(slots=True)
 class Ended:
-    """An attempt that has ended, when it did, and how; no outcome when its claim was lost."""
+    """A task whose attempt has ended, how, and when; nothing of the attempt when its claim was lost."""
 
     task: ClaimedTask
-    outcome: Outcome | None
+    attempt: Attempt | None
     at: float
 
 
@@ -79,67 +83,99 @@ class Settler:
 
     def __init__(
         self,
-        settling: Sequence[Settlements],
-        claiming: Claiming,
+        settlements: Settlements,
+        desk: WorkerDesk,
         *,
+        counted_by: Sequence[str],
+        counted_together_by: str,
         lease_seconds: float,
         finished: Callable[[Sequence[ClaimedTask], Sequence[ClaimedTask]], None],
     ) -> None:
-        self._settling = settling
-        self._claiming = claiming
+        """Settle in as many loops as there are names to count by, and in one more what leads to more."""
+        self._settlements = settlements
+        self._desk = desk
+        self._counted_by = counted_by
+        self._counted_together_by = counted_together_by
         self._lease_seconds = lease_seconds
         self._finished = finished
-        self._ended = Gathering[Ended]()
+        self._plain = Gathering[Ended]()
+        self._leading_to_more = Gathering[Ended]()
+        # The types of which an attempt went well since the last group was taken of those that lead to more.
+        self._succeeded: set[str] = set()
         self._in_lanes = Gathering[tuple[Ended, bool]]()
-        self._news = Gathering[News]()
+        self._told = Gathering[Aftermath]()
         self.may_continue = True
 
     def add(self, task: ClaimedTask, outcome: Outcome | None) -> None:
         """Hand over an attempt that has ended."""
-        self._ended.add((Ended(task, outcome, time.monotonic()),))
+        attempt = None if outcome is None else Attempt(task, outcome)
+        if attempt is not None and attempt.went_well:
+            self._succeeded.add(task.task_type)
+        gathering = self._plain if attempt is None or not attempt.leads_to_more else self._leading_to_more
+        gathering.add((Ended(task, attempt, time.monotonic()),))
 
     async def run(self) -> None:
         """Settle until cancelled."""
         async with asyncio.TaskGroup() as stages:
-            for settling in self._settling:
-                stages.create_task(self._settle_groups(settling))
+            for name in self._counted_by:
+                stages.create_task(self._settle_plain(name))
+            stages.create_task(self._settle_leading_to_more())
             stages.create_task(self._continue_groups())
             stages.create_task(self._tell_groups())
 
     async def wait_told(self) -> None:
         """Return when everything that was settled has been told."""
-        await self._news.wait_none()
+        await self._told.wait_none()
 
-    async def _settle_groups(self, settling: Settlements) -> None:
+    async def _settle_plain(self, counted_by: str) -> None:
         while True:
-            group = await self._ended.take()
-            following = self._following(group)
+            group = await self._plain.take()
+            continuation = self._continuation(group)
             try:
-                finished_lanes, news = await self._settle(settling, group, following)
+                finished_lanes, told = await self._settle(group, continuation, counted_by=counted_by)
             except DatabaseUnavailableError as error:
-                if following is not None:
-                    self._claiming.doubt(following)
-                await self._keep(group, error)
+                if continuation is not None:
+                    self._desk.doubt(continuation)
+                await self._keep(self._plain, group, error)
                 continue
-            self._forget_suspects(group)
-            heads: list[ClaimedTask] = []
-            if following is not None:
-                heads = await following.claimed()
-                self._claiming.rode(following)
-            continued: set[DocumentId | None] = {None, *(head.document_id for head in heads)}
-            self._finished([ended.task for ended in group if ended.task.document_id in continued], heads)
-            self._in_lanes.add(
-                [
-                    (ended, ended.task.document_id in finished_lanes)
-                    for ended in group
-                    if ended.task.document_id not in continued
-                ]
-            )
-            freed = self._claiming.freed(ended.task for ended in group)
-            if freed:
-                news.append(News(freed=freed))
-            # Last of all: what follows in the lanes runs before anybody is told.
-            self._news.add(news)
+            heads = [] if continuation is None else await self._desk.continued(continuation)
+            self._settled(group, finished_lanes, heads, told)
+
+    async def _settle_leading_to_more(self) -> None:
+        while True:
+            group = await self._leading_to_more.take()
+            succeeded, self._succeeded = self._succeeded, set()
+            try:
+                finished_lanes, told = await self._settle(
+                    group, None, counted_by=self._counted_together_by, succeeded=succeeded
+                )
+            except DatabaseUnavailableError as error:
+                self._succeeded |= succeeded
+                await self._keep(self._leading_to_more, group, error)
+                continue
+            self._settled(group, finished_lanes, [], told)
+
+    def _settled(
+        self,
+        group: Sequence[Ended],
+        finished_lanes: Collection[DocumentId],
+        heads: Sequence[ClaimedTask],
+        told: list[Aftermath],
+    ) -> None:
+        """Start the heads that followed, then hand lanes and news on to the next stages."""
+        self._forget_suspects(group)
+        continued: set[DocumentId | None] = {None, *(head.document_id for head in heads)}
+        self._finished([ended.task for ended in group if ended.task.document_id in continued], heads)
+        self._in_lanes.add(
+            [
+                (ended, ended.task.document_id in finished_lanes)
+                for ended in group
+                if ended.task.document_id not in continued
+            ]
+        )
+        freed = self._desk.freed(ended.task for ended in group)
+        # Last of all: what follows in the lanes runs before anybody is told.
+        self._told.add([*told, Aftermath(freed=freed)] if freed else told)
 
     async def _continue_groups(self) -> None:
         while True:
@@ -151,26 +187,33 @@ class Settler:
 
     async def _tell_groups(self) -> None:
         while True:
-            news = await self._news.take()
+            told = await self._told.take()
             try:
-                await self._settling[0].tell(news)
+                await self._settlements.tell(told)
             except DatabaseUnavailableError as error:
                 # It is settled all the same. Whoever waits looks again, and what was not rung is the sweeper's.
-                _log.warning("news.not_told", settlements=len(news), error=str(error))
+                _log.warning("news.not_told", settlements=len(told), error=str(error))
 
-    def _following(self, group: Sequence[Ended]) -> Following | None:
+    def _continuation(self, group: Sequence[Ended]) -> Continuation | None:
         """Return the lanes that may go on in the statement that settles; none in a big group, which gains nothing."""
         documents = _documents([ended.task for ended in group])
-        if not documents or len(documents) > FOLLOW_MAX or not self.may_continue:
+        if not documents or len(documents) > LANES_MAX or not self.may_continue:
             return None
-        return self._claiming.following(documents)
+        return self._desk.continuation(documents)
 
     async def _settle(
-        self, settling: Settlements, group: Sequence[Ended], following: Following | None
-    ) -> tuple[set[DocumentId], list[News]]:
-        """Settle what has an outcome; return the documents in whose lanes nothing else waits, and the news."""
-        attempts = [Attempt(ended.task, ended.outcome) for ended in group if ended.outcome is not None]
-        settled, news = await settling.write(attempts, following)
+        self,
+        group: Sequence[Ended],
+        continuation: Continuation | None,
+        *,
+        counted_by: str,
+        succeeded: Collection[str] = (),
+    ) -> tuple[set[DocumentId], list[Aftermath]]:
+        """Settle what has ended; return the documents in whose lanes nothing else waits, and what is to be told."""
+        attempts = [ended.attempt for ended in group if ended.attempt is not None]
+        settled, told = await self._settlements.write(
+            attempts, continuation, counted_by=counted_by, succeeded=succeeded
+        )
         finished_lanes = {
             attempt.task.document_id
             for attempt, how in zip(attempts, settled, strict=True)
@@ -180,14 +223,14 @@ class Settler:
             and isinstance(how, Settled)
             and not how.lane_waits
         }
-        return finished_lanes, news
+        return finished_lanes, told
 
-    async def _keep(self, group: Sequence[Ended], error: DatabaseUnavailableError) -> None:
+    async def _keep(self, gathering: Gathering[Ended], group: Sequence[Ended], error: DatabaseUnavailableError) -> None:
         """Try these again, except those whose lease is over by now: they are the reaper's."""
         now = time.monotonic()
         hopeless = [ended for ended in group if now - ended.at > self._lease_seconds]
         _log.warning("settlement.postponed", tasks=len(group), given_up=len(hopeless), error=str(error))
-        self._ended.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
+        gathering.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
         # Their documents too: a lock in hand is renewed, and these are no longer ours.
         self._forget_suspects(hopeless)
         await self._quit([ended.task for ended in hopeless])
@@ -195,7 +238,7 @@ class Settler:
 
     def _forget_suspects(self, group: Sequence[Ended]) -> None:
         for ended in group:
-            self._claiming.forget_suspect(ended.task.id)
+            self._desk.forget_suspect(ended.task.id)
 
     async def _go_on(self, tasks: Sequence[ClaimedTask], last_in_lane: Sequence[ClaimedTask]) -> None:
         """Start the next heads, then give back what is finished: a document with work does not wait for that."""
@@ -203,9 +246,9 @@ class Settler:
             following: list[ClaimedTask] = []
             try:
                 if self.may_continue:
-                    following = await self._claiming.continue_lanes(_documents(tasks))
+                    following = await self._desk.continue_lanes(_documents(tasks))
                 else:
-                    await self._claiming.leave_lanes(_documents(tasks))
+                    await self._desk.leave_lanes(_documents(tasks))
             except DatabaseUnavailableError as error:
                 # The locks that stay behind are found by the sweeper.
                 _log.warning("lanes.not_continued", documents=len(tasks), error=str(error))
@@ -216,7 +259,7 @@ class Settler:
     async def _quit(self, tasks: Sequence[ClaimedTask]) -> None:
         """Give back documents in whose lanes nothing is left for this worker."""
         try:
-            await self._claiming.quit_lanes(_documents(tasks))
+            await self._desk.quit_lanes(_documents(tasks))
         except DatabaseUnavailableError as error:
             _log.warning("lanes.not_continued", documents=len(tasks), error=str(error))
         self._finished(tasks, [])

@@ -14,18 +14,25 @@ NAP: Final = "bench.nap"
 NAP_SECONDS: Final = 0.002
 
 
+class StumbledError(Exception):
+    """What goes wrong the first time, and not again."""
+
+
 class Numbered(BaseModel):
-    """Which task it is, and of which lane."""
+    """Which task it is, of which lane, and whether it fails the first time."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
     lane: int = marks.NO_LANE
+    stumbles: bool = False
 
 
 @handler(NOOP, payload=Numbered, title="Leave a mark")
-async def noop(payload: Numbered, _context: Context) -> dict[str, object]:
+async def noop(payload: Numbered, context: Context) -> dict[str, object]:
     """Return at once."""
+    if payload.stumbles and context.task.attempt == 1:
+        raise StumbledError
     marks.leave(payload.number, marks.now(), lane=payload.lane)
     return {"number": payload.number}
 

@@ -91,11 +91,14 @@ class Installation:
         lengths = await self.redis.ask([packed("LLEN", name) for name in Keyspace(self.name).hint_lists])
         return sum(length for length in lengths if isinstance(length, int))
 
-    async def run_out(self, programs: Sequence[Program], count: int) -> int:
-        """Wait until that many tasks are completed, and return when that was, in nanoseconds."""
+    async def run_out(self, programs: Sequence[Program], count: int, *, handled: int | None = None) -> int:
+        """Wait until that many tasks are completed, and return when that was, in nanoseconds.
+
+        `handled` is how many of them have a handler, if not all.
+        """
         deadline = time.monotonic() + PATIENCE_SECONDS
         # The file's length costs next to nothing; the ledger is asked once there is a point in it.
-        while len(self.marks) < count:
+        while len(self.marks) < (handled or count):
             await self._look(programs, deadline, count)
         while await self.completed() < count:
             await self._look(programs, deadline, count)
@@ -133,9 +136,11 @@ class Installation:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def no_op(number: int, *, document: str | None = None) -> dict[str, Any]:
-    """Return what to submit for a no-op."""
+def no_op(number: int, *, document: str | None = None, stumbles: bool = False) -> dict[str, Any]:
+    """Return what to submit for a no-op; one that stumbles fails once, and is tried again at once."""
     body: dict[str, Any] = {"task_type": NOOP, "payload": {"number": number}}
+    if stumbles:
+        body = {"task_type": NOOP, "payload": {"number": number, "stumbles": True}, "retry": {"strategy": "immediate"}}
     return body if document is None else {**body, "document_id": document}
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, TypeAlias, TypedDict
 
 import asyncpg
 from pydantic import JsonValue
@@ -16,6 +16,11 @@ from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
 _SQL: Final = load("claims")
+
+TaskClaim: TypeAlias = tuple[TaskId, ClaimId]
+"""A task, and the claim that is to be made on it."""
+LaneClaim: TypeAlias = tuple[DocumentId, ClaimId, HoldId]
+"""A document's lane, the claim that is to be made on its head, and the hold under which the lane was entered."""
 
 
 class LaneRaceError(Exception):
@@ -109,7 +114,7 @@ async def poll(
 
 
 async def claim_hinted(
-    executor: Executor, who: Claimant, wanted: Sequence[tuple[TaskId, ClaimId]], admitted: Collection[TaskId] = ()
+    executor: Executor, who: Claimant, wanted: Sequence[TaskClaim], admitted: Collection[TaskId] = ()
 ) -> Hinted:
     """Return the lanes to which hints lead, and the claims on those tasks that have no document.
 
@@ -136,7 +141,7 @@ async def claim_hinted(
 async def claim_lanes(
     executor: Executor,
     who: Claimant,
-    wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    wanted: Sequence[LaneClaim],
     admitted: Collection[TaskId] = (),
 ) -> list[ClaimedTask]:
     """Claim the heads of lanes; documents must be given in order, and limits hold as for `claim_hinted`."""

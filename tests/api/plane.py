@@ -18,7 +18,7 @@ from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.runtime import WorkerServices, worker_services
 from officeplane.server import create_app
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 
 Json = dict[str, Any]
 
@@ -59,14 +59,16 @@ class Api:
 
     async def start(self, task_id: str) -> ClaimedTask:
         """Let a worker claim a task, which is RUNNING from then on."""
-        (claimed,) = await self.worker.claiming.claim([task_id])
+        (claimed,) = await self.worker.desk.claim([task_id])
         assert claimed.id == task_id
         return claimed
 
     async def end(self, claimed: ClaimedTask, outcome: Outcome | None = None) -> None:
-        await self.worker.settling.settle([Attempt(claimed, outcome or Succeeded(None))])
+        await self.worker.settlements.settle(
+            [Attempt(claimed, outcome or Succeeded(None))], counted_by=self.worker.worker_id
+        )
         if claimed.document_id is not None:
-            await self.worker.claiming.leave_lanes([claimed.document_id])
+            await self.worker.desk.leave_lanes([claimed.document_id])
 
     async def fail(self, task_id: str, message: str = "It broke.") -> None:
         """Let a worker run a task and fail for good."""

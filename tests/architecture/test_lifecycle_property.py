@@ -23,7 +23,8 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.runtime import WorkerServices, worker_services
-from officeplane.services.settle.settlement import Attempt, Fenced
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.workbench import Workbench, empty, open_workbench
@@ -167,9 +168,9 @@ class Life:
         runnable = {TaskId(str(row["id"])): row["suspect"] for row in await self.bench.execute(RUNNABLE)}
 
         if self.data.draw(st.booleans(), label="by hints"):
-            claimed = await worker.claiming.claim(list(self.tasks))
+            claimed = await worker.desk.claim(list(self.tasks))
         else:
-            claimed = await worker.claiming.claim_from_ledger(100)
+            claimed = await worker.desk.claim_from_ledger(100)
 
         taken = {task.id for task in claimed}
         assert taken <= runnable.keys()
@@ -247,7 +248,7 @@ class Life:
                 return
             for task_id in list(self.held):
                 worker, task = self.held.pop(task_id)
-                await worker.settling.settle([Attempt(task, Succeeded(None))])
+                await worker.settlements.settle([Attempt(task, Succeeded(None))], counted_by=worker.worker_id)
                 await self._leave(worker, task)
         assert await self._unfinished() == []
 
@@ -330,15 +331,15 @@ class Life:
 
     async def _settled(self, worker: WorkerServices, task: ClaimedTask) -> object:
         outcome = self.data.draw(OUTCOMES, label="outcome")
-        (settled,) = await worker.settling.settle([Attempt(task, outcome)])
+        (settled,) = await worker.settlements.settle([Attempt(task, outcome)], counted_by=worker.worker_id)
         await self._leave(worker, task)
         return settled
 
     @staticmethod
     async def _leave(worker: WorkerServices, task: ClaimedTask) -> None:
-        worker.claiming.forget_suspect(task.id)
+        worker.desk.forget_suspect(task.id)
         if task.document_id is not None:
-            await worker.claiming.leave_lanes([task.document_id])
+            await worker.desk.leave_lanes([task.document_id])
 
     async def _moves(self) -> list[dict[str, Any]]:
         return await self.bench.execute("SELECT task_id, was, became FROM moves ORDER BY n")

@@ -117,5 +117,5 @@ async def _timed(work: Awaitable[object]) -> float:
 
 async def _claim_some(place: Ground) -> None:
     worker = place.bench.another_worker()
-    for task in await worker.worker.claiming.claim_from_ledger(50):
+    for task in await worker.worker.desk.claim_from_ledger(50):
         await worker.hand_back(task)

@@ -247,7 +247,7 @@ class Arena:
         standing = {task.claim_id for task in held}
         for actor, task in self._claims.values():
             if task.claim_id not in standing and task.document_id is not None:
-                await actor.worker.claiming.quit_lanes([task.document_id])
+                await actor.worker.desk.quit_lanes([task.document_id])
 
     async def _absolve(self) -> None:
         # A worker takes one suspect at a time, and retries wait; neither is what is raced for here.

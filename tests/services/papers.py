@@ -7,7 +7,8 @@ from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
-from officeplane.services.settle.settlement import Attempt, Settlement
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Settlement
 from tests.workbench import Workbench
 
 
@@ -81,9 +82,14 @@ class Stay(NamedTuple):
 async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> Stay:
     """End an attempt as a worker does that stays in the lane of its document."""
     assert claimed.document_id is not None
-    following = bench.worker.claiming.following([claimed.document_id])
-    (settlement,), _ = await bench.worker.settling.write([Attempt(claimed, outcome)], following)
-    return Stay(settlement, [rider.task_id for rider in following.ridden], await following.claimed())
+    continuation = bench.worker.desk.continuation([claimed.document_id])
+    (settlement,), _ = await bench.worker.settlements.write(
+        [Attempt(claimed, outcome)], continuation, counted_by=bench.worker.worker_id
+    )
+    if continuation is None:
+        return Stay(settlement, [], [])
+    followers = await bench.worker.desk.continued(continuation)
+    return Stay(settlement, [rider.task_id for rider in continuation.ridden], followers)
 
 
 def riding_tasks(document_id: str = "plan") -> list[asyncio.Task[Any]]:

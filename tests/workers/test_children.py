@@ -145,7 +145,7 @@ async def test_the_next_attempt_finds_the_checkpoint_of_the_last(host: Host, mar
     marks.open_gate("it")
     first = await host.bench.a_running_task("test.report_def", payload=payload(marks), retry={"strategy": "immediate"})
     await host.bench.settle(first, await host.run_claimed(first))
-    (second,) = await host.bench.worker.claiming.claim([first.id])
+    (second,) = await host.bench.worker.desk.claim([first.id])
 
     assert await host.run_claimed(second) == Succeeded('{"found":{"attempt":1}}')
 

@@ -41,7 +41,7 @@ async def a_keeper(
         heard.news,
         lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"], []),
         Meter(),
-        Rescue(database_url, WorkerId("keeper"), bench.worker.settlements_on),
+        Rescue(database_url, WorkerId("keeper"), bench.worker.settlements, counted_by="keeper"),
     )
     keeper.start()
     try:
@@ -134,7 +134,7 @@ async def test_a_claim_that_was_let_go_is_not_kept(bench: Workbench, database_ur
 async def test_a_late_drop_does_not_let_go_of_the_claim_made_since(bench: Workbench, database_url: str) -> None:
     first = await bench.a_running_task(retry={"strategy": "immediate"})
     await bench.fail(first)
-    (second,) = await bench.worker.claiming.claim([first.id])
+    (second,) = await bench.worker.desk.claim([first.id])
     heard = Heard()
     async with a_keeper(bench, database_url, heard) as keeper:
         keeper.hold(first)

@@ -52,7 +52,7 @@ async def a_loop(
 
     loop = Loop(
         hands.runtime.doorbell,
-        hands.worker.claiming,
+        hands.worker.desk,
         places,
         start,
         poll_seconds=poll_seconds,

@@ -42,8 +42,15 @@ async def a_settler(
     hands: Workbench, finished: Finished, *, lease_seconds: float = 30, at_once: int = 2
 ) -> AsyncGenerator[Settler, None]:
     """Run a settler of this worker's."""
-    settling = (hands.worker.settling, hands.worker.settling_beside)[:at_once]
-    settler = Settler(settling, hands.worker.claiming, lease_seconds=lease_seconds, finished=finished)
+    worker = hands.worker
+    settler = Settler(
+        worker.settlements,
+        worker.desk,
+        counted_by=[worker.counted_by(part) for part in range(at_once)],
+        counted_together_by=worker.counted_by(at_once),
+        lease_seconds=lease_seconds,
+        finished=finished,
+    )
     running = asyncio.create_task(settler.run())
     try:
         yield settler
@@ -170,7 +177,7 @@ async def test_an_attempt_whose_lease_is_over_before_postgres_is_back_is_left_to
         await finished.all(task)
 
     assert await bench.state(task) is TaskState.RUNNING
-    assert through_proxy.worker.claiming.holds == [], "its lock would be renewed for ever"
+    assert through_proxy.worker.desk.holds == [], "its lock would be renewed for ever"
 
 
 async def test_who_left_a_suspect_to_the_reaper_takes_the_next_one(
@@ -211,7 +218,7 @@ async def test_the_lane_goes_on_with_its_next_task_without_a_hint(bench: Workben
         await finished.all(first)
 
     assert [task.id for task in finished.followed_by] == [second.id]
-    assert len(bench.worker.claiming.holds) == 1
+    assert len(bench.worker.desk.holds) == 1
 
 
 async def test_a_lane_goes_on_in_the_commit_that_ends_its_last_task(bench: Workbench) -> None:
@@ -267,7 +274,7 @@ async def test_what_followed_is_found_again_when_the_answer_to_its_commit_was_lo
         await proxy.heal()
         await finished.all(following)
 
-    found = await through_proxy.worker.claiming.claim([])
+    found = await through_proxy.worker.desk.claim([])
     assert following.id == later.id
     assert [task.id for task in found] == [last.id]
     assert await settlements_of(bench, following) == 1
@@ -281,7 +288,7 @@ async def test_an_empty_lane_is_given_back(bench: Workbench) -> None:
 
         await finished.all(task)
 
-    assert bench.worker.claiming.holds == []
+    assert bench.worker.desk.holds == []
     assert await bench.redis("EXISTS", "officeplane:doclock:contract") == 0
 
 
@@ -297,7 +304,7 @@ async def test_while_stopping_no_lane_is_continued_and_the_next_task_is_rung(ben
         await finished.all(first)
 
     assert finished.followed_by == []
-    assert bench.worker.claiming.holds == []
+    assert bench.worker.desk.holds == []
     assert await bench.rung() == [second.id]
 
 

@@ -51,13 +51,15 @@ async def _measure(ground: Ground, *, documents: bool, workers: int) -> Drained:
         return await drain(installation, tasks, documents=documents, workers=workers)
 
 
-async def drain(installation: Installation, tasks: int, *, documents: bool = False, workers: int = 1) -> Drained:
-    """Let workers empty the queue, in which that many tasks wait."""
+async def drain(
+    installation: Installation, tasks: int, *, documents: bool = False, workers: int = 1, handled: int | None = None
+) -> Drained:
+    """Let workers empty the queue, in which that many tasks wait, of which handlers run so many: all, if not told."""
     redis_before = await redis_counters.processor_seconds(installation.redis)
     backends_before = await installation.backend_seconds()
     with installation.workers(concurrency=CONCURRENCY, count=workers) as programs:
         starting = await asyncio.gather(*map(_start, programs))
-        ended = await installation.run_out(programs, tasks)
+        ended = await installation.run_out(programs, tasks, handled=handled or tasks)
         backends_after = await installation.backend_seconds()
         redis_after = await redis_counters.processor_seconds(installation.redis)
         used = [program.processor_seconds for program in programs]

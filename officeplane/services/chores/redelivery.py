@@ -18,8 +18,10 @@ from officeplane.domain.outcome import Lapsed
 from officeplane.domain.priority import Tier
 from officeplane.failpoints import reach
 from officeplane.services.settle.dependents import judge
-from officeplane.services.settle.settlement import Attempt, Fenced, Settlements
-from officeplane.store import chores, claims, dags, edges, settlements, trees, workers
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Fenced, Settlements
+from officeplane.store import chores, claims, dags, edges, trees, workers
+from officeplane.store import settlements as ledger_settlements
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
 from officeplane.store.trees import Moved
@@ -40,15 +42,17 @@ class Redelivery:
         self,
         ledger: Ledger,
         doorbell: Doorbell,
-        settling: Settlements,
+        settlements: Settlements,
         own_types: Collection[str],
         *,
+        counted_by: str,
         heartbeat_seconds: float,
         lease_seconds: float,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self._settling = settling
+        self._settlements = settlements
+        self._counted_by = counted_by
         self._own_types = own_types
         self._heartbeat_seconds = heartbeat_seconds
         self._lease_seconds = lease_seconds
@@ -71,12 +75,12 @@ class Redelivery:
 
     async def reap(self) -> int:
         """End attempts whose lease ran out as crashes, and free their documents."""
-        lapsed = await settlements.lapsed(self._ledger, self._heartbeat_seconds)
+        lapsed = await ledger_settlements.lapsed(self._ledger, self._heartbeat_seconds)
         if not lapsed:
             return 0
         await reach("reap_read")
         attempts = [Attempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
-        settled = await self._settling.settle(attempts, only_lapsed=True)
+        settled = await self._settlements.settle(attempts, counted_by=self._counted_by, only_lapsed=True)
         await reach("reap_settled")
         reaped = [one for one, result in zip(lapsed, settled, strict=True) if not isinstance(result, Fenced)]
         for one in reaped:

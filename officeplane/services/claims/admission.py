@@ -9,15 +9,11 @@ installation without limits never comes here.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.task import ClaimedTask
 from officeplane.domain.valve import admitted
-from officeplane.services.claims.following import LaneClaim
 from officeplane.store import claims, valves
-from officeplane.store.claims import Claimant
+from officeplane.store.claims import Claimant, LaneClaim, TaskClaim
 from officeplane.store.connection import Executor, Ledger
-
-TaskClaim = tuple[TaskId, ClaimId]
 
 
 async def admit(

@@ -9,10 +9,10 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.tree import Cancelling, Tree, cancelling_all
 from officeplane.failpoints import reach
+from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import RolledUp, roll_up
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import follow, lock_around
-from officeplane.services.settle.settlement import ENDED
 from officeplane.store import claims, trees
 from officeplane.store.connection import Connection, Ledger
 

@@ -17,10 +17,10 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.operate.reopening import Reopening
+from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import RolledUp
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import abandon, lock_around
-from officeplane.services.settle.settlement import ENDED
 from officeplane.services.submit.intake import other_payload
 from officeplane.store import dead_letters, tasks, trees
 from officeplane.store.connection import Connection, Ledger

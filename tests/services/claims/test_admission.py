@@ -11,7 +11,8 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Contender, Limits, Room, admitted
-from officeplane.services.settle.settlement import RUNG_SECONDS, Attempt
+from officeplane.services.settle.aftermath import RUNG_SECONDS
+from officeplane.services.settle.judgement import Attempt
 from tests.workbench import Workbench
 
 
@@ -143,7 +144,7 @@ async def test_a_worker_that_does_not_know_of_limits_yet_claims_none_of_the_type
     behind = await bench.a_task(document_id="d")
     await limit(bench, concurrency=1)
 
-    assert await bench.worker.claiming.continue_lanes([DocumentId("d")]) == []
+    assert await bench.worker.desk.continue_lanes([DocumentId("d")]) == []
 
     await bench.complete(running)
     assert (await bench.claim_next(behind)).id == behind.id
@@ -154,8 +155,8 @@ async def test_a_lane_is_continued_within_its_limits(bench: Workbench) -> None:
     first, second = await some(bench, 2, document_id="d")
     head = await bench.claim_next(first)
 
-    await bench.worker.settling.settle([_done(head)])
-    (following,) = await bench.worker.claiming.continue_lanes([DocumentId("d")])
+    await bench.settle_together([_done(head)])
+    (following,) = await bench.worker.desk.continue_lanes([DocumentId("d")])
 
     assert following.id == second.id
 
@@ -191,8 +192,8 @@ async def test_a_limited_head_that_yields_has_its_turn_while_there_is_room(bench
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
 
     claimed = await bench.claim_next(behind)
-    await bench.worker.settling.settle([_done(claimed)])
-    (following,) = await bench.worker.claiming.continue_lanes([DocumentId("d")])
+    await bench.settle_together([_done(claimed)])
+    (following,) = await bench.worker.desk.continue_lanes([DocumentId("d")])
 
     assert [claimed.id, following.id] == [head.id, behind.id]
 
@@ -226,8 +227,8 @@ async def test_a_worker_without_redis_keeps_to_limits_and_is_not_held_up_by_them
     await some(polling, 20, priority="CRITICAL")
     others = [await polling.a_task("sleep", payload={"seconds": 0}, priority="LOW") for _ in range(3)]
 
-    first = await polling.worker.claiming.claim_from_ledger(4)
-    second = await polling.worker.claiming.claim_from_ledger(4)
+    first = await polling.worker.desk.claim_from_ledger(4)
+    second = await polling.worker.desk.claim_from_ledger(4)
 
     assert sorted(task.task_type for task in first) == ["noop", "noop", "sleep", "sleep"]
     assert [task.id for task in second] == [others[2].id]
@@ -240,13 +241,13 @@ async def test_whoever_leaves_a_place_rings_for_the_next(bench: Workbench) -> No
     await bench.hush()
     await bench.execute("UPDATE tasks SET rung_at = rung_at - $1::interval", timedelta(seconds=2 * RUNG_SECONDS))
 
-    _, news = await bench.worker.settling.write([_done(running)])
-    assert bench.worker.claiming.freed([running]) == ["noop"]
+    _, news = await bench.worker.settlements.write([_done(running)], counted_by=bench.worker.worker_id)
+    assert bench.worker.desk.freed([running]) == ["noop"]
     news[0].freed.append("noop")
-    await bench.worker.settling.tell(news)
+    await bench.worker.settlements.tell(news)
 
     assert await bench.rung() == [tasks[1].id]
-    assert bench.worker.claiming.freed([running]) == []
+    assert bench.worker.desk.freed([running]) == []
 
 
 async def test_the_leader_rings_for_what_a_bucket_holds_and_for_no_more(bench: Workbench) -> None:

@@ -14,7 +14,7 @@ from officeplane.domain.outcome import Succeeded
 from officeplane.domain.priority import Tier
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.failpoints import arm
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from officeplane.store import claims
 from officeplane.store.claims import Claimant
 from tests.fault_proxy import Direction, FaultProxy
@@ -67,14 +67,14 @@ async def test_a_hint_that_is_rung_twice_is_one_attempt(bench: Workbench) -> Non
 
 
 async def test_a_hint_that_leads_nowhere_is_dropped(bench: Workbench) -> None:
-    assert await bench.worker.claiming.claim(["01890000-0000-7000-8000-000000000000"]) == []
+    assert await bench.worker.desk.claim(["01890000-0000-7000-8000-000000000000"]) == []
 
 
 async def test_a_final_or_scheduled_task_is_not_claimed(bench: Workbench) -> None:
     done, later = await bench.a_running_task(), await bench.a_task(run_at="2999-01-01T00:00:00Z")
     await bench.complete(done)
 
-    assert await bench.worker.claiming.claim([done.id, later.id]) == []
+    assert await bench.worker.desk.claim([done.id, later.id]) == []
 
 
 async def test_a_batch_is_not_claimed_but_begins_with_its_first_child(bench: Workbench) -> None:
@@ -168,10 +168,10 @@ async def test_lanes_are_claimed_together_and_each_has_its_own_lock(bench: Workb
 async def test_a_worker_knows_the_locks_it_has_to_renew(bench: Workbench) -> None:
     claimed = await bench.a_running_task(document_id="d")
 
-    assert bench.worker.claiming.holds == [Hold("d", bench.worker.worker_id, str(claimed.hold_id))]
+    assert bench.worker.desk.holds == [Hold("d", bench.worker.worker_id, str(claimed.hold_id))]
 
     await bench.complete(claimed)
-    assert bench.worker.claiming.holds == []
+    assert bench.worker.desk.holds == []
 
 
 async def test_a_lock_that_led_to_no_claim_is_given_back(bench: Workbench) -> None:
@@ -181,7 +181,7 @@ async def test_a_lock_that_led_to_no_claim_is_given_back(bench: Workbench) -> No
     assert await bench.claim(blocked) == []
 
     assert await lock_of(bench, "d") is None
-    assert bench.worker.claiming.holds == []
+    assert bench.worker.desk.holds == []
 
 
 async def test_a_hint_refused_by_a_lock_comes_back_when_it_is_given_back(bench: Workbench) -> None:
@@ -286,7 +286,7 @@ async def test_a_worker_takes_one_suspect_at_a_time(bench: Workbench) -> None:
     assert len(await bench.another_worker().claim(*tasks)) == 1
 
     await bench.complete(suspects[0])
-    bench.worker.claiming.forget_suspect(suspects[0].id)
+    bench.worker.desk.forget_suspect(suspects[0].id)
     assert len(await bench.claim(*tasks)) == 1
 
 
@@ -323,11 +323,14 @@ async def test_a_suspect_that_is_held_does_not_keep_another_from_following(bench
     await bench.execute("UPDATE tasks SET suspect = true WHERE state = 'QUEUED'")
     await bench.runtime.regulation.pause_type("sleep")
     assert await stands_first(bench, held, other)
-    following = bench.worker.claiming.following([DocumentId("a"), DocumentId("b")])
+    continuation = bench.worker.desk.continuation([DocumentId("a"), DocumentId("b")])
+    assert continuation is not None
 
-    await bench.worker.settling.write([Attempt(task, Succeeded(None)) for task in running], following)
+    await bench.worker.settlements.write(
+        [Attempt(task, Succeeded(None)) for task in running], continuation, counted_by=bench.worker.worker_id
+    )
 
-    assert ids(await following.claimed()) == [other.id]
+    assert ids(continuation.claimed) == [other.id]
 
 
 async def stands_first(bench: Workbench, one: Task, other: Task) -> bool:
@@ -353,12 +356,12 @@ async def test_claims_at_the_same_time_take_one_suspect_between_them(bench: Work
 async def test_who_loses_the_database_right_after_a_claim_runs_what_it_claimed(bench: Workbench, point: str) -> None:
     first, second = await bench.a_task(document_id="d"), await bench.a_task(document_id="d")
     await bench.execute("UPDATE tasks SET suspect = true")
-    claiming = bench.worker.claiming
+    claiming = bench.worker.desk
 
     try:
         arm(f"{point}=raise", 0)
         claimed = await bench.claim(first)
-        await bench.worker.settling.settle([Attempt(claimed[0], Succeeded("{}"))])
+        await bench.settle_together([Attempt(claimed[0], Succeeded("{}"))])
         claiming.forget_suspect(claimed[0].id)
         following = await claiming.continue_lanes([DocumentId("d")])
     finally:
@@ -395,7 +398,7 @@ async def test_an_attempt_handed_back_may_be_claimed_at_once(bench: Workbench) -
     running = await bench.a_running_task(document_id="d")
     await bench.hand_back(running)
 
-    again = await bench.worker.claiming.claim([running.id])
+    again = await bench.worker.desk.claim([running.id])
 
     assert [(task.id, task.attempt, task.attempts_charged) for task in again] == [(running.id, 2, 0)]
     assert again[0].claim_id != running.claim_id
@@ -406,7 +409,7 @@ async def test_an_uncharged_failure_leaves_the_charge_as_it_was(bench: Workbench
     await bench.fail(running, FailureKind.INFRASTRUCTURE)
     await bench.make_due()
 
-    (again,) = await bench.worker.claiming.claim([running.id])
+    (again,) = await bench.worker.desk.claim([running.id])
 
     assert (again.attempt, again.attempts_charged) == (2, 0)
 

@@ -7,7 +7,7 @@ from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.lanes import HOLD_SECONDS_MAX, HOLD_TASKS_MAX, HeldLane
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from tests.workbench import Workbench
 
 LANE = DocumentId("d")
@@ -15,8 +15,8 @@ LANE = DocumentId("d")
 
 async def settled(bench: Workbench, task: ClaimedTask) -> ClaimedTask | None:
     """End an attempt as the settler does, and return what follows it in its lane."""
-    await bench.worker.settling.settle([Attempt(task, Succeeded(None))])
-    following = await bench.worker.claiming.continue_lanes([LANE])
+    await bench.settle_together([Attempt(task, Succeeded(None))])
+    following = await bench.worker.desk.continue_lanes([LANE])
     return following[0] if following else None
 
 
@@ -54,7 +54,7 @@ async def test_an_empty_lane_is_given_back(bench: Workbench) -> None:
     assert await settled(bench, running) is None
 
     assert await lock(bench) is None
-    assert bench.worker.claiming.holds == []
+    assert bench.worker.desk.holds == []
 
 
 async def test_a_lane_is_held_for_thirty_two_tasks_and_then_rung_again(bench: Workbench) -> None:
@@ -115,7 +115,7 @@ async def test_leaving_a_lane_that_is_not_held_is_nothing(bench: Workbench) -> N
     await bench.a_task(document_id=LANE)
     await bench.hush()
 
-    await bench.worker.claiming.leave_lanes([LANE])
+    await bench.worker.desk.leave_lanes([LANE])
 
-    assert await bench.worker.claiming.continue_lanes([LANE]) == []
+    assert await bench.worker.desk.continue_lanes([LANE]) == []
     assert await bench.rung() == []

@@ -3,13 +3,13 @@
 import asyncio
 
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claims import claiming
+from officeplane.services.claims import desk
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
 
 async def claimed_by(worker: Workbench, up_to: int = 10) -> list[ClaimedTask]:
-    return await worker.worker.claiming.claim_from_ledger(up_to)
+    return await worker.worker.desk.claim_from_ledger(up_to)
 
 
 async def drained(worker: Workbench, up_to: int = 1) -> list[str]:
@@ -65,7 +65,7 @@ async def test_a_head_that_yields_lets_the_next_pass(polling: Workbench) -> None
 
 
 async def test_a_deep_lane_does_not_hide_the_others(polling: Workbench) -> None:
-    deep = await polling.a_deep_lane("deep", claiming.LANES_PER_POLL + 50, priority="CRITICAL")
+    deep = await polling.a_deep_lane("deep", desk.LANES_PER_POLL + 50, priority="CRITICAL")
     other, free = await polling.a_task(document_id="other", priority="LOW"), await polling.a_task(priority="LOW")
 
     claimed = await claimed_by(polling, 5)
@@ -75,7 +75,7 @@ async def test_a_deep_lane_does_not_hide_the_others(polling: Workbench) -> None:
 
 
 async def test_a_deep_lane_that_is_occupied_does_not_hide_the_others(polling: Workbench) -> None:
-    await polling.a_deep_lane("deep", claiming.LANES_PER_POLL + 50, priority="CRITICAL")
+    await polling.a_deep_lane("deep", desk.LANES_PER_POLL + 50, priority="CRITICAL")
     await claimed_by(polling.another_worker(), 1)
     other = await polling.a_task(document_id="other", priority="LOW")
 
@@ -121,14 +121,14 @@ async def test_every_lane_gets_its_turn_round_by_round(polling: Workbench) -> No
         "run_at, max_retries, timeout_seconds, created_at, queued_at, rung_at, rung_tier) "
         "SELECT gen_random_uuid(), 'noop', 'lane ' || n, '{}', 'QUEUED', 50, n, true, false, 0, now(), 3, 600, "
         "now(), now(), now(), 2 FROM generate_series(1, $1::integer) AS n",
-        2 * claiming.LANES_PER_POLL + 10,
+        2 * desk.LANES_PER_POLL + 10,
     )
     seen: set[str | None] = set()
 
     for _ in range(4):
         seen |= {task.document_id for task in await claimed_by(polling, 3_000)}
 
-    assert len(seen) == 2 * claiming.LANES_PER_POLL + 10
+    assert len(seen) == 2 * desk.LANES_PER_POLL + 10
 
 
 async def test_workers_with_and_without_redis_share_a_lane_safely(bench: Workbench, polling: Workbench) -> None:
@@ -147,7 +147,7 @@ async def test_workers_with_and_without_redis_share_a_lane_safely(bench: Workben
 
 
 async def test_a_deep_lane_that_is_occupied_does_not_hide_tasks_without_a_document(polling: Workbench) -> None:
-    await polling.a_deep_lane("deep", claiming.LANES_PER_POLL + 50)
+    await polling.a_deep_lane("deep", desk.LANES_PER_POLL + 50)
     await claimed_by(polling.another_worker(), 1)
     free = await polling.a_task()
 
@@ -157,7 +157,7 @@ async def test_a_deep_lane_that_is_occupied_does_not_hide_tasks_without_a_docume
 async def test_a_thousand_lanes_in_which_nothing_can_be_done_do_not_hide_the_next(
     polling: Workbench, another_bench: AnotherBench
 ) -> None:
-    unknown = [{"task_type": "test.patient", "document_id": f"a{n}"} for n in range(claiming.LANES_PER_POLL)]
+    unknown = [{"task_type": "test.patient", "document_id": f"a{n}"} for n in range(desk.LANES_PER_POLL)]
     await polling.submit_many(unknown)
     known = await polling.a_task(document_id="z")
 

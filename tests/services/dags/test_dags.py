@@ -17,7 +17,7 @@ from officeplane.domain.ids import DagId
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.request import DagRequest, DagTasksRequest
 from officeplane.domain.task import Task
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from tests.workbench import Workbench
 
 NOOP = {"taskType": "noop"}
@@ -299,7 +299,7 @@ async def test_both_ends_that_a_task_waits_for_are_told_before_it_is_ready(bench
         async with ledger.transaction() as held:
             await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", several[1].id)
             ends = [Attempt(later[0], FAILED), *(Attempt(task, Succeeded(None)) for task in later[1:])]
-            ending_later = asyncio.create_task(bench.worker.settling.settle(ends))
+            ending_later = asyncio.create_task(bench.settle_together(ends))
             await bench.waiter_for(held.get_server_pid())
             ending_earlier = asyncio.create_task(another.complete(earlier))
             ender_of_earlier = await bench.waiter_for(around.get_server_pid())

@@ -12,14 +12,13 @@ from uuid_utils import uuid7
 from officeplane.domain.document import Format
 from officeplane.domain.errors import InvalidPayloadError
 from officeplane.domain.failure import FailureKind
-from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
 from officeplane.domain.task import ClaimedTask
 from officeplane.formats.blank import blank
 from officeplane.services.edits.ride import AHEAD_MAX
 from officeplane.services.files.spool import spooled_bytes
-from officeplane.services.settle.settlement import Attempt, Fenced
+from officeplane.services.settle.settlement import Fenced
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
 from tests.services.papers import (
@@ -32,6 +31,7 @@ from tests.services.papers import (
     head,
     made,
     ran,
+    stayed,
     text,
 )
 from tests.support import eventually
@@ -77,9 +77,7 @@ async def test_a_revision_is_told_of_as_an_event(bench: Workbench) -> None:
 
 async def followed(bench: Workbench, claimed: ClaimedTask) -> ClaimedTask:
     """Carry out an edit and settle it as a worker does that stays in the lane; return what follows."""
-    following = bench.worker.claiming.following([DocumentId("plan")])
-    await bench.worker.settling.write([Attempt(claimed, await carried_out(bench, claimed))], following)
-    (follower,) = await following.claimed()
+    (follower,) = (await stayed(bench, claimed, await carried_out(bench, claimed))).followers
     return follower
 
 

@@ -155,7 +155,7 @@ async def test_a_pop_that_leads_to_no_claim_is_wasted(bench: Workbench) -> None:
     lane = await bench.a_deep_lane("contract", 3)
     await bench.complete(await bench.claim_next(done))
 
-    await bench.worker.claiming.claim([task.id, done.id, *lane])
+    await bench.worker.desk.claim([task.id, done.id, *lane])
     await report(bench, bench.worker.meter)
 
     assert await totals(bench) == [Observed(Bucket(Measure.WASTED_POP, "", inf), 3, 0)]

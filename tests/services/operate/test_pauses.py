@@ -148,7 +148,7 @@ async def test_what_runs_in_a_lane_that_is_paused_ends_and_nothing_follows(bench
     await bench.complete(running)
 
     assert await bench.states(running, behind) == ["COMPLETED", "QUEUED"]
-    assert await bench.worker.claiming.continue_lanes([D]) == []
+    assert await bench.worker.desk.continue_lanes([D]) == []
     assert await bench.claim(behind) == []
 
 
@@ -244,11 +244,11 @@ async def test_held_work_does_not_hide_other_work_from_a_worker_without_redis(po
     await polling.runtime.regulation.pause_type("noop")
     await polling.runtime.regulation.pause_document(DocumentId("paused"))
 
-    assert [task.id for task in await polling.worker.claiming.claim_from_ledger(1)] == [other.id]
+    assert [task.id for task in await polling.worker.desk.claim_from_ledger(1)] == [other.id]
 
     await polling.runtime.regulation.resume_type("noop")
     await polling.runtime.regulation.resume_document(DocumentId("paused"))
-    claimed = await polling.worker.claiming.claim_from_ledger(20)
+    claimed = await polling.worker.desk.claim_from_ledger(20)
     assert {task.id for task in claimed} == {in_paused.id, *(task.id for task in held)}
 
 

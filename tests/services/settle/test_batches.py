@@ -10,7 +10,7 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from tests.workbench import Workbench
 
 NOOP: Final[Mapping[str, Any]] = {"task_type": "noop"}
@@ -217,7 +217,10 @@ async def test_two_batches_that_end_in_one_group_each_end_once(bench: Workbench)
     running = [await bench.claim_next(last) for _, _, last in trees]
     ends = [Attempt(task, Succeeded(None)) for task in running]
 
-    await asyncio.gather(bench.worker.settling.settle(ends), bench.worker.settling.settle(ends[::-1]))
+    await asyncio.gather(
+        bench.settle_together(ends),
+        bench.settle_together(ends[::-1]),
+    )
 
     assert {await bench.state(parent) for parent, _, _ in trees} == {"COMPLETED"}
     assert (await bench.counters())[("batch_edit", "completed", "")] == 10
@@ -248,7 +251,7 @@ async def test_a_child_and_its_retried_brother_ending_at_once_end_the_batch_once
         await bench.runtime.reopening.retry(first.id)
 
         await asyncio.gather(
-            bench.worker.settling.settle([Attempt(running, Succeeded(None))]),
+            bench.settle_together([Attempt(running, Succeeded(None))]),
             bench.runtime.cancellation.cancel(first.id, None),
         )
 
@@ -273,7 +276,7 @@ async def test_a_settlement_and_the_cancellation_of_its_batch_do_not_deadlock(be
         running = await bench.claim_next(first)
 
         await asyncio.gather(
-            bench.worker.settling.settle([Attempt(running, Succeeded(None))]),
+            bench.settle_together([Attempt(running, Succeeded(None))]),
             bench.runtime.cancellation.cancel(parent.id, None),
         )
 
@@ -286,7 +289,7 @@ async def test_children_of_many_trees_settle_together_with_plain_tasks(bench: Wo
     good, bad = await bench.a_batch(NOOP), await bench.a_batch(HARD)
     running = [await bench.claim_next(good[1]), await bench.claim_next(bad[1])]
 
-    await bench.worker.settling.settle(
+    await bench.settle_together(
         [
             Attempt(plain, Succeeded(None)),
             Attempt(running[0], Succeeded(None)),

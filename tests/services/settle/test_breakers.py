@@ -13,7 +13,7 @@ from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import OF_ITS_OWN, Breaker, BreakerState
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -100,7 +100,7 @@ async def test_failures_that_end_beside_a_success_are_not_in_a_row(bench: Workbe
     running = [await bench.a_running_task() for _ in range(THRESHOLD + 1)]
     ended = [Attempt(task, Failed(Failure(FailureKind.ERROR, "no"))) for task in running[1:]]
 
-    await bench.worker.settling.settle([*ended, Attempt(running[0], Succeeded(None))])
+    await bench.settle_together([*ended, Attempt(running[0], Succeeded(None))])
 
     assert (await breaker(bench)).failures == 0
 
@@ -108,7 +108,7 @@ async def test_failures_that_end_beside_a_success_are_not_in_a_row(bench: Workbe
 async def test_failures_that_are_settled_together_are_all_counted(bench: Workbench) -> None:
     running = [await bench.a_running_task() for _ in range(THRESHOLD)]
 
-    await bench.worker.settling.settle([Attempt(t, Failed(Failure(FailureKind.TIMEOUT, "late"))) for t in running])
+    await bench.settle_together([Attempt(t, Failed(Failure(FailureKind.TIMEOUT, "late"))) for t in running])
 
     assert (await breaker(bench)).state is OPEN
 
@@ -195,7 +195,7 @@ async def test_a_worker_without_redis_finds_the_probe(bench: Workbench, polling:
     tasks = await bench.submit_many([{"task_type": "noop"}] * 5)
     await bench.worker.tending.tend()
 
-    claimed = await polling.worker.claiming.claim_from_ledger(10)
+    claimed = await polling.worker.desk.claim_from_ledger(10)
 
     assert [task.id for task in claimed] == [tasks[0].id]
 
@@ -455,10 +455,10 @@ async def test_crashes_that_are_settled_together_count_once_a_document(bench: Wo
     one, other = await bench.a_running_task(document_id="a"), await bench.a_running_task(document_id="b")
     died = Failed(Failure(FailureKind.CRASH, "exit status 9"), killed_its_child=True)
 
-    await bench.worker.settling.settle([Attempt(task, died) for task in (alone, one, other)])
+    await bench.settle_together([Attempt(task, died) for task in (alone, one, other)])
 
     assert (await breaker(bench)).failures == 3
-    await bench.worker.claiming.leave_lanes([DocumentId("a"), DocumentId("b")])
+    await bench.worker.desk.leave_lanes([DocumentId("a"), DocumentId("b")])
     await crash_in(bench, "a", "c")
     assert (await breaker(bench)).failures == 4
 

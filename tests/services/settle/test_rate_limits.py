@@ -74,10 +74,10 @@ async def test_every_worker_slows_down_also_one_without_redis(bench: Workbench, 
     async with another_bench(redis_url="") as polling:
         await limit(polling, limited, 30)
 
-        assert await polling.worker.claiming.claim_from_ledger(5) == []
+        assert await polling.worker.desk.claim_from_ledger(5) == []
         assert await bench.another_worker().claim(waiting) == []
         await let_the_slowdown_pass(bench)
-        assert [task.id for task in await polling.worker.claiming.claim_from_ledger(5)] == [waiting.id]
+        assert [task.id for task in await polling.worker.desk.claim_from_ledger(5)] == [waiting.id]
 
 
 async def test_without_a_time_the_task_waits_longer_each_time(bench: Workbench) -> None:

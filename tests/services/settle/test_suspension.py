@@ -15,7 +15,8 @@ from officeplane.failpoints import arm
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
-from officeplane.services.settle.settlement import Attempt, Fenced
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Fenced
 from officeplane.store.settlements import Settled
 from tests.services.dags.test_dags import a_dag
 from tests.workbench import Workbench
@@ -46,7 +47,7 @@ async def a_waiting_task(bench: Workbench, **options: Any) -> tuple[ClaimedTask,
 
 async def again(bench: Workbench, task: ClaimedTask) -> ClaimedTask:
     """Claim a task once more."""
-    (claimed,) = await bench.worker.claiming.claim([task.id])
+    (claimed,) = await bench.worker.desk.claim([task.id])
     assert claimed.id == task.id
     return claimed
 
@@ -247,7 +248,7 @@ async def test_waits_are_settled_together_with_other_ends(bench: Workbench) -> N
     done, spawner, failed = [await bench.a_running_task() for _ in range(3)]
     spawned = await spawn(bench, spawner)
 
-    settled = await bench.worker.settling.settle(
+    settled = await bench.settle_together(
         [Attempt(done, Succeeded(None)), Attempt(spawner, Waiting(spawned.task_id)), Attempt(failed, Succeeded(None))]
     )
 
@@ -296,7 +297,7 @@ async def test_a_batch_can_be_waited_for(bench: Workbench) -> None:
     await bench.settle(spawner, Waiting(spawned.task_id))
     batch = await bench.details(spawned.task_id)
 
-    await bench.complete((await bench.worker.claiming.claim([child.id for child in batch.children or ()]))[0])
+    await bench.complete((await bench.worker.desk.claim([child.id for child in batch.children or ()]))[0])
 
     assert await bench.state(spawner) is TaskState.QUEUED
 

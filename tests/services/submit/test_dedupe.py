@@ -154,7 +154,7 @@ async def test_while_tasks_of_one_content_come_and_end_two_are_never_unfinished(
     async def work() -> None:
         while len(ended) < 5:
             for row in await bench.execute("SELECT id FROM tasks WHERE state = 'QUEUED'"):
-                claimed = await bench.worker.claiming.claim([str(row["id"])])
+                claimed = await bench.worker.desk.claim([str(row["id"])])
                 for task in claimed:
                     await bench.complete(task)
                     ended.add(task.id)

@@ -103,7 +103,7 @@ async def test_the_next_attempt_finds_what_the_last_one_spawned(bench: Workbench
     spawner = await bench.a_running_task(retry={"strategy": "immediate"})
     first = await spawn(bench, spawner)
     await bench.fail(spawner)
-    (again,) = await bench.worker.claiming.claim([spawner.id])
+    (again,) = await bench.worker.desk.claim([spawner.id])
 
     assert await spawn(bench, again) == first
     assert await spawned_by(bench, spawner) == [first.task_id]
@@ -154,7 +154,7 @@ async def test_an_attempt_that_lost_its_claim_spawns_nothing(bench: Workbench) -
     stale = await bench.a_running_task()
     await bench.let_leases_lapse()
     await bench.worker.redelivery.reap()
-    (current,) = await bench.worker.claiming.claim([stale.id])
+    (current,) = await bench.worker.desk.claim([stale.id])
 
     with pytest.raises(ClaimLostError):
         await spawn(bench, stale)
@@ -204,7 +204,7 @@ async def test_a_manual_retry_finds_what_was_spawned_and_finished(bench: Workben
     await bench.complete(await bench.claim_next(await task_of(bench, first)), '{"kept": true}')
     await bench.fail(spawner, kind=FailureKind.PERMANENT)
     await bench.runtime.reopening.retry(spawner.id)
-    (again,) = await bench.worker.claiming.claim([spawner.id])
+    (again,) = await bench.worker.desk.claim([spawner.id])
 
     assert await spawn(bench, again) == Spawned(first.task_id, is_completed=True, result={"kept": True})
 
@@ -216,7 +216,7 @@ async def test_a_manual_retry_spawns_anew_what_was_cancelled(bench: Workbench) -
     assert (await spawn(bench, spawner)).task_id == first.task_id, "the same generation lives with it"
     await bench.fail(spawner, kind=FailureKind.PERMANENT)
     await bench.runtime.reopening.retry(spawner.id)
-    (again,) = await bench.worker.claiming.claim([spawner.id])
+    (again,) = await bench.worker.desk.claim([spawner.id])
 
     second = await spawn(bench, again, task_type="sleep", payload={"seconds": 1})
 

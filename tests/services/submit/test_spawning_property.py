@@ -16,7 +16,8 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, W
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
-from officeplane.services.settle.settlement import Attempt, Fenced
+from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.settlement import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.workbench import Workbench, empty, open_workbench
@@ -70,7 +71,7 @@ class Life:
         await self.bench.make_due()
         # Failures hold types back; that has tests of its own.
         await self.bench.execute("DELETE FROM valves")
-        for task in await self.bench.worker.claiming.claim(list(await self._states())):
+        for task in await self.bench.worker.desk.claim(list(await self._states())):
             self.held[task.id] = task
 
     async def settle(self) -> None:
@@ -91,13 +92,13 @@ class Life:
         await self.bench.let_leases_lapse()
         await self.bench.worker.redelivery.reap()
         for task in self.lost:
-            self.bench.worker.claiming.forget_suspect(task.id)
+            self.bench.worker.desk.forget_suspect(task.id)
 
     async def come_back(self) -> None:
         task = self.lost.pop()
         with pytest.raises(ClaimLostError):
             await self.bench.worker.spawning.spawn(task, spawn_request("noop", None, {}), "never")
-        (settled,) = await self.bench.worker.settling.settle([Attempt(task, Waiting(task.id))])
+        (settled,) = await self.bench.settle_together([Attempt(task, Waiting(task.id))])
         assert isinstance(settled, Fenced)
 
     async def cancel(self) -> None:
@@ -152,7 +153,7 @@ class Life:
 
     async def _end(self, task: ClaimedTask, outcome: Outcome) -> None:
         settled = await self.bench.settle(task, outcome)
-        self.bench.worker.claiming.forget_suspect(task.id)
+        self.bench.worker.desk.forget_suspect(task.id)
         assert not isinstance(settled, Fenced)
 
     async def _asked(self, deed: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:

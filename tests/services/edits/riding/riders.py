@@ -53,7 +53,7 @@ async def drive(bench: Workbench, claimed: Sequence[ClaimedTask]) -> None:
         (one,) = claimed
         claimed = (await stayed(bench, one, await carried_out(bench, one))).followers
         if not claimed:
-            claimed = await bench.worker.claiming.continue_lanes([PLAN])
+            claimed = await bench.worker.desk.continue_lanes([PLAN])
 
 
 async def titles(bench: Workbench, revision: int | None = None) -> list[str]:

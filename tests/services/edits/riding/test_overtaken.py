@@ -123,7 +123,7 @@ async def test_a_rider_that_somebody_is_about_to_change_is_not_waited_for(bench:
         stay = await stayed(bench, *leader)
 
     assert (stay.ridden, stay.followers) == (ids(tasks[2]), [])
-    await drive(bench, await bench.worker.claiming.continue_lanes([PLAN]))
+    await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
 
 
@@ -157,7 +157,7 @@ async def a_lost_leader(bench: Workbench, another_bench: AnotherBench) -> list[T
     async with another_bench() as other:
         await bench.let_leases_lapse()
         assert await other.worker.redelivery.reap() == 1
-    await bench.worker.claiming.leave_lanes([PLAN])
+    await bench.worker.desk.leave_lanes([PLAN])
     assert await bench.states(*tasks) == ["COMPLETED", "CANCELLED", "QUEUED", "QUEUED"]
     return tasks
 
@@ -202,7 +202,7 @@ async def test_a_leader_whose_document_has_moved_takes_nobody_along(bench: Workb
 
     assert (stay.ridden, stay.followers) == ([], [])
     assert await bench.states(*tasks) == ["COMPLETED", "QUEUED", "QUEUED", "QUEUED"]
-    await drive(bench, await bench.worker.claiming.continue_lanes([PLAN]))
+    await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
     assert await titles(bench) == ["0", "1", "2", "3"]
     assert await head(bench) == 6
 
@@ -236,7 +236,7 @@ async def test_a_document_that_came_back_has_nothing_of_what_was_done_before(ben
     leader = await led(bench, tasks)
     await bench.runtime.documents.delete("plan")
     await stayed(bench, *leader)
-    await bench.worker.claiming.leave_lanes([PLAN])
+    await bench.worker.desk.leave_lanes([PLAN])
     await a_document(bench)
 
     new = await chapters(bench, *"abc")

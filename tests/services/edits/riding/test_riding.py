@@ -12,7 +12,7 @@ from officeplane.domain.valve import Limits
 from officeplane.services.claims import lanes
 from officeplane.services.claims.lanes import HOLD_TASKS_MAX
 from officeplane.services.edits import riding
-from officeplane.services.settle.settlement import Attempt
+from officeplane.services.settle.judgement import Attempt
 from officeplane.store.settlements import Settled
 from tests.services.edits.riding.riders import (
     PLAN,
@@ -104,9 +104,9 @@ async def test_what_riders_are_told_of_is_one_commit_in_order_and_legal_for_each
 async def test_everybody_who_waits_for_a_rider_is_told_of_its_end(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
-    following = bench.worker.claiming.following([PLAN])
+    following = bench.worker.desk.continuation([PLAN])
 
-    _, news = await bench.worker.settling.write([Attempt(*leader)], following)
+    _, news = await bench.worker.settlements.write([Attempt(*leader)], following, counted_by=bench.worker.worker_id)
 
     assert {task_id for told in news for task_id in told.ended} == set(ids(*tasks[1:]))
 
@@ -155,7 +155,7 @@ async def test_nothing_rides_that_is_not_to_be_claimed(bench: Workbench, what: s
     assert await bench.states(*tasks) == ["COMPLETED", "COMPLETED", "QUEUED", "QUEUED"]
     assert await head(bench) == 3
     await bench.execute("TRUNCATE valves, paused_documents")
-    await drive(bench, await bench.worker.claiming.continue_lanes([PLAN]))
+    await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
     assert await titles(bench) == ["0", "1", "2", "3"]
 
 
@@ -216,7 +216,7 @@ async def test_what_is_not_an_edit_alone_with_its_document_does_not_ride(bench: 
     stay = await stayed(bench, *leader)
     assert stay.ridden == []
     await bench.make_due()
-    claimed = stay.followers or await bench.worker.claiming.continue_lanes([PLAN])
+    claimed = stay.followers or await bench.worker.desk.continue_lanes([PLAN])
     if what == "another type":
         await bench.complete(claimed[0])
         claimed = await bench.claim(tasks[3])
@@ -254,7 +254,7 @@ async def test_riders_count_for_how_long_a_worker_may_stay(bench: Workbench, mon
 
     assert rode > 0
     assert await bench.states(*tasks) == ["COMPLETED"] * HOLD_TASKS_MAX + ["QUEUED"] * 8
-    assert await bench.worker.claiming.continue_lanes([PLAN]) == []
+    assert await bench.worker.desk.continue_lanes([PLAN]) == []
     assert await head(bench) == HOLD_TASKS_MAX + 1
 
 

@@ -76,7 +76,7 @@ async def test_riders_whose_settlement_was_not_heard_of_end_once(
 
         assert isinstance(stay.settlement, Settled)
         assert stay.ridden == []
-        await drive(deaf, await deaf.worker.claiming.claim([]))
+        await drive(deaf, await deaf.worker.desk.claim([]))
     assert await bench.states(*tasks) == ["COMPLETED"] * 5
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
     assert await bench.counters() == {("add_chapter", "completed", ""): 5}
@@ -181,7 +181,7 @@ async def test_a_rider_that_cannot_be_stored_does_not_end_its_leader(bench: Work
     await bench.execute("ALTER TABLE revisions ADD CONSTRAINT not_odd CHECK (author IS DISTINCT FROM 'odd')")
     try:
         stay = await stayed(bench, *leader)
-        await drive(bench, stay.followers or await bench.worker.claiming.continue_lanes([PLAN]))
+        await drive(bench, stay.followers or await bench.worker.desk.continue_lanes([PLAN]))
     finally:
         await bench.execute("ALTER TABLE revisions DROP CONSTRAINT not_odd")
 
@@ -255,7 +255,7 @@ async def test_a_claimed_edit_that_is_stopped_takes_its_child_along_and_nobody_e
     assert riding_tasks() == []
     timed_out = Failed(Failure(FailureKind.TIMEOUT, "it took too long"))
     stay = await stayed(bench, claimed, timed_out)
-    await drive(bench, stay.followers or await bench.worker.claiming.continue_lanes([PLAN]))
+    await drive(bench, stay.followers or await bench.worker.desk.continue_lanes([PLAN]))
     stopped = tasks.index(next(task for task in tasks if task.id == claimed.id))
     states = ["COMPLETED"] * 5
     states[stopped] = "TIMEOUT"

@@ -1,64 +1,62 @@
-"""Claiming: from hints to attempts, for one worker process.
+"""The worker's desk: what one worker process has in hand of its claims.
 
-A hint leads to a lane; the lane is entered under its lock so that workers do
-not crowd one document, and its head is claimed in Postgres, which alone decides.
+The kernel claims; here is what it does not remember: the lanes the worker is in,
+its one suspect, claims whose answer never came, and which of its tasks limits
+have admitted.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Final
-
-import structlog
-from uuid_utils import uuid7
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.domain.ids import ClaimId, DocumentId, TaskId, WorkerId
+from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
-from officeplane.services.claims.admission import TaskClaim, admit
-from officeplane.services.claims.following import (
-    Following,
-    LaneClaim,
-    after_going_on,
-    before_going_on,
-    in_hand,
-    lane_claims,
-)
+from officeplane.services.claims.companion import ClaimStatement
+from officeplane.services.claims.continuation import Continuation, lane_claims
+from officeplane.services.claims.kernel import Claims, in_hand
 from officeplane.services.claims.lanes import HeldLane, Lanes
+from officeplane.services.edits.edit_bases import KnownHeads
+from officeplane.services.edits.riding import Riding
 from officeplane.services.observe.metering import Meter
-from officeplane.store import claims, valves
-from officeplane.store.claims import Claimant, Hint, LaneRaceError
+from officeplane.store import claims as ledger_claims
+from officeplane.store import valves
+from officeplane.store.claims import Claimant, Hint
 from officeplane.store.connection import Ledger
 
 LANES_PER_POLL: Final = 1_000
-_log = structlog.stdlib.get_logger(__name__)
 
 
-class Claiming:
+class WorkerDesk:
     """The worker's way to its tasks."""
 
     def __init__(
         self,
         ledger: Ledger,
         doorbell: Doorbell,
-        worker_id: WorkerId,
-        task_types: Sequence[str],
-        lease_seconds: float,
+        claims: Claims,
+        who: Claimant,
         meter: Meter,
+        ahead: Riding,
+        bases: KnownHeads,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self._worker_id = worker_id
-        self._task_types = task_types
-        self._lease_seconds = lease_seconds
+        self._claims = claims
+        self._who = who
         self._meter = meter
-        self._lanes = Lanes(doorbell, worker_id)
+        self._ahead = ahead
+        self._bases = bases
+        self._lanes = Lanes(doorbell, who.worker_id)
         self._suspect: TaskId | None = None
         self._suspect_sought = False
         self._next_lane = ""
-        # Whether any type has limits, as of the last look; those are claimed by `admit`.
+        # Whether any type has limits, as of the last look.
         self._limits = False
         self._admitted: set[TaskId] = set()
         # Claims whose statement may have been committed although its answer never came.
@@ -88,12 +86,12 @@ class Claiming:
         """Claim without hints: what the ledger itself shows to be runnable."""
         found = await self._recovered()
         with in_hand(found):
-            polled = await claims.poll(
+            polled = await ledger_claims.poll(
                 self._ledger,
                 limit=up_to,
                 after_lane=self._next_lane,
                 lanes=LANES_PER_POLL,
-                task_types=self._task_types,
+                task_types=self._who.task_types,
                 may_take_suspect=self._suspect is None,
             )
             self._next_lane, self._limits = polled.next_lane, polled.limits
@@ -106,38 +104,49 @@ class Claiming:
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
         """Claim the next heads of lanes that this worker may stay in; leave the others."""
-        await before_going_on()
+        await reach("before_continue")
         now = time.monotonic()
         mine = self._lanes.held(documents)
         staying = [lane for lane in mine if lane.may_continue(now)]
         leaving = [lane for lane in mine if not lane.may_continue(now)]
         claimed: list[ClaimedTask] = []
         try:
-            claimed = await self._claim_lanes(staying)
+            claimed = await self._take_heads(staying)
         finally:
             followed = {task.document_id for task in claimed}
             for lane in staying:
                 lane.tasks += lane.document_id in followed
             await self._lanes.leave([*leaving, *(lane for lane in staying if lane.document_id not in followed)])
         with in_hand(claimed):
-            await after_going_on()
+            await reach("after_continue")
             await self._ring([lane.document_id for lane in leaving])
         return claimed
 
-    def following(self, documents: Iterable[DocumentId]) -> Following:
-        """Return what may follow in these lanes, to be claimed by the statement that ends what runs there."""
+    def continuation(self, documents: Iterable[DocumentId]) -> Continuation | None:
+        """Return the lanes among these that may go on in the statement that ends what runs there, if there are any."""
         now = time.monotonic()
-        return Following(self._take, [lane for lane in self._lanes.held(documents) if lane.may_continue(now)])
+        lanes = [lane for lane in self._lanes.held(documents) if lane.may_continue(now)]
+        return Continuation(self._who, self, lanes, self._ahead, self._bases) if lanes else None
 
-    def rode(self, following: Following) -> None:
-        """Note what ended in these lanes without a claim of its own."""
-        for rider in following.ridden:
+    async def continued(self, continuation: Continuation) -> list[ClaimedTask]:
+        """Note what went on in these lanes, and return the heads that were claimed."""
+        claimed = continuation.claimed
+        followed = {task.document_id for task in claimed}
+        ridden = Counter(rider.document_id for rider in continuation.ridden)
+        for lane in continuation.lanes:
+            lane.tasks += ridden[lane.document_id] + (lane.document_id in followed)
+        for rider in continuation.ridden:
             self._meter.waited(rider.task_type, rider.waited_seconds)
             self._meter.ran(rider.task_type, rider.ran_seconds)
+        if claimed:
+            with in_hand(claimed):
+                await reach("before_continue")
+                await reach("after_continue")
+        return claimed
 
-    def doubt(self, following: Following) -> None:
-        """Have what followed found again by the next claim: the settlement it came with is not through."""
-        self._doubtful.update(following.claim_ids)
+    def doubt(self, continuation: Continuation) -> None:
+        """Have what went on found again by the next claim: the settlement it came with is not through."""
+        self._doubtful.update(task.claim_id for task in continuation.claimed)
 
     async def quit_lanes(self, documents: Iterable[DocumentId]) -> None:
         """Give documents back in whose lanes nothing waits; a hint parked meanwhile is rung."""
@@ -160,9 +169,29 @@ class Claiming:
         self._admitted.difference_update([task.id for task in freed])
         return [task.task_type for task in freed]
 
+    @contextmanager
+    def around(self, claim_ids: Iterable[ClaimId]) -> Generator[ClaimStatement, None, None]:
+        """Let one statement at a time take a suspect, and doubt claims whose answer never came."""
+        # A suspect may have killed its last worker; one at a time, so that a second
+        # death tells which of them did it.
+        seeks = self._suspect is None and not self._suspect_sought
+        self._suspect_sought = self._suspect_sought or seeks
+        statement = ClaimStatement(may_take_suspect=seeks)
+        try:
+            yield statement
+        except DatabaseUnavailableError:
+            self._doubtful.update(claim_ids)
+            raise
+        finally:
+            if seeks:
+                self._suspect_sought = False
+        self._note_suspects(statement.claimed)
+        if statement.by_limits:
+            self._admitted.update(task.id for task in statement.claimed)
+
     async def _ring(self, documents: Sequence[DocumentId]) -> None:
         if documents:
-            await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, documents))
+            await self._doorbell.bells.ring(await ledger_claims.lane_heads(self._ledger, documents))
 
     async def _recovered(self) -> list[ClaimedTask]:
         if not self._doubtful:
@@ -170,7 +199,7 @@ class Claiming:
         # Whoever looks meanwhile has nothing to find; new doubts are for the next look.
         doubtful, self._doubtful = self._doubtful, set()
         try:
-            found = await claims.recover(self._ledger, self._worker_id, doubtful)
+            found = await self._claims.recover(self._who, doubtful)
         except BaseException:
             self._doubtful |= doubtful
             raise
@@ -183,31 +212,19 @@ class Claiming:
     async def _claim(self, task_ids: Sequence[TaskId]) -> list[ClaimedTask]:
         if not task_ids:
             return []
-        wanted = [(task_id, ClaimId(str(uuid7()))) for task_id in dict.fromkeys(task_ids)]
-        lanes: list[Hint] = []
-
-        async def claim(who: Claimant) -> list[ClaimedTask]:
-            found = await claims.claim_hinted(self._ledger, who, wanted)
-            lanes.extend(found.lanes)
-            self._limits = found.limits
-            return found.claimed
-
-        claimed = await self._take([claim_id for _, claim_id in wanted], claim)
+        claimed, lanes, self._limits = await self._claims.follow_hints(self._who, task_ids, self)
         heads: list[ClaimedTask] = []
         with in_hand(claimed):
-            await reach("after_resolve")
-            if self._limits:
-                taken = {task.id for task in claimed}
-                claimed += await self._admit([one for one in wanted if one[0] not in taken], [])
-            heads = await self._claim_heads(lanes)
+            heads = await self._enter(lanes)
         return claimed + heads
 
-    async def _claim_heads(self, hints: Sequence[Hint]) -> list[ClaimedTask]:
+    async def _enter(self, hints: Sequence[Hint]) -> list[ClaimedTask]:
+        """Enter the lanes that hints lead to, and claim their heads; stay where there was one."""
         entered = await self._lanes.enter(hints)
         heads: list[ClaimedTask] = []
         try:
             await reach("after_lock")
-            heads = await self._claim_lanes(entered)
+            heads = await self._take_heads(entered)
             with in_hand(heads):
                 await reach("after_claim")
         finally:
@@ -216,72 +233,10 @@ class Claiming:
             await self._lanes.leave([lane for lane in entered if lane.document_id not in occupied])
         return heads
 
-    async def _claim_lanes(self, lanes: Sequence[HeldLane]) -> list[ClaimedTask]:
+    async def _take_heads(self, lanes: Sequence[HeldLane]) -> list[ClaimedTask]:
         if not lanes:
             return []
-        wanted = lane_claims(lanes)
-        claimed: list[ClaimedTask] = []
-        if self._limits:
-            # First of all: to the others a limited head that yields stands aside, even if there is room for it.
-            claimed = await self._admit([], wanted)
-            taken = {task.document_id for task in claimed}
-            wanted = [lane for lane in wanted if lane[0] not in taken]
-        with in_hand(claimed):
-            try:
-                claimed += await self._take_heads(wanted)
-            except LaneRaceError:
-                claimed += await self._claim_one_by_one(wanted)
-        return claimed
-
-    async def _claim_one_by_one(self, wanted: Sequence[LaneClaim]) -> list[ClaimedTask]:
-        # The unique index refused the whole array: somebody was quicker in one of these lanes.
-        taken = await claims.occupied(self._ledger, [document_id for document_id, _, _ in wanted])
-        claimed: list[ClaimedTask] = []
-        with in_hand(claimed):
-            for lane in wanted:
-                if lane[0] not in taken:
-                    try:
-                        claimed += await self._take_heads([lane])
-                    except LaneRaceError:
-                        _log.debug("lane.raced", document_id=lane[0])
-        return claimed
-
-    async def _take_heads(self, wanted: Sequence[LaneClaim]) -> list[ClaimedTask]:
-        if not wanted:
-            return []
-        return await self._take(
-            [claim_id for _, claim_id, _ in wanted], lambda who: claims.claim_lanes(self._ledger, who, wanted)
-        )
-
-    async def _admit(self, tasks: Sequence[TaskClaim], lanes: Sequence[LaneClaim]) -> list[ClaimedTask]:
-        if not tasks and not lanes:
-            return []
-        claim_ids = [claim_id for _, claim_id in tasks] + [claim_id for _, claim_id, _ in lanes]
-        try:
-            claimed = await self._take(claim_ids, lambda who: admit(self._ledger, who, tasks, lanes))
-        except LaneRaceError:
-            _log.debug("lane.raced", lanes=len(lanes))
-            return []
-        self._admitted.update(task.id for task in claimed)
-        return claimed
-
-    async def _take(
-        self, claim_ids: Iterable[ClaimId], claim: Callable[[Claimant], Awaitable[list[ClaimedTask]]]
-    ) -> list[ClaimedTask]:
-        # A suspect may have killed its last worker; one at a time, so that a second
-        # death tells which of them did it.
-        may_take_suspect = self._suspect is None and not self._suspect_sought
-        self._suspect_sought = self._suspect_sought or may_take_suspect
-        try:
-            claimed = await claim(Claimant(self._worker_id, self._lease_seconds, self._task_types, may_take_suspect))
-        except DatabaseUnavailableError:
-            self._doubtful.update(claim_ids)
-            raise
-        finally:
-            if may_take_suspect:
-                self._suspect_sought = False
-        self._note_suspects(claimed)
-        return claimed
+        return await self._claims.take_heads(self._who, lane_claims(lanes), self, limits=self._limits)
 
     def _note_suspects(self, claimed: Iterable[ClaimedTask]) -> None:
         for task in claimed:

@@ -1,0 +1,115 @@
+"""Continuation: a lane's next head is claimed by the statement that ends the task before it.
+
+Between two tasks of a lane is then one round trip and one commit instead of
+two of each. Edits that were done ahead of their turn end with the one before
+them. What cannot continue this way does so by `WorkerDesk.continue_lanes`, which
+has a statement, and so a snapshot, of its own.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import structlog
+
+from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.outcome import Verdict
+from officeplane.domain.revision import NewRevision, Revisions
+from officeplane.domain.task import ClaimedTask
+from officeplane.services.claims.companion import Companion
+from officeplane.services.claims.kernel import as_allowed, new_claim_id
+from officeplane.services.claims.lanes import HeldLane
+from officeplane.services.edits.edit_bases import KnownHeads
+from officeplane.services.edits.riding import Riding
+from officeplane.store import settlements
+from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError
+from officeplane.store.connection import Executor
+from officeplane.store.documents import Head
+from officeplane.store.settlements import Follower, Rider, Settled, SettledEdits
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Ridden(NamedTuple):
+    """A rider that ended with the attempt before it."""
+
+    task_id: TaskId
+    task_type: str
+    document_id: DocumentId
+    waited_seconds: float
+    ran_seconds: float
+
+
+def lane_claims(lanes: Iterable[HeldLane]) -> list[LaneClaim]:
+    """Return a new claim on each of these lanes, in the order of their documents."""
+    return sorted((lane.document_id, new_claim_id(), HoldId(lane.hold.hold_id)) for lane in lanes)
+
+
+class Continuation:
+    """The lanes that may go on when what runs in them ends; afterwards, what went on."""
+
+    def __init__(
+        self, who: Claimant, companion: Companion, lanes: Sequence[HeldLane], ahead: Riding, bases: KnownHeads
+    ) -> None:
+        self._who = who
+        self._companion = companion
+        self._ahead = ahead
+        self._bases = bases
+        self.lanes = lanes
+        self.claimed: list[ClaimedTask] = []
+        """The heads that were claimed."""
+        self.ridden: list[Ridden] = []
+        """The edits, done ahead of their turn, that ended with these attempts."""
+
+    async def settle(
+        self, executor: Executor, verdicts: Sequence[Verdict], revisions: Revisions, *, counted_by: str
+    ) -> list[Settled] | None:
+        """End attempts and claim what follows in their lanes; None when another was quicker, and nothing was done."""
+        wanted = lane_claims(self.lanes)
+        riders, made = self._ahead.riders(revisions, {lane.document_id: lane.room - 1 for lane in self.lanes})
+        try:
+            with self._companion.around(claim_id for _, claim_id, _ in wanted) as statement:
+                who = as_allowed(self._who, statement)
+                if made:
+                    done = await settlements.settle_edits(
+                        executor, verdicts, made, who, wanted, riders, counted_by=counted_by
+                    )
+                    settled = done.settled
+                    statement.claimed = self._edited(done, riders, made)
+                else:
+                    settled, statement.claimed = await settlements.settle_and_claim(
+                        executor, verdicts, who, wanted, counted_by=counted_by
+                    )
+        except LaneRaceError:
+            _log.debug("lane.raced", lanes=len(wanted))
+            self._ahead.settled(riders, (), made)
+            return None
+        self.claimed = statement.claimed
+        return settled
+
+    def _edited(self, done: SettledEdits, riders: Sequence[Rider], made: Revisions) -> list[ClaimedTask]:
+        """Note what ended ahead of its turn, and what the documents of those that follow are at; return these."""
+        for rider in riders:
+            waits = done.riders_waited.get(rider.leader_id, ())
+            if rider.place <= len(waits):
+                document_id, waited = made[rider.task_id].document_id, waits[rider.place - 1]
+                self.ridden.append(Ridden(rider.task_id, rider.task_type, document_id, waited, rider.seconds))
+        ridden = {rider.task_id for rider in self.ridden}
+        self._ahead.settled(riders, ridden, made)
+        # One that was asked to stop has ended all the same, and its revision is nowhere.
+        completed = {row.task_id for row in done.settled if row.state is TaskState.COMPLETED} | ridden
+        self._bases.learn(_bases(done.followers, [new for task_id, new in made.items() if task_id in completed]))
+        return [follower.task for follower in done.followers]
+
+
+def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, Head]:
+    # Of each document the last: they are in the order of their turns.
+    made = {revision.document_id: revision for revision in revisions}
+    return {
+        follower.task.claim_id: Head(
+            revision.format, revision.base + 1, revision.sha256, revision.recipe,
+            follower.author, follower.base_revision, follower.on_conflict,
+        )
+        for follower in followers
+        if (revision := made.get(follower.task.document_id or DocumentId(""))) is not None
+    }  # fmt: skip

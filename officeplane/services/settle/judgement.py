@@ -1,0 +1,106 @@
+"""Judgement: what becomes of the tasks whose attempts have ended, before any of it is written."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from officeplane.domain.batch import BATCH_TYPE
+from officeplane.domain.failure import FailureKind
+from officeplane.domain.ids import TaskId
+from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.outcome import (
+    Edited,
+    Failed,
+    HandedBack,
+    Outcome,
+    RetryRules,
+    Succeeded,
+    Verdict,
+    Waiting,
+    judge,
+)
+from officeplane.domain.revision import NewRevision, Revisions
+from officeplane.domain.task import ClaimedTask
+from officeplane.domain.valve import Strain, strain_of
+from officeplane.store import settlements
+from officeplane.store.connection import Ledger
+
+
+class Attempt(NamedTuple):
+    """One attempt that has ended, and how."""
+
+    task: ClaimedTask
+    outcome: Outcome
+
+    @property
+    def leads_to_more(self) -> bool:
+        """Whether its end leads to more than a change of its own task, a revision included."""
+        return _is_related(self.task) or not isinstance(self.outcome, Succeeded | Edited | HandedBack)
+
+    @property
+    def went_well(self) -> bool:
+        """Whether it did what it was there for."""
+        return isinstance(self.outcome, Succeeded | Edited)
+
+
+class Judged(NamedTuple):
+    """One attempt, what becomes of its task, its revision, what it means for its type, and what it waits for."""
+
+    task: ClaimedTask
+    verdict: Verdict
+    revision: NewRevision | None = None
+    strain: Strain | None = None
+    awaits: TaskId | None = None
+
+    @property
+    def leads_to_more(self) -> bool:
+        """Whether the end of the attempt leads to more than a change of its own task, a revision included."""
+        return _is_related(self.task) or self.verdict.error_json is not None or self.awaits is not None
+
+
+async def judged(
+    ledger: Ledger, attempts: Sequence[Attempt], rules: RetryRules, own_seconds: Mapping[str, float]
+) -> list[Judged]:
+    """Return what becomes of these tasks; `own_seconds` are the timeouts of their types."""
+    rate_limits = await _rate_limits(ledger, attempts)
+
+    def judged_alone(attempt: Attempt) -> Judged:
+        task, outcome = attempt
+        verdict = judge(task, outcome, rules, random.random(), rate_limits.get(task.id, 0))
+        match outcome:
+            case Edited(revision=revision):
+                return Judged(task, verdict, revision)
+            case Failed(failure):
+                return Judged(task, verdict, strain=strain_of(task, failure, verdict.delay_seconds, own_seconds))
+            case Waiting(spawned_id):
+                return Judged(task, verdict, awaits=spawned_id)
+            case _:
+                return Judged(task, verdict)
+
+    return [judged_alone(attempt) for attempt in attempts]
+
+
+def handed_back(verdict: Verdict) -> Verdict:
+    """Return the verdict for an attempt that is to begin once more, uncharged."""
+    return Verdict(verdict.task_id, verdict.claim_id, TaskState.QUEUED)
+
+
+def revisions_of(judged: Iterable[Judged]) -> Revisions:
+    """Return what these attempts have made of their documents."""
+    return {one.task.id: one.revision for one in judged if one.revision is not None}
+
+
+def _is_related(task: ClaimedTask) -> bool:
+    return task.parent_id is not None or task.has_dependents or task.task_type == BATCH_TYPE
+
+
+async def _rate_limits(ledger: Ledger, attempts: Sequence[Attempt]) -> Mapping[TaskId, int]:
+    """Return how many rate limits in a row those have met before that have met one more, which names no time."""
+    met = [
+        attempt.task.id
+        for attempt in attempts
+        if isinstance(attempt.outcome, Failed)
+        and attempt.outcome.failure.kind is FailureKind.RATE_LIMITED
+        and attempt.outcome.failure.retry_after is None
+    ]
+    return await settlements.rate_limits(ledger, met) if met else {}
