@@ -12,7 +12,7 @@ import asyncio, os
 from officeplane.domain.blockage import Blockage
 from workers.rescue import Rescue
 os.close(2)
-rescue = Rescue("postgresql://127.0.0.1:9/nowhere", "worker", lambda ledger: None)
+rescue = Rescue("postgresql://127.0.0.1:9/nowhere", "worker", None, counted_by="worker")
 asyncio.run(rescue.end_process(Blockage(7.0, "acme.py:7"), [], "its time was over"))
 """
 

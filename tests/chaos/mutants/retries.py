@@ -3,7 +3,8 @@
 from officeplane.domain.outcome import HandedBack, Outcome, RetryRules, Verdict, judge
 from officeplane.domain.retry import RetryPolicy, Standing
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.settle import settlement
+from officeplane.services.settle import judgement
+from officeplane.services.settle.judgement import Judged
 from tests.chaos.mutants.texts import monkey_patch
 
 
@@ -24,7 +25,13 @@ def hand_back_charged() -> None:
         verdict = judge(task, outcome, rules, chance, rate_limits)
         return verdict._replace(charged=True) if isinstance(outcome, HandedBack) else verdict
 
-    monkey_patch(settlement, "judge", judged)
+    def leads_to_more(one: Judged) -> bool:
+        # The statement for plain ends charges nobody.
+        return one.verdict.charged or right(one)
+
+    right = Judged.leads_to_more.__get__
+    monkey_patch(judgement, "judge", judged)
+    monkey_patch(Judged, "leads_to_more", property(leads_to_more))
 
 
 def poison_ignored() -> None:
