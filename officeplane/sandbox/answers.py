@@ -1,40 +1,31 @@
-"""Answers: what a child may say, and how much of it.
+"""Answers: what a child may say.
 
-A child has read what anybody may have sent. What it says is measured before it is
-taken in and checked before it is looked at; nothing that it says is a reason to
-wait, to allocate, or to believe more than what was asked for.
+A child has read what anybody may have sent, so each of these says how it is checked
+before it is looked at. There is no kind of answer but these; what stands against an
+operation is one of the four refusals, which each have an error in domain words.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Strict
 
-from officeplane.domain.document import Format
+from officeplane.domain.document import Format, InvalidEditError, UnsupportedDocumentError
+from officeplane.domain.errors import TooLargeToShowError
 from officeplane.domain.warning import WARNINGS_MAX
 from officeplane.formats.properties import TITLE_MAX
-from officeplane.formats.shown import SHOWN_BYTES_MAX
-from officeplane.frames import Bounds
 
-_KIB: Final = 1024
-_MIB: Final = 1024 * _KIB
-_BOUNDS: Final[Mapping[str, Bounds]] = {
-    "blank": Bounds(64 * _KIB, _MIB),
-    "text": Bounds(64 * _KIB, SHOWN_BYTES_MAX),
-    # In JSON a quote or the end of a line takes two bytes.
-    "outline": Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0),
-    "difference": Bounds(16 * _MIB, 0),
-    # All pieces of a large file, if an edit has changed everything.
-    "apply": Bounds(16 * _MIB, 96 * _MIB),
-}
-_OTHERS: Final = Bounds(4 * _MIB, 0)
+_SENTENCES_MAX: Final = 256 * 1024
 
-_Told = Annotated[str, Field(max_length=256 * _KIB)]
+A = TypeVar("A")
 
 
-class _Node(BaseModel):
+class _Told(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
+
+class _Node(_Told):
     id: str
     kind: str
     text: str
@@ -42,56 +33,194 @@ class _Node(BaseModel):
     children: Annotated[list["_Node"], FailFast()]
 
 
-class _Loss(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
+class _Loss(_Told):
     kind: Annotated[str, Field(max_length=100)]
     nodeId: Annotated[str, Field(max_length=1_000)] = ""  # noqa: N815 - as JSON has it
     name: Annotated[str, Field(max_length=1_000)] = ""
     times: int
 
 
-class _Facts(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
+class _Facts(_Told):
     losses: Annotated[list[_Loss], Field(max_length=WARNINGS_MAX), FailFast()] = []
 
 
-class Answer(BaseModel):
-    """Whatever a child may say."""
+def _shaped_as(model: type[_Told]) -> AfterValidator:
+    """Have an object checked against a model, and stay what it is."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    def check(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        model.model_validate(value)
+        return value
 
-    tired: bool = False
-    more: bool = False
-    missing: Annotated[str, Field(max_length=64)] = ""
-    invalid: _Told = ""
-    facts: _Facts = _Facts()
-    index: Annotated[int, Field(ge=0)] = 0
-    unsupported: Annotated[list[_Told], Field(min_length=2, max_length=2)] = []
-    too_large: bool = False
-    broke: Any = None
-    error: _Told = ""
-    format: Annotated[Format, Field(strict=False)] = Format.DOCX
-    cuts: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=20_000), FailFast()] = []
-    title: Annotated[str, Field(max_length=TITLE_MAX)] = ""
-    nodes: Annotated[list[_Node], FailFast()] = []
-    difference: dict[str, Any] = {}
-    # The first thing that is wrong is enough: to list all of them takes many times what was sent.
-    changed: Annotated[list[str], FailFast()] = []
-    results: Annotated[list[dict[str, Any]], FailFast()] = []
+    return AfterValidator(check)
 
 
-def bounds_of(deed: object) -> Bounds:
-    """Return how much may be said in answer to a request."""
-    return _BOUNDS.get(str(deed), _OTHERS)
+_Text = Annotated[str, Strict(), Field(max_length=_SENTENCES_MAX)]
+_Object = dict[Annotated[str, Strict()], Any]
+# The first thing that is wrong is enough: to list all of them takes many times what was sent.
+_Objects = Annotated[list[_Object], FailFast()]
 
 
-def text_in(attached: Sequence[bytes]) -> str:
-    """Return the text that was asked for; what is none is shown as such."""
-    data = b"".join(attached)
-    try:
+class _Answer:
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted(_Answer):
+    """A file that may come in, and where it is best cut into pieces."""
+
+    format: Format
+    cuts: Annotated[list[Annotated[int, Strict(), Field(ge=0)]], Field(max_length=20_000), FailFast()]
+    title: Annotated[str, Strict(), Field(max_length=TITLE_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Blank(_Answer):
+    """An empty document's file."""
+
+    attached: Annotated[Sequence[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def file(self) -> bytes:
+        """The file's bytes."""
+        return self.attached[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline(_Answer):
+    """A document's nodes as JSON has them."""
+
+    nodes: Annotated[list[Annotated[_Object, _shaped_as(_Node)]], FailFast()]
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_Answer):
+    """What a document says."""
+
+    attached: Annotated[Sequence[bytes], Field(min_length=1, max_length=1)]
+
+    @classmethod
+    def of(cls, text: str) -> "Text":
+        """Return the answer that has this text."""
         # A cell may hold half of a character.
-        return data.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace")
+        return cls([text.encode("utf-8", "surrogatepass")])
+
+    @property
+    def text(self) -> str:
+        """The text; what is none is shown as such."""
+        try:
+            return self.attached[0].decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            return self.attached[0].decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(_Answer):
+    """What changed from one state to another, as JSON has it."""
+
+    difference: _Object
+
+
+@dataclass(frozen=True, slots=True)
+class Changed(_Answer):
+    """Which of the nodes that edits aim at are not what they were."""
+
+    node_ids: Annotated[list[Annotated[str, Strict()]], FailFast()]
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed(_Answer):
+    """What edits would return and change."""
+
+    results: _Objects
+    difference: _Object
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(_Answer):
+    """What edits have returned, and what they have made: a recipe, and the pieces that the state before had not."""
+
+    results: _Objects
+    title: Annotated[str, Strict(), Field(max_length=TITLE_MAX)] | None
+    """What the file calls itself, if that may have changed."""
+    attached: Annotated[Sequence[bytes], Field(min_length=1)]
+
+    @property
+    def recipe(self) -> bytes:
+        """How the file is put together now, as it is stored."""
+        return self.attached[0]
+
+    @property
+    def pieces(self) -> Sequence[bytes]:
+        """The pieces that are new."""
+        return self.attached[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid(_Answer):
+    """A refusal: an edit can never work on this document; which one, if there were several."""
+
+    message: _Text
+    facts: Annotated[_Object, _shaped_as(_Facts)]
+    index: Annotated[int, Strict(), Field(ge=0)] | None = None
+
+    @property
+    def error(self) -> InvalidEditError:
+        """The refusal in domain words."""
+        return InvalidEditError(self.message, self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported(_Answer):
+    """A refusal: the file is none that is opened here."""
+
+    reason: _Text
+    message: _Text
+
+    @property
+    def error(self) -> UnsupportedDocumentError:
+        """The refusal in domain words."""
+        return UnsupportedDocumentError(self.reason, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class TooLarge(_Answer):
+    """A refusal: the document says more than is shown."""
+
+    @property
+    def error(self) -> TooLargeToShowError:
+        """The refusal in domain words."""
+        return TooLargeToShowError()
+
+
+@dataclass(frozen=True, slots=True)
+class Missing(_Answer):
+    """A refusal for now: the state is not open here, and has to be sent first."""
+
+    state: Annotated[str, Strict(), Field(max_length=64)]
+
+    @property
+    def error(self) -> UnsupportedDocumentError:
+        """What it comes to when it was sent again and again, or nobody has it."""
+        return UnsupportedDocumentError("too_complex", "the documents do not fit into memory together")
+
+
+@dataclass(frozen=True, slots=True)
+class Broke(_Answer):
+    """Something that nobody thought of."""
+
+    message: _Text
+    stack: _Text
+
+
+Refused: TypeAlias = Invalid | Unsupported | TooLarge | Missing
+Answer: TypeAlias = Admitted | Blank | Outline | Text | Compared | Changed | Previewed | Applied | Refused | Broke
+
+
+def accepted(answer: A | Refused) -> A:
+    """Return an answer; a refusal is raised as the error that it is."""
+    match answer:
+        case Invalid() | Unsupported() | TooLarge() | Missing():
+            raise answer.error
+        case _:
+            return answer

@@ -2,17 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
 from officeplane.domain.errors import OverloadedError
-from officeplane.sandbox.births import Child
+from officeplane.sandbox.children import Child, Idle
 
-LINGER_SECONDS: Final = 0.02
-"""How long a request waits for its document's child while there is a turn for another."""
-PATIENCE_SECONDS: Final = 1.0
-"""How long it waits while the others have enough to do with documents of their own."""
+SHORT_AFFINITY_WAIT_SECONDS: Final = 0.02
+"""How long a request waits for the child that has its document open while there is a turn for another."""
+AFFINITY_WAIT_SECONDS: Final = 1.0
+"""How long it does while the others have enough to do with documents of their own."""
 
 
 class Queue(NamedTuple):
@@ -41,13 +41,11 @@ class Turns:
     def __init__(
         self,
         turns_max: int,
-        take: Callable[[str | None], Child | None],
-        give_back: Callable[[Child], None],
+        idle: Idle,
         queue: Queue | None,
     ) -> None:
         self._free = turns_max
-        self._take = take
-        self._give_back = give_back
+        self._idle = idle
         self._queue = queue
         self._waiting: list[_Waiting] = []
         self._at_work: Counter[str | None] = Counter()
@@ -70,7 +68,7 @@ class Turns:
         self._give()
         if waiting.turn.done():
             return waiting.turn.result()
-        looking_again = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._give)
+        looking_again = asyncio.get_running_loop().call_later(SHORT_AFFINITY_WAIT_SECONDS, self._give)
         try:
             async with asyncio.timeout(None if self._queue is None else self._queue.seconds_max):
                 return await waiting.turn
@@ -89,7 +87,7 @@ class Turns:
         elif not waiting.turn.cancelled():
             child = waiting.turn.result()
             if child is not None:
-                self._give_back(child)
+                self._idle.put(child)
             self._end(waiting.document)
 
     def _end(self, document: str | None) -> None:
@@ -102,11 +100,11 @@ class Turns:
     def _give(self) -> None:
         """Give what is free to those who wait: first without another child for an open document."""
         now = asyncio.get_running_loop().time()
-        for seconds in (PATIENCE_SECONDS, LINGER_SECONDS):
+        for seconds in (AFFINITY_WAIT_SECONDS, SHORT_AFFINITY_WAIT_SECONDS):
             for waiting in [one for one in self._waiting if not one.turn.cancelled()]:
                 if not self._free:
                     return
-                child = self._take(waiting.document)
+                child = self._idle.take(waiting.document)
                 is_open = waiting.document is not None and self._at_work[waiting.document] > 0
                 if child is None and is_open and now < waiting.began + seconds:
                     continue

@@ -1,73 +1,88 @@
 """Requests as the services make them, about documents at hand."""
 
 import json
-from typing import Any
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe, RecipeWriter, piece_key
-from officeplane.frames import Body, Frame
-from officeplane.sandbox.answers import text_in
+from officeplane.sandbox.answers import Applied, Missing, Text
+from officeplane.sandbox.conversation import Sent
+from officeplane.sandbox.operations import Apply, Opening, Order, Preview, ReadText
+
+A = TypeVar("A")
 
 
 class AFile:
-    """A file, and how a child is introduced to it."""
+    """A file, and how a child is sent it."""
 
     def __init__(self, data: bytes, format: Format = Format.DOCX) -> None:
         self.data = data
         writer = RecipeWriter()
         writer.add(data)
-        self.recipe = writer.finish()
-        self.name = self.recipe.sha256
+        self.opening = Opening(format, writer.finish())
+        self.state = self.opening.recipe.sha256
         self.pieces = dict(writer.pieces)
-        self.introduction: Body = {
-            "format": format,
-            "cuts": self.recipe.cuts,
-            "kept": [key.hex() for key in self.recipe.keys],
-            "recipe": self.name,
-        }
 
-    def opened_for(self, body: Body) -> tuple[Body, list[bytes]]:
-        """Return a request that brings the file along."""
-        return {**body, "opens": self.introduction}, [self.data]
+    def to_open(self) -> Sent:
+        """Return the file as a child is sent it to open it."""
+        return Sent(len(self.data), self._blocks(), self.opening)
+
+    def to_look_at(self) -> Sent:
+        """Return the file as a child is sent it that is to look at it and at nothing else."""
+        return Sent(len(self.data), self._blocks())
+
+    async def _blocks(self) -> AsyncGenerator[bytes, None]:
+        yield self.data
 
 
-def an_order(task_type: str, task_id: str = "task", **payload: Any) -> dict[str, Any]:
+def an_order(task_type: str, task_id: str = "task", **payload: Any) -> Order:
     """Return one edit as a child is told of it."""
-    return {
-        "taskType": task_type,
-        "key": None,
-        "payload": json.dumps(payload),
-        "taskId": task_id,
-        "author": "ann",
-        "at": "2025-01-01T00:00:00+00:00",
-    }
+    return Order(task_type, json.dumps(payload), task_id, "ann", datetime(2025, 1, 1, tzinfo=UTC))
 
 
-def apply(of: AFile | Frame, *orders: dict[str, Any], difference: bool = False) -> Body:
-    """Return a request to edit a file, or what an earlier one has made of one."""
-    return {"deed": "apply", "recipe": name_of(of), "edits": list(orders), "difference": difference}
+def apply(of: AFile | object, *orders: Order) -> Apply:
+    """Return an operation that edits a file, or what an earlier one has made of one."""
+    return Apply(state_of(of), (orders,))
 
 
-def name_of(what: AFile | Frame) -> str:
-    """Return under which name a file is open, or what an edit has made of one."""
-    return what.name if isinstance(what, AFile) else Recipe.decode(what.attached[0]).sha256
+def preview(of: AFile | object, *orders: Order) -> Preview:
+    """Return the same as a preview."""
+    return Preview(state_of(of), orders)
 
 
-def text(name: str) -> Body:
-    """Return a request for what a document says."""
-    return {"deed": "text", "recipe": name}
+def text(of: AFile | object) -> ReadText:
+    """Return an operation that tells what is in a file, or in what an edit has made of one."""
+    return ReadText(state_of(of))
 
 
-def said(answer: Frame) -> str:
+def state_of(what: AFile | object) -> str:
+    """Return as which state a file is open, or what an edit has made of one."""
+    return what.state if isinstance(what, AFile) else Recipe.decode(done(what).recipe).sha256
+
+
+def done(answer: object) -> Applied:
+    """Return the answer, which must tell of an edit that was done."""
+    assert isinstance(answer, Applied), answer
+    return answer
+
+
+def said(answer: object) -> str:
     """Return the text in answer to such a request, about what is open."""
-    assert set(answer.body) == {"tired"}
-    return text_in(answer.attached)
+    assert isinstance(answer, Text), answer
+    return answer.text
 
 
-def edited(answer: Frame, *before: AFile | Frame) -> bytes:
+def missing(answer: object) -> str:
+    """Return the state that a child does not have, and therefore answers with."""
+    assert isinstance(answer, Missing), answer
+    return answer.state
+
+
+def edited(answer: object, *before: AFile | object) -> bytes:
     """Return the file that a child made of another, of which what came before it has the other pieces."""
-    encoded, *new = answer.attached
-    pieces = {piece_key(piece): piece for piece in new}
+    pieces = {piece_key(piece): piece for piece in done(answer).pieces}
     for one in before:
-        pieces |= one.pieces if isinstance(one, AFile) else {piece_key(piece): piece for piece in one.attached[1:]}
-    return b"".join(Recipe.decode(encoded).assemble(pieces))
+        pieces |= one.pieces if isinstance(one, AFile) else {piece_key(piece): piece for piece in done(one).pieces}
+    return b"".join(Recipe.decode(done(answer).recipe).assemble(pieces))

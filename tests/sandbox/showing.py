@@ -16,7 +16,7 @@ def show(connection: socket.socket) -> None:
     descriptors = [kind for number in range(limits.DESCRIPTORS) for kind in _kind(number, connection.fileno())]
     # What Python itself put there, for want of a language.
     environ = {name: value for name, value in os.environ.items() if name != "LC_CTYPE"}
-    send(connection, {"environ": environ, "descriptors": descriptors, "tired": True})
+    send(connection, {"environ": environ, "descriptors": descriptors})
 
 
 def _kind(number: int, connection: int) -> Iterator[str]:

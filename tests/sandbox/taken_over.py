@@ -7,37 +7,46 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from officeplane.domain.revision import PieceRef, Recipe, piece_key
 from officeplane.frames import Body
-from officeplane.sandbox import child, nursery
-from officeplane.sandbox.child import Answer
+from officeplane.sandbox import child, editing, nursery
+from officeplane.sandbox.answers import Applied, Invalid
+from officeplane.sandbox.operations import Orders
 from officeplane.sandbox.shelf import Opened, Shelf
 
 FORGED = "999 EUR"
-_honest_apply = child._DEEDS["apply"]  # pyright: ignore[reportPrivateUsage]
+Work = Callable[[Shelf, str, Orders], Applied | Invalid]
+_honest_apply = editing.apply
 _honest_put = Shelf.put
 
 
-def _apply(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
+def _apply(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
     """Do as the edit says, if it speaks to the attacker's code."""
-    for order in body["edits"]:
-        for word, deed in _ORDERS.items():
-            if word in order["payload"]:
-                return deed(shelf, body, attached)
-    return _honest_apply(shelf, body, attached)
+    for order in orders:
+        for word, work in _WORKS.items():
+            if word in order.payload_json:
+                return work(shelf, state, orders)
+    return _honest_apply(shelf, state, orders)
 
 
-def _forge_all(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
+def _applied(shelf: Shelf, state: str, orders: Orders) -> Applied:
+    answer = _honest_apply(shelf, state, orders)
+    assert isinstance(answer, Applied)
+    return answer
+
+
+def _forge_all(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
     """Change whatever is open now or later, which later edits then write as if it had been so."""
 
     def put(shelf: Shelf, recipe: str, opened: Opened) -> None:
         _forge(opened)
         _honest_put(shelf, recipe, opened)
 
-    answer = _honest_apply(shelf, body, attached)
+    answer = _honest_apply(shelf, state, orders)
     for opened in shelf._opened.values():  # pyright: ignore[reportPrivateUsage]
         _forge(opened)
     setattr(Shelf, "put", put)  # noqa: B010 - a method is taken over on purpose
@@ -52,36 +61,36 @@ def _forge(opened: Opened) -> None:
     package.changed("word/document.xml")
 
 
-def _sleep(_shelf: Shelf, _body: Body, _attached: Sequence[bytes]) -> Answer:
+def _sleep(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
     time.sleep(3_600)
-    return Answer({})
+    return Applied([], None, [b""])
 
 
-def _name_what_is_not_there(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
+def _name_what_is_not_there(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
     """Tell of a revision that is made of another document's piece."""
-    answer = _honest_apply(shelf, body, attached)
+    answer = _applied(shelf, state, orders)
     foreign = PieceRef(piece_key(b"of another document"), 4_096)
-    return Answer(answer.body, [Recipe((foreign,)).encode()])
+    return replace(answer, attached=[Recipe((foreign,)).encode()])
 
 
-def _name_a_piece_as_smaller(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
+def _name_a_piece_as_smaller(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
     """Tell of a revision that is said to have far fewer bytes than it is put together of."""
-    answer = _honest_apply(shelf, body, attached)
+    answer = _applied(shelf, state, orders)
     piece = os.urandom(4_096)
     key = piece_key(piece)
-    return Answer(answer.body, [Recipe((*[PieceRef(key, 1)] * 100, PieceRef(key, len(piece)))).encode(), piece])
+    recipe = Recipe((*[PieceRef(key, 1)] * 100, PieceRef(key, len(piece))))
+    return replace(answer, attached=[recipe.encode(), piece])
 
 
-def _keep_a_byte(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
+def _keep_a_byte(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
     """Tell of a revision whose recipe ends in the middle."""
-    answer = _honest_apply(shelf, body, attached)
-    recipe, *pieces = answer.attached
-    return Answer(answer.body, [recipe[:-1], *pieces])
+    answer = _applied(shelf, state, orders)
+    return replace(answer, attached=[answer.recipe[:-1], *answer.pieces])
 
 
-def _say(what: bytes) -> Callable[[Shelf, Body, Sequence[bytes]], Answer]:
-    def deed(shelf: Shelf, body: Body, attached: Sequence[bytes]) -> Answer:
-        answer = _honest_apply(shelf, body, attached)
+def _say(what: bytes) -> Work:
+    def work(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
+        answer = _applied(shelf, state, orders)
 
         def send(connection: Any, _body: Body, _attached: Iterable[bytes] = ()) -> None:
             connection.sendall(what)
@@ -89,34 +98,41 @@ def _say(what: bytes) -> Callable[[Shelf, Body, Sequence[bytes]], Answer]:
         setattr(child, "send", send)  # noqa: B010 - a function is taken over on purpose
         return answer
 
-    return deed
+    return work
 
 
 def _framed(text: bytes, *sizes: int) -> bytes:
     return struct.pack(f">II{len(sizes)}Q", len(text), len(sizes), *sizes) + text
 
 
-_ORDERS: Mapping[str, Callable[[Shelf, Body, Sequence[bytes]], Answer]] = {
+def _said(
+    answer: bytes = b'"Applied"', told: bytes = b'{"results": [{}], "title": null}', recycle: bytes = b"false"
+) -> bytes:
+    return b'{"answer": %s, "with": %s, "recycle": %s}' % (answer, told, recycle)
+
+
+_WORKS: Mapping[str, Work] = {
     "forge all": _forge_all,
     "sleep": _sleep,
     "name what is not there": _name_what_is_not_there,
     "name a piece as smaller": _name_a_piece_as_smaller,
     "keep a byte": _keep_a_byte,
-    "say that more comes than there is": _say(_framed(b'{"tired": false, "results": []}', 10**15)),
+    "say that more comes than there is": _say(_framed(_said(), 10**15)),
     "say that a long message comes": _say(struct.pack(">II", 2**32 - 1, 0)),
     "say that countless pieces come": _say(struct.pack(">II", 2, 2**32 - 1)),
     "say no object": _say(_framed(b"[]")),
     "say no json": _say(_framed(b"\xff{")),
-    "say what nests": _say(_framed(b'{"tired": ' + b"[" * 100_000 + b"}")),
-    "say nothing of being tired": _say(_framed(b'{"tired": []}')),
-    "say what nobody knows": _say(_framed(b'{"tired": false, "obey": true}')),
-    "say that others are missing": _say(_framed(b'{"tired": false, "missing": "another"}')),
-    "say no number": _say(_framed(b'{"tired": false, "results": [{"x": NaN}]}')),
-    "say two results": _say(_framed(b'{"tired": false, "results": [{}, {}]}')),
-    "say a result alone": _say(_framed(b'{"tired": false, "results": [{}]}')),
+    "say what nests": _say(_framed(_said(told=b'{"results": ' + b"[" * 100_000))),
+    "say nothing of going on": _say(_framed(_said(recycle=b"[]"))),
+    "say what nobody knows": _say(_framed(_said(told=b'{"results": [{}], "title": null, "obey": true}'))),
+    "say what answers something else": _say(_framed(_said(b'"Changed"', b'{"node_ids": []}'))),
+    "say that others are missing": _say(_framed(_said(b'"Missing"', b'{"state": "another"}'))),
+    "say no number": _say(_framed(_said(told=b'{"results": [{"x": NaN}], "title": null}'), 1) + b"x"),
+    "say two results": _say(_framed(_said(told=b'{"results": [{}, {}], "title": null}'), 1) + b"x"),
+    "say a result alone": _say(_framed(_said())),
 }
 
 if __name__ == "__main__":
-    setattr(child, "_DEEDS", {**child._DEEDS, "apply": _apply})  # noqa: B010  # pyright: ignore[reportPrivateUsage]
+    setattr(child, "apply", _apply)  # noqa: B010
     os.environ.clear()
     nursery.main(int(sys.argv[1]))

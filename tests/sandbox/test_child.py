@@ -1,6 +1,5 @@
 """A child: documents stay open, edits are all or none, and whoever asks too much hears so."""
 
-import json
 import signal
 import socket
 import subprocess
@@ -8,17 +7,21 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
-from officeplane.frames import Body, Frame, receive, send
+from officeplane.frames import receive
+from officeplane.sandbox.answers import Admitted, Applied, Broke, Changed, Invalid, Refused, Unsupported, accepted
 from officeplane.sandbox.child import serve
+from officeplane.sandbox.operations import Apply, Check, Compare, FindChanged, Operation, Order
+from officeplane.sandbox.protocol import Said, decode_answer, encode_request
 from officeplane.sandbox.shelf import STATES_MAX
-from tests.sandbox.asking import AFile, an_order, apply, edited, name_of, said, text
+from tests.sandbox.asking import AFile, an_order, apply, done, edited, missing, preview, said, state_of, text
 
+A = TypeVar("A")
 DOCX = AFile(blank(Format.DOCX, None))
 BLANKS = [DOCX, AFile(blank(Format.XLSX, None), Format.XLSX), AFile(blank(Format.PPTX, None), Format.PPTX)]
 EDITS = [
@@ -41,16 +44,25 @@ class Line:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
-    def ask(self, body: Body, *attached: bytes) -> Frame:
-        send(self._connection, body, attached)
-        return receive(self._connection)
+    def ask(self, operation: Operation[A], file: AFile | None = None, data: bytes | None = None) -> A | Refused | Broke:
+        """Ask the child, which may be given a file to open, or bytes to look at."""
+        if file is not None:
+            self._connection.sendall(encode_request(operation, file.opening, len(file.data)) + file.data)
+        else:
+            self._connection.sendall(
+                encode_request(operation, None, None if data is None else len(data)) + (data or b"")
+            )
+        return self.hear(operation).answer
+
+    def hear(self, operation: Operation[A]) -> Said[A]:
+        """Return the next answer to an operation."""
+        return decode_answer(operation, receive(self._connection))
 
     def open(self, file: AFile) -> None:
-        body, attached = file.opened_for(text(file.name))
-        said(self.ask(body, *attached))
+        said(self.ask(text(file), file))
 
-    def text(self, name: str) -> str:
-        return said(self.ask(text(name)))
+    def text(self, of: object) -> str:
+        return said(self.ask(text(of)))
 
 
 @pytest.fixture
@@ -67,15 +79,13 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
 
 
 @pytest.mark.parametrize(("file", "order", "second"), list(zip(BLANKS, EDITS, NEXT, strict=True)))
-def test_a_warm_document_becomes_what_a_cold_one_becomes(
-    line: Line, file: AFile, order: dict[str, Any], second: dict[str, Any]
-) -> None:
+def test_a_warm_document_becomes_what_a_cold_one_becomes(line: Line, file: AFile, order: Order, second: Order) -> None:
     line.open(file)
     first = line.ask(apply(file, order))
-    between = AFile(edited(first, file), file.introduction["format"])
+    between = AFile(edited(first, file), file.opening.format)
     warm = line.ask(apply(first, second))
 
-    assert line.ask(text(between.name)).body["missing"] == between.name
+    assert missing(line.ask(text(between))) == between.state
     line.open(between)
     cold = line.ask(apply(between, second))
 
@@ -83,33 +93,32 @@ def test_a_warm_document_becomes_what_a_cold_one_becomes(
 
 
 @pytest.mark.parametrize(("file", "order"), CASES)
-def test_a_failing_edit_leaves_the_document_as_it_was(line: Line, file: AFile, order: dict[str, Any]) -> None:
+def test_a_failing_edit_leaves_the_document_as_it_was(line: Line, file: AFile, order: Order) -> None:
     line.open(file)
-    before = line.text(file.name)
+    before = line.text(file)
     cold = line.ask(apply(file, order))
     line.open(file)
 
     refused = line.ask(apply(file, order, WRONG))
 
-    assert "invalid" in refused.body
-    assert refused.body["index"] == 1
-    assert line.text(file.name) == before
+    assert isinstance(refused, Invalid)
+    assert refused.index == 1
+    assert line.text(file) == before
     assert line.ask(apply(file, order)) == cold
 
 
 @pytest.mark.parametrize(("file", "order"), CASES)
-def test_a_preview_tells_and_changes_nothing(line: Line, file: AFile, order: dict[str, Any]) -> None:
+def test_a_preview_tells_and_changes_nothing(line: Line, file: AFile, order: Order) -> None:
     line.open(file)
-    before = line.text(file.name)
+    before = line.text(file)
 
-    seen = line.ask(apply(file, order, difference=True))
+    seen = accepted(plain(line.ask(preview(file, order))))
 
-    assert any(seen.body["difference"]["nodes"].values()) or seen.body["difference"]["text"]
-    assert seen.attached == []
-    assert line.text(file.name) == before
+    assert any(seen.difference["nodes"].values()) or seen.difference["text"]
+    assert line.text(file) == before
     after = line.ask(apply(file, order))
     # In a Word document ids are given by the task; elsewhere they are the file's own numbers.
-    assert seen.body["results"] == ([{}] if file is DOCX else after.body["results"])
+    assert seen.results == ([{}] if file is DOCX else done(after).results)
     line.open(file)
     assert line.ask(apply(file, order)) == after
 
@@ -121,9 +130,9 @@ def test_several_edits_are_applied_in_order_as_one_file(line: Line) -> None:
         apply(DOCX, an_order("add_chapter", "t/0", title="One"), an_order("add_chapter", "t/1", title="Two"))
     )
 
-    one, two = answer.body["results"]
+    one, two = done(answer).results
     assert one["id"] != two["id"]
-    whole = line.text(name_of(answer))
+    whole = line.text(answer)
     assert whole.index("One") < whole.index("Two")
 
 
@@ -132,7 +141,7 @@ def test_only_pieces_that_the_ledger_has_not_are_sent_along(line: Line) -> None:
     first = line.ask(apply(DOCX, an_order("add_chapter", "1", title="One")))
     second = line.ask(apply(first, an_order("set_properties", "2", title="Another")))
 
-    assert not set(first.attached[1:]) & set(second.attached[1:])
+    assert not set(done(first).pieces) & set(done(second).pieces)
 
 
 @pytest.mark.parametrize(
@@ -145,18 +154,19 @@ def test_only_pieces_that_the_ledger_has_not_are_sent_along(line: Line) -> None:
     ],
     ids=["no such target", "other format", "too short", "unknown field"],
 )
-def test_an_edit_that_cannot_work_is_told_as_invalid(line: Line, order: dict[str, Any]) -> None:
+def test_an_edit_that_cannot_work_is_told_as_invalid(line: Line, order: Order) -> None:
     line.open(DOCX)
 
     answer = line.ask(apply(DOCX, order))
 
-    assert answer.body["invalid"]
-    assert not answer.body["tired"]
+    assert isinstance(answer, Invalid)
+    assert answer.message
+    assert line.text(DOCX) is not None, "it goes on"
 
 
 def test_the_gate_stands_before_everything(line: Line) -> None:
-    assert line.ask({"deed": "check"}, b"no zip at all").body["unsupported"][0]
-    assert line.ask({"deed": "check"}, DOCX.data).body["format"] == "docx"
+    assert isinstance(line.ask(Check(), data=b"no zip at all"), Unsupported)
+    assert accepted(plain(line.ask(Check(), data=DOCX.data))).format is Format.DOCX
 
 
 def test_documents_that_were_not_used_for_long_are_forgotten(line: Line) -> None:
@@ -164,53 +174,51 @@ def test_documents_that_were_not_used_for_long_are_forgotten(line: Line) -> None
     for file in files:
         line.open(file)
 
-    assert "missing" in line.ask(text(files[0].name)).body
-    assert line.text(files[-1].name)
+    assert missing(line.ask(text(files[0]))) == files[0].state
+    assert line.text(files[-1])
 
 
 def test_two_revisions_are_compared_and_the_one_that_is_not_there_is_asked_for(line: Line) -> None:
     line.open(DOCX)
     changed = line.ask(apply(DOCX, EDITS[0]))
-    request: Body = {"deed": "difference", "between": [DOCX.name, name_of(changed)]}
+    operation = Compare(DOCX.state, state_of(changed))
 
-    assert line.ask(request).body["missing"] == DOCX.name
+    assert missing(line.ask(operation)) == DOCX.state
     line.open(DOCX)
 
-    (added,) = line.ask(request).body["difference"]["nodes"]["added"]
+    (added,) = accepted(plain(line.ask(operation))).difference["nodes"]["added"]
     assert added["text"] == "One"
 
 
 def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line) -> None:
     line.open(DOCX)
     answer = line.ask(apply(DOCX, an_order("write_page", "1", content="A page.")))
-    page = answer.body["results"][0]["id"]
+    page = done(answer).results[0]["id"]
     base = AFile(edited(answer, DOCX))
     line.open(base)
     head = AFile(edited(line.ask(apply(base, an_order("edit_page", "2", pageId=page, content="Other."))), base))
     line.open(base)
     line.open(head)
     mine = an_order("edit_page", "3", pageId=page, content="Mine.")
-    asked: Body = {"deed": "fingerprints", "edits": [mine]}
 
-    assert line.ask({**asked, "between": [base.name, head.name]}).body["changed"] == [page]
-    assert line.ask({**asked, "between": [head.name, head.name]}).body["changed"] == []
+    assert line.ask(FindChanged(base.state, head.state, (mine,))) == Changed([page])
+    assert line.ask(FindChanged(head.state, head.state, (mine,))) == Changed([])
 
 
 CONFINED = """
     import socket, sys
     from officeplane.sandbox import child, confinement, limits
 
-    def burn(*_):
+    def burn(_data):
         while True: pass
 
-    def grow(*_):
-        return child.Answer({"size": len(bytearray(limits.MEMORY_BYTES))})
+    def grow(_data):
+        return bytearray(limits.MEMORY_BYTES)
 
-    def write(*_):
+    def write(_data):
         open("/tmp/officeplane-must-not-be", "w").write("x" * 100000)
-        return child.Answer({})
 
-    child._DEEDS = {**child._DEEDS, "burn": burn, "grow": grow, "write": write}
+    child.admit = {"burn": burn, "grow": grow, "write": write}[sys.argv[2]]
     if sys.argv[2] == "burn":
         # Of which the start has used up a part that differs: the others could be left without any.
         limits.CPU_SECONDS = 1
@@ -220,19 +228,19 @@ CONFINED = """
 """
 
 
-def confined(deed: str) -> tuple[int, Body | None]:
-    """Return how a confined child ended that was asked for a deed beyond its bounds, and what it said."""
+def confined(what: str) -> tuple[int, Said[Admitted] | None]:
+    """Return how a confined child ended that does something beyond its bounds, and what it said."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         program = textwrap.dedent(CONFINED)
-        command = [sys.executable, "-I", "-c", program, str(theirs.fileno()), deed]
+        command = [sys.executable, "-I", "-c", program, str(theirs.fileno()), what]
         process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), env={}, stderr=subprocess.DEVNULL)
         theirs.close()
         ours.settimeout(30)
-        said: Body | None = None
+        said: Said[Admitted] | None = None
         try:
-            send(ours, {"deed": deed})
-            said = receive(ours).body
+            ours.sendall(encode_request(Check(), None, 0))
+            said = decode_answer(Check(), receive(ours))
         except ConnectionError:
             pass
         finally:
@@ -249,28 +257,64 @@ def test_more_memory_than_allowed_is_told_as_too_complex_and_the_child_is_used_u
     status, said = confined("grow")
 
     assert said is not None
-    assert said["unsupported"] == ["too_complex", "the document needs more memory than is allowed"]
-    assert said["tired"]
+    assert said == (Unsupported("too_complex", "the document needs more memory than is allowed"), True)
     assert status == 0
 
 
 def test_a_child_writes_no_files() -> None:
     status, said = confined("write")
 
-    assert said is None or "error" in said
+    assert said is None or isinstance(said.answer, Broke)
     assert status in (0, -signal.SIGXFSZ)
 
 
 def test_an_order_is_json_that_a_child_reads_strictly(line: Line) -> None:
     line.open(DOCX)
-    order = {**EDITS[0], "payload": json.dumps({"title": "One", "position": "1"})}
 
-    assert "position" in line.ask(apply(DOCX, order)).body["invalid"]
+    answer = line.ask(apply(DOCX, an_order("add_chapter", title="One", position="1")))
+
+    assert isinstance(answer, Invalid)
+    assert "position" in answer.message
 
 
 def test_a_file_that_is_kept_in_other_pieces_than_it_is_open_in_is_asked_for(line: Line) -> None:
     line.open(DOCX)
-    elsewhere = {**apply(DOCX, EDITS[0]), "recipe": "of the same bytes"}
+    elsewhere = Apply("of the same bytes", ((EDITS[0],),))
 
-    assert line.ask(elsewhere).body["missing"] == "of the same bytes"
-    assert "results" in line.ask(apply(DOCX, EDITS[0])).body
+    assert missing(line.ask(elsewhere)) == "of the same bytes"
+    assert isinstance(line.ask(apply(DOCX, EDITS[0])), Applied)
+
+
+def test_revisions_in_a_row_are_answered_one_by_one_and_each_is_what_it_would_be_alone(line: Line) -> None:
+    line.open(DOCX)
+    one, two = an_order("add_chapter", "1", title="One"), an_order("add_chapter", "2", title="Two")
+    first = line.ask(apply(DOCX, one))
+    second = line.ask(apply(first, two))
+    line.open(DOCX)
+    row = Apply(DOCX.state, ((one,), (two,)))
+
+    answer = line.ask(row)
+    rest = row.rest_after(answer)
+
+    assert answer == first
+    assert rest == apply(first, two)
+    assert rest is not None
+    assert line.hear(rest).answer == second
+    assert rest.rest_after(second) is None
+
+
+def test_a_row_ends_with_the_first_that_is_refused(line: Line) -> None:
+    line.open(DOCX)
+    row = Apply(DOCX.state, ((WRONG,), (EDITS[0],)))
+
+    answer = line.ask(row)
+
+    assert isinstance(answer, Invalid)
+    assert row.rest_after(answer) is None
+    assert line.text(DOCX) is not None
+
+
+def plain(answer: A | Refused | Broke) -> A | Refused:
+    """Return the answer, which must be one that somebody has thought of."""
+    assert not isinstance(answer, Broke), answer
+    return answer

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from officeplane.sandbox.births import NotConfinedError
 from officeplane.sandbox.confinement import FULL, Confinement, Layer, offered
+from officeplane.sandbox.errors import NotConfinedError
+from officeplane.sandbox.operations import Check
 from officeplane.sandbox.pool import Sandbox
+from tests.sandbox.asking import AFile
 from tests.sandbox.processes import born
 from tests.sandbox.takeover import DONE, SECRET
 
@@ -58,7 +60,7 @@ async def test_a_child_that_is_not_held_as_required_is_not_used() -> None:
     sandbox = Sandbox(2, required=FULL | {cast("Layer", "a moat")})
 
     with pytest.raises(NotConfinedError, match="no file is opened without a moat"):
-        await sandbox.ask({"deed": "check"}, [b""])
+        await sandbox.ask(Check(), file=AFile(b"").to_look_at())
 
     assert born() == []
     await sandbox.close()
@@ -67,7 +69,7 @@ async def test_a_child_that_is_not_held_as_required_is_not_used() -> None:
 async def test_a_pool_tells_what_holds_its_children(sandbox: Sandbox) -> None:
     assert sandbox.confinement == offered()
 
-    await sandbox.ask({"deed": "check"}, [b"no file at all"])
+    await sandbox.ask(Check(), file=AFile(b"no file at all").to_look_at())
 
     assert sandbox.confinement - {Layer.NAMESPACES} == offered()
 

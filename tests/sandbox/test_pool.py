@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -11,22 +12,29 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
 from officeplane.formats.blank import blank
-from officeplane.frames import Bounds, Frame, head_of, read
-from officeplane.sandbox import births, pool
-from officeplane.sandbox.births import COPIED_BYTES, ChildDiedError, SandboxError
+from officeplane.frames import Bounds, head_of, read
+from officeplane.sandbox import births, children, nursery_client, pool
+from officeplane.sandbox.answers import Admitted, Refused, accepted
+from officeplane.sandbox.children import COPIED_BYTES
+from officeplane.sandbox.conversation import Heard, Sent
+from officeplane.sandbox.errors import ChildDiedError, SandboxError
+from officeplane.sandbox.operations import Check
 from officeplane.sandbox.pool import Sandbox
-from tests.sandbox.asking import AFile, an_order, apply, edited, name_of, said, text
+from tests.sandbox.asking import AFile, an_order, apply, done, edited, missing, said, text
 from tests.sandbox.processes import asleep, born, children_of, gone, nurseries, the_child
 from tests.support import eventually
 
 BLANK = AFile(blank(Format.DOCX, "A title"))
-CHECK = {"deed": "check"}
 
 
 async def opened(sandbox: Sandbox, file: AFile = BLANK, document: str = "doc") -> None:
     """Have a child open a document."""
-    body, attached = file.opened_for(text(file.name))
-    said(await sandbox.ask(body, attached, document=document))
+    said(await sandbox.ask(text(file), document=document, file=file.to_open()))
+
+
+async def checked(sandbox: Sandbox, heard: Heard[Admitted] | None = None) -> Format:
+    """Have a file on its way in looked at."""
+    return accepted(await sandbox.ask(Check(), file=BLANK.to_look_at(), heard=heard)).format
 
 
 async def asking(sandbox: Sandbox, document: str | None = "doc") -> "asyncio.Task[object]":
@@ -34,7 +42,7 @@ async def asking(sandbox: Sandbox, document: str | None = "doc") -> "asyncio.Tas
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    request = asyncio.ensure_future(sandbox.ask(text(BLANK.name), document=document))
+    request = asyncio.ensure_future(sandbox.ask(text(BLANK), document=document))
     # One turn of the loop: it takes the child, and waits for the answer.
     await asyncio.sleep(0)
     return request
@@ -49,11 +57,11 @@ async def test_nobody_is_born_before_somebody_asks(sandbox: Sandbox) -> None:
 
 
 async def test_what_is_not_open_is_missing_until_it_is_sent(sandbox: Sandbox) -> None:
-    assert (await sandbox.ask(text(BLANK.name), document="doc")).body["missing"] == BLANK.name
+    assert missing(await sandbox.ask(text(BLANK), document="doc")) == BLANK.state
 
     await opened(sandbox)
 
-    said(await sandbox.ask(text(BLANK.name), document="doc"))
+    said(await sandbox.ask(text(BLANK), document="doc"))
 
 
 async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbox: Sandbox) -> None:
@@ -63,8 +71,8 @@ async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbo
 
     again = apply(answer, an_order("add_chapter", title="Two"))
     second = await sandbox.ask(again, document="doc")
-    assert "One" in said(await sandbox.ask(text(name_of(second)), document="doc"))
-    assert (await sandbox.ask(text(BLANK.name), document="doc")).body["missing"] == BLANK.name
+    assert "One" in said(await sandbox.ask(text(second), document="doc"))
+    assert missing(await sandbox.ask(text(BLANK), document="doc")) == BLANK.state
 
 
 async def test_a_request_goes_to_the_child_that_had_the_document_last(sandbox: Sandbox) -> None:
@@ -73,18 +81,18 @@ async def test_a_request_goes_to_the_child_that_had_the_document_last(sandbox: S
     assert len(born()) == 2
 
     for document, file in (("one", BLANK), ("two", other)) * 3:
-        said(await sandbox.ask(text(file.name), document=document))
+        said(await sandbox.ask(text(file), document=document))
 
 
 async def test_there_are_no_more_children_than_allowed(sandbox: Sandbox) -> None:
     counts: list[int] = []
 
-    async def heard(_answer: Frame) -> None:
+    async def heard(_answer: Admitted | Refused) -> None:
         counts.append(len(born()))
 
-    answers = await asyncio.gather(*(sandbox.ask(CHECK, [BLANK.data], heard=heard) for _ in range(12)))
+    formats = await asyncio.gather(*(checked(sandbox, heard) for _ in range(12)))
 
-    assert all(answer.body["format"] == "docx" for answer in answers)
+    assert set(formats) == {Format.DOCX}
     assert len(counts) == 12
     assert max(counts) <= 2
 
@@ -100,7 +108,7 @@ async def test_a_child_sees_one_document_as_long_as_it_lives(sandbox: Sandbox) -
 
 
 async def test_a_child_that_has_seen_a_file_on_its_way_in_sees_nothing_else(sandbox: Sandbox) -> None:
-    await sandbox.ask(CHECK, [BLANK.data])
+    await checked(sandbox)
 
     assert born() == []
 
@@ -108,17 +116,17 @@ async def test_a_child_that_has_seen_a_file_on_its_way_in_sees_nothing_else(sand
 async def test_children_that_were_not_used_for_long_make_place(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "KEPT_BYTES_MAX", 3 * COPIED_BYTES - 1)
+    monkeypatch.setattr(children, "KEPT_BYTES_MAX", 3 * COPIED_BYTES - 1)
     for document in ("one", "two", "one", "three"):
         await opened(sandbox, BLANK, document)
 
-    assert (await sandbox.ask(text(BLANK.name), document="two")).body["missing"] == BLANK.name
+    assert missing(await sandbox.ask(text(BLANK), document="two")) == BLANK.state
 
 
 async def test_a_child_that_needs_much_memory_leaves_less_for_others(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "KEPT_BYTES_MAX", 4 * COPIED_BYTES)
+    monkeypatch.setattr(children, "KEPT_BYTES_MAX", 4 * COPIED_BYTES)
     large = AFile(blank(Format.XLSX, None), Format.XLSX)
     cells = {f"A{row}": f"text {row}" for row in range(1, 20_001)}
     await opened(sandbox, BLANK, "small")
@@ -126,7 +134,7 @@ async def test_a_child_that_needs_much_memory_leaves_less_for_others(
 
     await sandbox.ask(apply(large, an_order("set_cells", sheet="Sheet1", cells=cells)), document="large")
 
-    assert (await sandbox.ask(text(BLANK.name), document="small")).body["missing"] == BLANK.name
+    assert missing(await sandbox.ask(text(BLANK), document="small")) == BLANK.state
 
 
 async def test_a_child_that_is_killed_takes_its_request_along_and_the_pool_goes_on(sandbox: Sandbox) -> None:
@@ -138,7 +146,7 @@ async def test_a_child_that_is_killed_takes_its_request_along_and_the_pool_goes_
     with pytest.raises(ChildDiedError, match="ended by SIGKILL") as raised:
         await request
     assert raised.value.killed_by is signal.SIGKILL
-    assert (await sandbox.ask(text(BLANK.name), document="doc")).body["missing"] == BLANK.name
+    assert missing(await sandbox.ask(text(BLANK), document="doc")) == BLANK.state
     await opened(sandbox)
 
 
@@ -170,11 +178,12 @@ async def test_a_sender_that_fails_ends_its_child_and_says_why(sandbox: Sandbox)
     await opened(sandbox)
     child = the_child()
 
-    async def send(_writer: asyncio.StreamWriter) -> None:
+    async def blocks() -> AsyncGenerator[bytes, None]:
+        yield b"one"
         raise KeyError("gone")
 
     with pytest.raises(KeyError):
-        await sandbox.ask_with(CHECK, [7], send)
+        await sandbox.ask(Check(), file=Sent(7, blocks()))
 
     assert born() == [child]
     await opened(sandbox)
@@ -184,12 +193,12 @@ async def test_whoever_is_cancelled_while_a_child_is_born_leaves_nothing_behind(
     await opened(sandbox)
     held = await asking(sandbox)
     for _ in range(5):
-        birth = asyncio.ensure_future(sandbox.ask(CHECK, [BLANK.data]))
+        birth = asyncio.ensure_future(checked(sandbox))
         await asyncio.sleep(0)
         birth.cancel()
         await asyncio.wait({birth})
 
-    assert (await sandbox.ask(CHECK, [BLANK.data])).body["format"] == "docx"
+    assert await checked(sandbox) is Format.DOCX
 
     assert len(born()) == 1
     held.cancel()
@@ -210,7 +219,7 @@ async def test_whoever_is_cancelled_while_the_nursery_begins_leaves_it_to_the_ne
     a_pair = socket.socketpair
     monkeypatch.setattr(socket, "socketpair", socketpair)
     sandbox = Sandbox(2)
-    first = asyncio.ensure_future(sandbox.ask(CHECK, [BLANK.data]))
+    first = asyncio.ensure_future(checked(sandbox))
     await asyncio.sleep(0)
     first.cancel()
     await asyncio.wait({first})
@@ -224,11 +233,11 @@ async def test_whoever_is_cancelled_while_the_nursery_begins_leaves_it_to_the_ne
 
 
 async def test_a_child_has_no_environment_and_no_descriptor_but_its_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(births, "NURSERY", "tests.sandbox.showing")
+    monkeypatch.setattr(nursery_client, "NURSERY", "tests.sandbox.showing")
     nursery = births.Births(frozenset())
     child = await nursery.born()
 
-    child.writer.write(head_of({}, []))
+    child.writer.write(head_of({}))
     shown = (await read(child.reader, Bounds(4_096, 0), lambda frame: frame)).body
 
     child.close()
@@ -315,8 +324,8 @@ async def test_what_nobody_thought_of_is_an_error_and_the_child_is_not_used_agai
     await opened(sandbox)
     child = the_child()
 
-    with pytest.raises(SandboxError, match="no_such_deed"):
-        await sandbox.ask({"deed": "no_such_deed"}, document="doc")
+    with pytest.raises(SandboxError, match="no_such_edit"):
+        await sandbox.ask(apply(BLANK, an_order("no_such_edit")), document="doc")
 
     assert child not in born()
     await opened(sandbox)
@@ -329,5 +338,5 @@ async def test_large_answers_and_large_files_pass(sandbox: Sandbox) -> None:
     answer = await sandbox.ask(apply(BLANK, order), document="doc")
 
     file = AFile(edited(answer, BLANK))
-    assert len(file.data) == Recipe.decode(answer.attached[0]).size
-    assert len(said(await sandbox.ask(text(name_of(answer)), document="doc"))) > 900_000
+    assert len(file.data) == Recipe.decode(done(answer).recipe).size
+    assert len(said(await sandbox.ask(text(answer), document="doc"))) > 900_000

@@ -12,10 +12,12 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import OverloadedError
 from officeplane.formats.blank import blank
 from officeplane.sandbox import turns
-from officeplane.sandbox.births import ChildDiedError
+from officeplane.sandbox.answers import accepted
+from officeplane.sandbox.errors import ChildDiedError
+from officeplane.sandbox.operations import Check
 from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
-from tests.sandbox.asking import AFile, said, text
+from tests.sandbox.asking import AFile, missing, said, text
 from tests.sandbox.processes import asleep, born, gone, the_child
 
 BLANK = AFile(blank(Format.DOCX, "A title"))
@@ -23,20 +25,19 @@ OTHER = AFile(blank(Format.XLSX, None), Format.XLSX)
 
 
 async def opened(sandbox: Sandbox, file: AFile, document: str) -> None:
-    body, attached = file.opened_for(text(file.name))
-    said(await sandbox.ask(body, attached, document=document))
+    said(await sandbox.ask(text(file), document=document, file=file.to_open()))
 
 
 async def test_a_request_waits_for_the_child_that_has_its_document_open(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However slowly that child answers the others.
-    monkeypatch.setattr(turns, "LINGER_SECONDS", 30.0)
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(turns, "SHORT_AFFINITY_WAIT_SECONDS", 30.0)
+    monkeypatch.setattr(turns, "AFFINITY_WAIT_SECONDS", 30.0)
     await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, OTHER, "two"))
     assert len(born()) == 2
 
-    answers = await asyncio.gather(*(sandbox.ask(text(BLANK.name), document="one") for _ in range(4)))
+    answers = await asyncio.gather(*(sandbox.ask(text(BLANK), document="one") for _ in range(4)))
 
     for answer in answers:
         said(answer)
@@ -47,11 +48,11 @@ async def test_it_does_not_wait_long_while_another_child_has_nothing_to_do(sandb
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one"))
+    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK), document="one"))
     await asyncio.sleep(0)
 
     async with asyncio.timeout(10):
-        assert (await sandbox.ask(text(BLANK.name), document="one")).body["missing"] == BLANK.name
+        assert missing(await sandbox.ask(text(BLANK), document="one")) == BLANK.state
 
     os.kill(child, signal.SIGCONT)
     said(await stuck)
@@ -63,7 +64,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_turn_to_others() -> Non
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one")) for _ in range(2))
+    working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK), document="one")) for _ in range(2))
     await asyncio.sleep(0)
 
     waiting.cancel()
@@ -72,7 +73,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_turn_to_others() -> Non
 
     os.kill(child, signal.SIGCONT)
     said(await working)
-    said(await sandbox.ask(text(BLANK.name), document="one"))
+    said(await sandbox.ask(text(BLANK), document="one"))
     await sandbox.close()
 
 
@@ -80,13 +81,13 @@ async def test_who_is_cancelled_just_when_the_turn_came_gives_it_back() -> None:
     sandbox = Sandbox(1)
     await opened(sandbox, BLANK, "one")
     for _ in range(20):
-        working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one")) for _ in range(2))
+        working, waiting = (asyncio.ensure_future(sandbox.ask(text(BLANK), document="one")) for _ in range(2))
         await working
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
 
     async with asyncio.timeout(10):
-        await sandbox.ask(text(BLANK.name), document="one")
+        await sandbox.ask(text(BLANK), document="one")
     await sandbox.close()
 
 
@@ -97,7 +98,7 @@ async def one_that_is_stuck(sandbox: Sandbox) -> AsyncGenerator[int]:
     child = the_child()
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
-    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one"))
+    stuck = asyncio.ensure_future(sandbox.ask(text(BLANK), document="one"))
     await asyncio.sleep(0)
     try:
         yield child
@@ -110,17 +111,17 @@ async def one_that_is_stuck(sandbox: Sandbox) -> AsyncGenerator[int]:
 async def test_a_file_on_its_way_in_does_not_wait_behind_readers() -> None:
     sandbox = Sandbox(1)
     async with one_that_is_stuck(sandbox), asyncio.timeout(30):
-        assert (await sandbox.ask({"deed": "check"}, [BLANK.data])).body["format"] == "docx"
+        assert accepted(await sandbox.ask(Check(), file=BLANK.to_look_at())).format is Format.DOCX
 
 
 async def test_when_enough_wait_the_next_is_told_so_at_once() -> None:
     sandbox = Sandbox(1, Queue(length_max=2, seconds_max=600.0))
     async with one_that_is_stuck(sandbox) as child:
-        waiting = [asyncio.ensure_future(sandbox.ask(text(BLANK.name), document="one")) for _ in range(2)]
+        waiting = [asyncio.ensure_future(sandbox.ask(text(BLANK), document="one")) for _ in range(2)]
         await asyncio.sleep(0)
 
         with pytest.raises(OverloadedError, match="2 requests wait"):
-            await sandbox.ask(text(BLANK.name), document="two")
+            await sandbox.ask(text(BLANK), document="two")
 
         os.kill(child, signal.SIGCONT)
         for answer in await asyncio.gather(*waiting):
@@ -131,20 +132,19 @@ async def test_nobody_waits_for_longer_than_was_said() -> None:
     sandbox = Sandbox(1, Queue(length_max=2, seconds_max=0.2))
     async with one_that_is_stuck(sandbox):
         with pytest.raises(OverloadedError, match="for too long"):
-            await sandbox.ask(text(BLANK.name), document="two")
+            await sandbox.ask(text(BLANK), document="two")
 
         # Who has given up is in nobody's way.
         with pytest.raises(OverloadedError, match="for too long"):
-            await asyncio.gather(*(sandbox.ask(text(BLANK.name), document="two") for _ in range(2)))
+            await asyncio.gather(*(sandbox.ask(text(BLANK), document="two") for _ in range(2)))
 
 
 async def test_a_child_that_says_nothing_is_ended_in_time() -> None:
     sandbox = Sandbox(1, answer_seconds=0.5)
     async with asyncio.timeout(60):
-        body, attached = BLANK.opened_for(text(BLANK.name))
         while True:
             try:
-                said(await sandbox.ask(body, attached, document="one"))
+                await opened(sandbox, BLANK, "one")
                 break
             except ChildDiedError:
                 # To begin may take longer than that here.
@@ -154,7 +154,7 @@ async def test_a_child_that_says_nothing_is_ended_in_time() -> None:
         await asleep(child)
 
         with pytest.raises(ChildDiedError, match="did not answer within"):
-            await sandbox.ask(text(BLANK.name), document="one")
+            await sandbox.ask(text(BLANK), document="one")
 
         await gone(child)
     await sandbox.close()

@@ -5,14 +5,15 @@ edit. What is read is read from revisions, which nobody changes.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from uuid_utils import uuid7
 
-from officeplane.domain.document import Document, Format, InvalidEditError, PausedLane, UnsupportedDocumentError
+from officeplane.domain.document import Document, Format, PausedLane, UnsupportedDocumentError
 from officeplane.domain.errors import (
     DocumentExistsError,
     DocumentNotFoundError,
@@ -32,12 +33,13 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import MADE_EMPTY, NewRevision, Revision
 from officeplane.domain.task import TaskDetails
 from officeplane.formats.shown import SHOWN_BYTES_MAX
-from officeplane.frames import Body, Frame
-from officeplane.sandbox.answers import text_in
-from officeplane.sandbox.births import ChildDiedError
+from officeplane.sandbox.answers import accepted
+from officeplane.sandbox.errors import ChildDiedError
+from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, ReadOutline, ReadText
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
-from officeplane.services.files.files import NOBODY, OpenedFile, ask, content
+from officeplane.services.edits.orders import PlannedEdit, orders_of
+from officeplane.services.files.files import OpenedFile, ask, content
 from officeplane.services.files.spool import Spool, spooled_bytes
 from officeplane.services.observe.long_poll import Waiting
 from officeplane.services.operate.cancellation import Cancellation
@@ -55,6 +57,10 @@ _TOO_LARGE: Final = (
 LANE_SECONDS: Final = 30.0
 """How long an upload waits for its turn before its sender is told where to look."""
 
+_ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""When a preview is said to be made: it gives nothing that would tell."""
+
+A = TypeVar("A")
 ANY: Final = "*"
 IfMatch: TypeAlias = int | Literal["*"] | None
 """Which revision an upload is to follow: the one that was read, whatever there is, or none as there is none yet."""
@@ -93,8 +99,8 @@ class Documents:
     async def create(self, document_id: str | None, format: Format, title: str | None, author: str | None) -> Document:
         """Make an empty document."""
         chosen = document_id or f"doc-{uuid7()}"
-        answer = await self._told(await self._sandbox.ask({"deed": "blank", "format": format, "title": title}))
-        async with spooled_bytes(answer.attached[0]) as spool:
+        blank = accepted(await self._sandbox.ask(MakeBlank(format, title)))
+        async with spooled_bytes(blank.file) as spool:
             await spool.admitted(self._sandbox)
             if not await self._first(chosen, format, spool, author, MADE_EMPTY):
                 raise DocumentExistsError(chosen)
@@ -199,19 +205,18 @@ class Documents:
 
     async def outline(self, document_id: str, revision: int | None) -> list[dict[str, Any]]:
         """Return the tree of a revision's nodes."""
-        nodes: list[dict[str, Any]] = (await self._read(document_id, revision, "outline")).body["nodes"]
-        return nodes
+        file = _opened(document_id, await self._stored(document_id, revision))
+        return (await self._asked(ReadOutline(file.state), file)).nodes
 
     async def text(self, document_id: str, revision: int | None) -> str:
         """Return what a revision says."""
-        return text_in((await self._read(document_id, revision, "text")).attached)
+        file = _opened(document_id, await self._stored(document_id, revision))
+        return (await self._asked(ReadText(file.state), file)).text
 
     async def difference(self, document_id: str, before: int, after: int) -> dict[str, Any]:
         """Return what changed between two revisions, in text and in structure."""
-        files = [_opened(document_id, await self._stored(document_id, number)) for number in (before, after)]
-        body: Body = {"deed": "difference", "between": [file.name for file in files]}
-        found: dict[str, Any] = (await self._asked(body, files)).body["difference"]
-        return found
+        one, other = [_opened(document_id, await self._stored(document_id, number)) for number in (before, after)]
+        return (await self._asked(Compare(one.state, other.state), one, other)).difference
 
     async def revert(self, document_id: str, to_revision: int, author: str | None) -> TaskDetails:
         """Have an earlier revision's bytes become a new one, in the lane's turn."""
@@ -227,41 +232,22 @@ class Documents:
             message = f"A preview is of one document: everything in it has to be about {document_id!r}."
             raise InvalidRequestError(message, [FieldError("documentId", message)])
         await self._submission.check_documents([intake])
-        edits = [(row.task_type, row.payload_json, row.key) for row in intake.rows if row.on_child_failure is None]
-        if any(not self._submission.catalogue.types[task_type].formats for task_type, _, _ in edits):
+        rows = [row for row in intake.rows if row.on_child_failure is None]
+        edits = [PlannedEdit(row.task_type, row.payload_json, row.key) for row in rows]
+        if any(not self._submission.catalogue.types[edit.task_type].formats for edit in edits):
             raise InvalidRequestError("Only edits can be previewed.")
         stored = await self._stored(document_id, None)
         file = _opened(document_id, stored)
-        orders: list[dict[str, Any]] = [
-            {
-                "taskType": task_type,
-                "payload": payload_json,
-                # As in an attempt, no two of them give the same id to what they make.
-                "taskId": f"{intake.root_id}/{index}",
-                "key": key,
-                "author": request.created_by or NOBODY,
-                "at": "2000-01-01T00:00:00+00:00",
-            }
-            for index, (task_type, payload_json, key) in enumerate(edits)
-        ]
+        orders = orders_of(edits, intake.root_id, request.created_by, _ANY_TIME)
         wanted = Condition(request.base_revision, request.on_conflict)
         at = stored.revision.revision
         conflict = await conflict_with(wanted, at, self._ledger, self._sandbox, file, orders)
         if conflict is not None and request.base_revision is not None:
             message = f"The task would fail: {conflict.message}."
             raise StaleRevisionError(request.base_revision, at, conflict.facts, message)
-        answer = await self._asked(
-            {
-                "deed": "apply",
-                "recipe": file.name,
-                "edits": orders,
-                "difference": True,
-            },
-            [file],
-        )
-        results = answer.body["results"]
-        result = results[0] if request.children is None else {"results": results}
-        return {"revision": at, "result": result, "diff": answer.body["difference"]}
+        seen = await self._asked(Preview(file.state, orders), file)
+        result = seen.results[0] if request.children is None else {"results": seen.results}
+        return {"revision": at, "result": result, "diff": seen.difference}
 
     async def _first(
         self, document_id: str, format: Format, spool: Spool, author: str | None, note: str | None = None
@@ -284,26 +270,13 @@ class Documents:
             raise RevisionNotFoundError(document_id, revision or 0)
         return stored
 
-    async def _read(self, document_id: str, revision: int | None, deed: str) -> Frame:
-        file = _opened(document_id, await self._stored(document_id, revision))
-        return await self._asked({"deed": deed, "recipe": file.name}, [file])
-
-    async def _asked(self, body: Body, files: Sequence[OpenedFile]) -> Frame:
+    async def _asked(self, operation: Operation[A], *files: OpenedFile) -> A:
         try:
-            return await self._told(await ask(self._ledger, self._sandbox, body, *files))
+            return accepted(await ask(self._ledger, self._sandbox, operation, *files))
         except ChildDiedError as error:
             raise UnsupportedDocumentError("too_complex", f"It could not be read: {error}.") from None
-
-    @staticmethod
-    async def _told(answer: Frame) -> Frame:
-        if "invalid" in answer.body:
-            raise InvalidEditError(str(answer.body["invalid"]), answer.body["facts"])
-        if "unsupported" in answer.body:
-            reason, message = answer.body["unsupported"]
-            raise UnsupportedDocumentError(reason, message)
-        if "too_large" in answer.body:
-            raise TooLargeToShowError(_TOO_LARGE)
-        return answer
+        except TooLargeToShowError:
+            raise TooLargeToShowError(_TOO_LARGE) from None
 
 
 def _opened(document_id: str, stored: Stored) -> OpenedFile:

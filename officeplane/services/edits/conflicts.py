@@ -1,9 +1,10 @@
 """Conflicts: an edit that was based on a revision, and a document that has gone on since."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-from officeplane.frames import Body
+from officeplane.sandbox.answers import Changed
+from officeplane.sandbox.operations import FindChanged, Orders
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.files.files import OpenedFile, ask
 from officeplane.store import documents
@@ -32,7 +33,7 @@ async def conflict_with(
     executor: Executor,
     sandbox: Sandbox,
     file: OpenedFile,
-    orders: Sequence[Mapping[str, Any]],
+    orders: Orders,
 ) -> Conflict | None:
     """Return why an edit that was based on an earlier revision may not be applied to the head, which is this file."""
     base = wanted.base_revision
@@ -46,17 +47,13 @@ async def conflict_with(
         stored = await documents.revision(executor, file.document_id, base)
         if stored is not None:
             before = OpenedFile(file.document_id, stored.format, stored.recipe)
-            body: Body = {"deed": "fingerprints", "between": [before.name, file.name], "edits": orders}
-            answer = await ask(executor, sandbox, body, file, before)
-            match answer.body:
-                case {"invalid": why} | {"unsupported": [_, why]}:
-                    return Conflict(f"it cannot be compared with revision {base}: {why}", facts)
-                case _:
-                    pass
-            if not answer.body["changed"]:
+            found = await ask(executor, sandbox, FindChanged(before.state, file.state, orders), file, before)
+            if not isinstance(found, Changed):
+                return Conflict(f"it cannot be compared with revision {base}: {found.error}", facts)
+            if not found.node_ids:
                 return None
             message = f"{message}, and what it aims at has been changed since"
-            facts["changed"] = answer.body["changed"]
+            facts["changed"] = found.node_ids
     return Conflict(message, facts | await made_since(executor, file.document_id, base, revision))
 
 

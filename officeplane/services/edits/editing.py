@@ -7,25 +7,26 @@ before the settlement has compared the head once more.
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.domain.encoding import json_of
-from officeplane.domain.errors import DocumentNotFoundError
+from officeplane.domain.errors import DocumentNotFoundError, TooLargeToShowError
 from officeplane.domain.failure import Failure, FailureKind, storable
 from officeplane.domain.outcome import RESULT_BYTES_MAX, Edited, Failed, Outcome, Succeeded
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe
 from officeplane.domain.task import ClaimedTask
-from officeplane.frames import Body, Frame
 from officeplane.handlers.contract import PermanentFailure
-from officeplane.sandbox.answers import text_in
-from officeplane.sandbox.births import ChildDiedError, SandboxError
+from officeplane.sandbox.answers import Applied, Invalid, Refused, accepted
+from officeplane.sandbox.errors import ChildDiedError, SandboxError
+from officeplane.sandbox.operations import Apply, Operation, ReadOutline, ReadText
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.edits.conflicts import Condition, Conflict, conflict_with, made_since
 from officeplane.services.edits.edit_bases import KnownHeads
+from officeplane.services.edits.orders import PlannedEdit, orders_of
 from officeplane.services.edits.ride import Work
 from officeplane.services.edits.riding import Riding, Tell
-from officeplane.services.files.files import NOBODY, OpenedFile, ask, content
+from officeplane.services.files.files import OpenedFile, ask, content
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.services.files.made import made_of
 from officeplane.store import documents, trees
@@ -34,6 +35,7 @@ from officeplane.store.documents import Head
 
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
+A = TypeVar("A")
 NOT_EDITED: Final = (ChildDiedError, SandboxError, UnsupportedDocumentError)
 
 
@@ -61,16 +63,15 @@ class Editing:
         # It follows another in its lane, where more may wait; or it was done when this one was its follower.
         if is_plain and (known is not None or self.riding.leads_to(task, head)):
             return await self.riding.run(task, head)
-        return await self._edit(task, head, [(task.task_type, payload_json)])
+        return await self._edit(task, head, [PlannedEdit(task.task_type, payload_json)])
 
     async def run_batch(self, task: ClaimedTask) -> Outcome:
         """Carry out the children of an atomic batch in order, as one revision or not at all."""
         head = await self._head(task)
         if isinstance(head, Failed):
             return head
-        children = await trees.edits(self._ledger, task.id)
-        keys = [key for _, _, key in children]
-        return await self._edit(task, head, [(task_type, payload) for task_type, payload, _ in children], keys)
+        children = [PlannedEdit(*child) for child in await trees.edits(self._ledger, task.id)]
+        return await self._edit(task, head, children, is_batch=True)
 
     def reader(self, task: ClaimedTask) -> "DocumentReader":
         """Return where a task's handler reads its document."""
@@ -79,7 +80,9 @@ class Editing:
     async def apply(self, reader: "DocumentReader", edits: Sequence[tuple[str, str]]) -> Outcome:
         """Carry out what a handler asks for, as one revision after the one that it read."""
         head = reader.head or await self._head(reader.task)
-        return head if isinstance(head, Failed) else await self._edit(reader.task, head, edits)
+        if isinstance(head, Failed):
+            return head
+        return await self._edit(reader.task, head, [PlannedEdit(*edit) for edit in edits])
 
     async def _head(self, task: ClaimedTask) -> Head | Failed:
         if task.document_id is None:
@@ -88,25 +91,25 @@ class Editing:
         return head or _permanent(f"there is no document {task.document_id!r}; it was deleted meanwhile")
 
     async def _edit(
-        self, task: ClaimedTask, head: Head, edits: Sequence[tuple[str, str]], keys: Sequence[str | None] | None = None
+        self, task: ClaimedTask, head: Head, edits: Sequence[PlannedEdit], *, is_batch: bool = False
     ) -> Outcome:
-        """Apply edits in order; with `keys`, later ones may use the results of earlier ones."""
+        """Apply edits in order, as one revision or not at all."""
         work = Work.of(task, head.author)
         file = OpenedFile(work.document_id, head.format, head.recipe)
-        orders = _orders(work, edits, keys)
+        orders = orders_of(edits, work.task_id, work.author, work.created_at)
         outcome: Outcome | None = None
 
-        async def heard(answer: Frame) -> None:
+        async def heard(answer: Applied | Refused) -> None:
             nonlocal outcome
-            outcome = await self._outcome(work, head, answer, edits, keys)
+            outcome = await self._outcome(work, head, answer, is_batch=is_batch)
 
         try:
             wanted = Condition(head.base_revision, head.on_conflict)
             conflict = await conflict_with(wanted, head.revision, self._ledger, self._sandbox, file, orders)
             if conflict is not None:
                 return _conflicting(conflict)
-            body = _deed(file, orders)
-            await ask(self._ledger, self._sandbox, body, file, heard=heard, known=self._known)
+            operation = Apply(file.state, (orders,))
+            await ask(self._ledger, self._sandbox, operation, file, heard=heard, known=self._known)
         except NOT_EDITED as error:
             return _not_edited(error)
         except DocumentNotFoundError as error:
@@ -121,47 +124,36 @@ class Editing:
         """
         left = deque(works)
 
-        async def heard(answer: Frame) -> None:
+        async def heard(answer: Applied | Refused) -> None:
             nonlocal head
-            work = left[0]
-            outcome = await self._outcome(work, head, answer, [(work.task_type, work.payload_json)])
+            outcome = await self._outcome(left[0], head, answer)
             left.popleft()
             if isinstance(outcome, Edited):
                 made = outcome.revision
                 head = Head(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
             tell(outcome)
 
-        first, *then = (_orders(work, [(work.task_type, work.payload_json)]) for work in works)
+        revisions = tuple(
+            orders_of([PlannedEdit(work.task_type, work.payload_json)], work.task_id, work.author, work.created_at)
+            for work in works
+        )
         file = OpenedFile(works[0].document_id, head.format, head.recipe)
         try:
-            body = {**_deed(file, first), "then": then}
-            await ask(self._ledger, self._sandbox, body, file, heard=heard, known=self._known)
+            operation = Apply(file.state, revisions)
+            await ask(self._ledger, self._sandbox, operation, file, heard=heard, known=self._known)
         except NOT_EDITED as error:
             tell(_not_edited(error))
 
-    async def _outcome(
-        self,
-        work: Work,
-        head: Head,
-        answer: Frame,
-        edits: Sequence[tuple[str, str]],
-        keys: Sequence[str | None] | None = None,
-    ) -> Outcome:
-        match answer.body:
-            case {"invalid": message, "facts": facts, "index": int(index)}:
-                return _invalid(str(message), None if keys is None else index, facts)
-            case {"invalid": message, "facts": facts}:
-                return _invalid(str(message), facts=facts)
-            case {"unsupported": [_, message]}:
-                return _invalid(str(message))
-            case {"results": [*results]} if len(results) == len(edits):
-                made = await made_of(self._ledger, self._known, work.document_id, head.recipe, answer.attached)
-                result = results[0] if keys is None and len(edits) == 1 else {"results": results}
-                title = answer.body.get("title")
+    async def _outcome(self, work: Work, head: Head, answer: Applied | Refused, *, is_batch: bool = False) -> Outcome:
+        match answer:
+            case Applied(results, title):
+                made = await made_of(self._ledger, self._known, work.document_id, head.recipe, answer)
+                result = results[0] if len(results) == 1 and not is_batch else {"results": results}
                 return self._edited(work, head, result, *made, title=None if title is None else storable(title))
-            case other:
-                message = f"the process that had the document open answered with {sorted(other)}"
-                raise ChildDiedError(message)
+            case Invalid(message, facts, index):
+                return _invalid(message, index if is_batch else None, facts)
+            case _:
+                return _invalid(str(answer.error))
 
     async def _revert(self, task: ClaimedTask, head: Head, number: int) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
@@ -233,26 +225,25 @@ class DocumentReader:
 
     async def text(self) -> str:
         """Return what the document says."""
-        return text_in((await self._asked("text")).attached)
+        file = await self._opened()
+        return (await self._asked(ReadText(file.state), file)).text
 
     async def outline(self) -> list[Node]:
         """Return the tree of the document's nodes."""
-        return [Node.from_json(node) for node in (await self._asked("outline")).body["nodes"]]
+        file = await self._opened()
+        return [Node.from_json(node) for node in (await self._asked(ReadOutline(file.state), file)).nodes]
 
     async def content(self) -> bytes:
         """Return the document's file."""
         file = await self._opened()
         return b"".join([data async for data in content(self._ledger, file.document_id, file.recipe)])
 
-    async def _asked(self, deed: str) -> Frame:
-        file = await self._opened()
-        answer = await ask(self._ledger, self._sandbox, {"deed": deed, "recipe": file.name}, file)
-        if "unsupported" in answer.body:
-            raise UnsupportedDocumentError(*answer.body["unsupported"])
-        if "too_large" in answer.body:
+    async def _asked(self, operation: Operation[A], file: OpenedFile) -> A:
+        try:
+            return accepted(await ask(self._ledger, self._sandbox, operation, file))
+        except TooLargeToShowError:
             message = "what the document says is more than is shown; read its file"
-            raise PermanentFailure(message)
-        return answer
+            raise PermanentFailure(message) from None
 
     async def _opened(self) -> OpenedFile:
         document_id = self.task.document_id
@@ -264,31 +255,6 @@ class DocumentReader:
         if self.head is None:
             raise PermanentFailure(str(DocumentNotFoundError(document_id)))
         return OpenedFile(document_id, self.head.format, self.head.recipe)
-
-
-def _deed(file: OpenedFile, orders: Sequence[Mapping[str, Any]]) -> Body:
-    return {
-        "deed": "apply",
-        "recipe": file.name,
-        "edits": orders,
-        "difference": False,
-    }
-
-
-def _orders(
-    work: Work, edits: Sequence[tuple[str, str]], keys: Sequence[str | None] | None = None
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "taskType": task_type,
-            "payload": payload,
-            "taskId": work.task_id if len(edits) == 1 else f"{work.task_id}/{index}",
-            "key": None if keys is None else keys[index],
-            "author": work.author or NOBODY,
-            "at": work.created_at.isoformat(),
-        }
-        for index, (task_type, payload) in enumerate(edits)
-    ]
 
 
 def _not_edited(error: Exception) -> Failed:

@@ -1,14 +1,16 @@
 """Files: a revision's bytes, from the ledger to whoever reads them, a few at a time."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from typing import Final
+from contextlib import aclosing
+from typing import Final, TypeVar
 
-from officeplane.domain.document import Format, UnsupportedDocumentError
+from officeplane.domain.document import Format
 from officeplane.domain.errors import DocumentNotFoundError
 from officeplane.domain.revision import PieceKey, PieceRef, Recipe
-from officeplane.frames import Body, Frame
-from officeplane.sandbox.pool import Heard, Sandbox
+from officeplane.sandbox.answers import Missing, Refused
+from officeplane.sandbox.conversation import Heard, Sent
+from officeplane.sandbox.operations import Opening, Operation
+from officeplane.sandbox.pool import Sandbox
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.store import documents
 from officeplane.store.connection import Executor
@@ -16,8 +18,7 @@ from officeplane.store.connection import Executor
 BYTES_AT_ONCE: Final = 4 * 1024 * 1024
 OPENINGS_MAX: Final = 8
 _NOTHING: Final[Mapping[PieceKey, bytes]] = {}
-NOBODY: Final = "OfficePlane"
-"""Who is named as author in a file when nobody said who asks."""
+A = TypeVar("A")
 
 
 async def content(
@@ -72,61 +73,44 @@ class OpenedFile:
         self.document_id = document_id
         self.format = format
         self.recipe = recipe
-        self.name = recipe.sha256
-        """What it is called where it is open: nobody but its owner has computed it."""
+        self.state = recipe.sha256
+        """What it is called where it is open."""
 
-    @property
-    def _introduction(self) -> Body:
-        return {
-            "format": self.format,
-            "cuts": self.recipe.cuts,
-            "kept": [key.hex() for key in self.recipe.keys],
-            "recipe": self.name,
-        }
-
-    async def ask(
-        self,
-        executor: Executor,
-        sandbox: Sandbox,
-        body: Body,
-        heard: Heard | None = None,
-        known: KnownPieces | None = None,
-    ) -> Frame:
-        """Return a child's answer, which is sent the file first if it does not have it open."""
+    def sent(self, executor: Executor, known: KnownPieces | None) -> Sent:
+        """Return the file as it goes to a child; its pieces are known afterwards, if it is no large one."""
         seen: dict[PieceKey, bytes] | None = {} if known is not None and known.has_room_for(self.recipe.size) else None
 
-        async def send(writer: asyncio.StreamWriter) -> None:
-            async for data in content(executor, self.document_id, self.recipe, seen=seen):
-                writer.write(data)
-                await writer.drain()
+        async def blocks() -> AsyncGenerator[bytes, None]:
+            async with aclosing(content(executor, self.document_id, self.recipe, seen=seen)) as found:
+                async for data in found:
+                    yield data
             if known is not None and seen is not None:
                 known.know(self.document_id, seen)
 
-        return await sandbox.ask_with(
-            {**body, "opens": self._introduction}, [self.recipe.size], send, document=self.document_id, heard=heard
-        )
+        return Sent(self.recipe.size, blocks(), Opening(self.format, self.recipe))
 
 
 async def ask(
     executor: Executor,
     sandbox: Sandbox,
-    body: Body,
+    operation: Operation[A],
     *files: OpenedFile,
-    heard: Heard | None = None,
+    heard: Heard[A] | None = None,
     known: KnownPieces | None = None,
-) -> Frame:
+) -> A | Refused:
     """Return what a child answers about files of one document, opening those that it does not have.
 
     What it answers to that is given to `heard`. What is sent is known afterwards.
     """
     (first, *_) = files
-    answer = await sandbox.ask(body, document=first.document_id, heard=heard)
-    by_name = {file.name: file for file in files}
+    by_state = {file.state: file for file in files}
+    answer = await sandbox.ask(operation, document=first.document_id, heard=heard)
     openings = 0
-    while (missing := answer.body.get("missing")) is not None:
-        if openings == OPENINGS_MAX or missing not in by_name:
+    while isinstance(answer, Missing):
+        if openings == OPENINGS_MAX or answer.state not in by_state:
             # More readers at once than children, each with other revisions in mind; or it asks for what nobody named.
-            raise UnsupportedDocumentError("too_complex", "the documents do not fit into memory together")
+            raise answer.error
         openings += 1
-        answer = await by_name[missing].ask(executor, sandbox, body, heard, known)
+        file = by_state[answer.state].sent(executor, known)
+        answer = await sandbox.ask(operation, document=first.document_id, file=file, heard=heard)
     return answer

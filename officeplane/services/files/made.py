@@ -7,11 +7,11 @@ something that the revision before was made of.
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from officeplane.domain.revision import PIECE_BYTES_MAX, PieceKey, PieceRef, Recipe, piece_key
-from officeplane.sandbox.births import ChildDiedError
+from officeplane.sandbox.answers import Applied
+from officeplane.sandbox.errors import ChildDiedError
 from officeplane.services.files.files import content
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.store.connection import Executor
@@ -31,11 +31,9 @@ class Made(NamedTuple):
     size: int
 
 
-async def made_of(
-    executor: Executor, known: KnownPieces, document_id: str, base: Recipe, attached: Sequence[bytes]
-) -> Made:
+async def made_of(executor: Executor, known: KnownPieces, document_id: str, base: Recipe, applied: Applied) -> Made:
     """Return what a child has made of a revision; a child that lies about it is as good as dead."""
-    recipe, new, size = _checked(base, attached)
+    recipe, new, size = _checked(base, applied)
     at_hand = {**known.of(document_id), **new}
     keys = recipe.keys
     if size <= _HASHED_ON_THE_LOOP_MAX and all(key in at_hand for key in keys):
@@ -51,15 +49,12 @@ async def made_of(
     return Made(recipe, new, digest.hexdigest(), size)
 
 
-def _checked(base: Recipe, attached: Sequence[bytes]) -> tuple[Recipe, dict[PieceKey, bytes], int]:
-    if not attached:
-        raise ChildDiedError(_LIED)
-    encoded, *pieces = attached
+def _checked(base: Recipe, applied: Applied) -> tuple[Recipe, dict[PieceKey, bytes], int]:
     try:
-        recipe = Recipe.decode(encoded)
+        recipe = Recipe.decode(applied.recipe)
     except ValueError:
         raise ChildDiedError(_LIED) from None
-    new = {piece_key(piece): piece for piece in pieces}
+    new = {piece_key(piece): piece for piece in applied.pieces}
     sizes = {ref.key: ref.size for ref in base.stretches if isinstance(ref, PieceRef)}
     sizes |= {key: len(piece) for key, piece in new.items()}
     named = {(stretch.key, stretch.size) for stretch in recipe.stretches if isinstance(stretch, PieceRef)}
@@ -69,7 +64,7 @@ def _checked(base: Recipe, attached: Sequence[bytes]) -> tuple[Recipe, dict[Piec
         # Each time that it is named: what a file comes to is believed from here on.
         or not named <= sizes.items()
         or not new.keys() <= {key for key, _ in named}
-        or any(len(piece) > PIECE_BYTES_MAX for piece in pieces)
+        or any(len(piece) > PIECE_BYTES_MAX for piece in applied.pieces)
     ):
         raise ChildDiedError(_LIED)
     return recipe, new, size

@@ -1,6 +1,5 @@
 """The spool: a file on its way in, on disk rather than in memory, until the gate has looked at it."""
 
-import asyncio
 import hashlib
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Sequence
@@ -11,7 +10,10 @@ from typing import IO
 from officeplane.domain.document import Format, UnsupportedDocumentError
 from officeplane.domain.failure import storable
 from officeplane.domain.revision import PIECE_BYTES_MAX, RecipeWriter
-from officeplane.sandbox.births import ChildDiedError
+from officeplane.sandbox.answers import accepted
+from officeplane.sandbox.conversation import Sent
+from officeplane.sandbox.errors import ChildDiedError
+from officeplane.sandbox.operations import Check
 from officeplane.sandbox.pool import Sandbox
 from officeplane.store import documents
 from officeplane.store.connection import Executor
@@ -34,23 +36,15 @@ class Spool:
         if self._format is not None:
             return self._format
 
-        async def send(writer: asyncio.StreamWriter) -> None:
-            for block in self._blocks(()):
-                writer.write(block)
-                await writer.drain()
-
         try:
-            answer = await sandbox.ask_with({"deed": "check"}, [self._size], send)
+            answer = accepted(await sandbox.ask(Check(), file=Sent(self._size, self._sent())))
         except ChildDiedError as error:
             raise UnsupportedDocumentError("too_complex", f"It could not be looked at: {error}.") from None
-        if "unsupported" in answer.body:
-            reason, message = answer.body["unsupported"]
-            raise UnsupportedDocumentError(reason, message)
         # Cut between its parts: later revisions share those that nobody changes. A child that
         # names other places harms nobody else: in between them nothing may be left out.
-        self._cuts = sorted({cut for cut in answer.body["cuts"] if cut < self._size})
-        self._format = Format(answer.body["format"])
-        self.title = storable(answer.body["title"])
+        self._cuts = sorted({cut for cut in answer.cuts if cut < self._size})
+        self._format = answer.format
+        self.title = storable(answer.title)
         return self._format
 
     async def keep(self, executor: Executor, document_id: str, if_match: int | None) -> Upload:
@@ -63,6 +57,10 @@ class Spool:
                 writer.pieces.clear()
         await documents.keep_pieces(executor, document_id, writer.pieces)
         return Upload(if_match, self.sha256, writer.size, writer.finish(), self.title)
+
+    async def _sent(self) -> AsyncGenerator[bytes, None]:
+        for block in self._blocks(()):
+            yield block
 
     def _blocks(self, cuts: Sequence[int]) -> Iterator[bytes]:
         self._file.seek(0)

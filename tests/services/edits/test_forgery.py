@@ -4,7 +4,7 @@ import pytest
 
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
-from officeplane.sandbox import births
+from officeplane.sandbox import nursery_client
 from tests.sandbox.taken_over import FORGED
 from tests.services.papers import a_document, an_edit, content, edited, head, ran
 from tests.workbench import Workbench
@@ -13,7 +13,7 @@ from tests.workbench import Workbench
 @pytest.fixture(autouse=True)
 def children_that_obey(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have all children be born where their code obeys the documents' authors."""
-    monkeypatch.setattr(births, "NURSERY", "tests.sandbox.taken_over")
+    monkeypatch.setattr(nursery_client, "NURSERY", "tests.sandbox.taken_over")
 
 
 async def said(bench: Workbench, document_id: str) -> str:
@@ -72,8 +72,9 @@ async def test_readers_of_a_victim_see_what_is_stored_of_it(bench: Workbench) ->
         "say no object",
         "say no json",
         "say what nests",
-        "say nothing of being tired",
+        "say nothing of going on",
         "say what nobody knows",
+        "say what answers something else",
         "say that others are missing",
         "say no number",
         "say two results",

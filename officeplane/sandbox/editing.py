@@ -1,0 +1,176 @@
+"""Editing: what a child does with edits, all or none of those that come together.
+
+A document that an edit failed in is rolled back to what it was.
+"""
+
+import hashlib
+import json
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple, cast
+
+from pydantic import JsonValue, ValidationError
+
+from officeplane.domain.document import InvalidEditError
+from officeplane.domain.encoding import size_of
+from officeplane.domain.misfit import dotted, field_errors, meant, message_of
+from officeplane.domain.outcome import RESULT_BYTES_MAX
+from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError, Resolution
+from officeplane.edits.catalogue import all_edits
+from officeplane.edits.contract import Edit, Occasion
+from officeplane.edits.set_properties import SetProperties
+from officeplane.formats.diff import difference
+from officeplane.formats.gate import check_parts
+from officeplane.formats.opening import Document, fingerprint
+from officeplane.formats.properties import title_of
+from officeplane.sandbox.answers import Applied, Changed, Invalid, Previewed
+from officeplane.sandbox.operations import Order, Orders
+from officeplane.sandbox.reading import Shown
+from officeplane.sandbox.shelf import Shelf
+
+CANNOT_WORK: Final = (InvalidEditError, MissingResultError, PayloadTooLargeError)
+
+
+class _Done(NamedTuple):
+    """What edits have returned, and the ids that they have given."""
+
+    results: list[dict[str, Any]]
+    given: frozenset[str]
+
+
+def refusal(error: Exception, index: int | None = None) -> Invalid:
+    """Return what is told of an edit that cannot work."""
+    facts = dict(error.facts) if isinstance(error, InvalidEditError) else {}
+    where = "a reference leads nowhere: " if isinstance(error, MissingResultError) else ""
+    return Invalid(f"{where}{error}", facts, index)
+
+
+def apply(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
+    """Apply edits in order, all or none, and keep the document as what it has become."""
+    opened = shelf.take(state)
+    document = opened.document
+    done = _edited(document, orders)
+    if isinstance(done, Invalid):
+        document.package.rollback()
+        shelf.put(state, opened)
+        return done
+    written = document.package.write()
+    # What an edit wrote is not trusted more than what somebody uploads.
+    check_parts(document.package, document.package.renewed)
+    new = [piece for key, piece in written.pieces.items() if key not in opened.kept]
+    opened.kept = set(written.pieces)
+    opened.size = written.size
+    recipe = written.recipe.encode()
+    shelf.put(hashlib.sha256(recipe).hexdigest(), opened)
+    is_titled = any(order.task_type == SetProperties.task_type for order in orders)
+    # What the file hashes to is computed by whoever keeps it.
+    return Applied(done.results, title_of(document.package) if is_titled else None, [recipe, *new])
+
+
+def preview(shelf: Shelf, state: str, orders: Orders) -> Previewed | Invalid:
+    """Tell what edits would do, and take them back."""
+    before = Shown(shelf.find(state).document)
+    opened = shelf.take(state)
+    document = opened.document
+    done = _edited(document, orders)
+    answer = done if isinstance(done, Invalid) else _previewed(done, difference(before, Shown(document)))
+    document.package.rollback()
+    shelf.put(state, opened)
+    return answer
+
+
+def changed(shelf: Shelf, base: str, head: str, orders: Orders) -> Changed:
+    """Tell which nodes edits aim at, as of one state, that look otherwise in another."""
+    was, now = shelf.find(base), shelf.find(head)
+    if any(REF_TEXT in order.payload_json for order in orders):
+        with _for_a_try(shelf, head):
+            targets = _targets_in_turn(orders, was.document, now.document)
+    else:
+        targets = {target for order in orders for target in _targets(_edit(order, {}), was.document, now.document)}
+    return Changed([it for it in sorted(targets) if fingerprint(was.document, it) != fingerprint(now.document, it)])
+
+
+def _edited(document: Document, orders: Orders) -> _Done | Invalid:
+    results: list[dict[str, Any]] = []
+    by_key: dict[str, JsonValue] = {}
+    given: list[str] = []
+    for index, order in enumerate(orders):
+        occasion = Occasion(order.task_id, order.author, order.at)
+        try:
+            result = _edit(order, by_key).apply(document, occasion)
+            _refuse_large(result)
+        except CANNOT_WORK as error:
+            return refusal(error, index)
+        given += occasion.given
+        results.append(result)
+        by_key[order.key or ""] = result
+    return _Done(results, frozenset(given))
+
+
+def _previewed(done: _Done, told: dict[str, Any]) -> Previewed:
+    # The real edit gives other ids to what it makes.
+    return Previewed(_without(done.results, done.given), _without(told, done.given))
+
+
+@contextmanager
+def _for_a_try(shelf: Shelf, state: str) -> Generator[None]:
+    """Have a state edited that nobody may find so, and take that back."""
+    opened = shelf.take(state)
+    try:
+        yield
+    finally:
+        opened.document.package.rollback()
+    shelf.put(state, opened)
+
+
+def _targets_in_turn(orders: Orders, base: Document, head: Document) -> set[str]:
+    """Return what edits aim at of which later ones use results: they are tried on the head."""
+    targets: set[str] = set()
+    results: dict[str, JsonValue] = {}
+    try:
+        for order in orders:
+            edit = _edit(order, results)
+            targets |= _targets(edit, base, head)
+            results[order.key or ""] = edit.apply(head, Occasion(order.task_id, order.author, order.at))
+    except CANNOT_WORK:
+        # What cannot work is told by the attempt; here it is only asked what others have changed.
+        pass
+    return targets
+
+
+def _targets(edit: Edit, *documents: Document) -> set[str]:
+    return {target for document in documents for target in edit.targets(document)}
+
+
+def _edit(order: Order, results: Mapping[str, JsonValue]) -> Edit:
+    edit, payload_json = all_edits()[order.task_type], order.payload_json
+    if REF_TEXT in payload_json:
+        resolution = Resolution(json.loads(payload_json))
+        resolution.take(resolution.keys, results)
+        payload_json = json.dumps(resolution.resolved())
+    try:
+        return edit.model_validate_json(payload_json)
+    except ValidationError as error:
+        wrong = meant(json.loads(payload_json), error.errors(include_url=False))
+        first = field_errors((dotted(path), message_of(found)) for path, found in wrong)[0]
+        message = f"{first.field}: {first.message}" if first.field else first.message
+        raise InvalidEditError(message) from None
+
+
+def _refuse_large(result: JsonValue) -> None:
+    """Refuse what would fill the memory of whoever hears of it, and of each who refers to it."""
+    size = size_of(result)
+    if size > RESULT_BYTES_MAX:
+        raise InvalidEditError(f"its result has {size} bytes; {RESULT_BYTES_MAX} are allowed")
+
+
+def _without(value: Any, ids: frozenset[str]) -> Any:
+    """Return a value without the fields that hold one of these ids."""
+    match value:
+        case dict():
+            fields = cast("dict[str, Any]", value).items()
+            return {name: _without(held, ids) for name, held in fields if not (isinstance(held, str) and held in ids)}
+        case list():
+            return [_without(held, ids) for held in cast("Sequence[Any]", value)]
+        case _:
+            return value

@@ -1,0 +1,143 @@
+"""Operations: what a sandboxed child is asked for."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated, Generic, Self, TypeAlias, TypeVar
+
+from pydantic import ConfigDict, PlainSerializer
+
+from officeplane.domain.document import Format
+from officeplane.domain.revision import Recipe
+from officeplane.sandbox.answers import Admitted, Applied, Blank, Changed, Compared, Outline, Previewed, Text
+
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Operation(Generic[A_co]):
+    """Something that a child is asked for, which answers it with an `A_co`, or refuses it.
+
+    A state of its document is named by the hash of the recipe that puts the file together.
+    """
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    @property
+    def name(self) -> str:
+        """What it is called over the wire and in logs."""
+        return type(self).__name__
+
+    def is_answered_by(self, answer: object) -> bool:  # noqa: ARG002 - those that can tell do
+        """Tell whether an answer of the right kind is one to this."""
+        return True
+
+    def rest_after(self, answer: object) -> Self | None:  # noqa: ARG002 - most are answered once
+        """Return what is still to be answered after an answer, if anything is."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One edit, as a child is told of it."""
+
+    task_type: str
+    payload_json: str
+    task_id: str
+    """From which the ids are made that the edit gives."""
+    author: str
+    at: Annotated[datetime, PlainSerializer(datetime.isoformat)]
+    key: str | None = None
+    """By which later edits of the same batch refer to its result."""
+
+
+Orders: TypeAlias = tuple[Order, ...]
+"""What becomes one revision, all of it or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Operation[Admitted]):
+    """Look at the file that comes with it as the gate does."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeBlank(Operation[Blank]):
+    """Make an empty document."""
+
+    format: Format
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOutline(Operation[Outline]):
+    """Tell the nodes of a state."""
+
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText(Operation[Text]):
+    """Tell what a state says."""
+
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Operation[Compared]):
+    """Tell what changed from one state to another."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindChanged(Operation[Changed]):
+    """Tell which nodes that edits of one state aim at look otherwise in another."""
+
+    base: str
+    head: str
+    orders: Orders
+
+
+@dataclass(frozen=True, slots=True)
+class Preview(Operation[Previewed]):
+    """Tell what edits would do to a state, and leave it as it is."""
+
+    state: str
+    orders: Orders
+
+    def is_answered_by(self, answer: object) -> bool:
+        """Tell whether there is a result for each edit."""
+        return isinstance(answer, Previewed) and len(answer.results) == len(self.orders)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Operation[Applied]):
+    """Make revisions, the first of a state, each other one of what the last has made.
+
+    Each is answered by itself; one that is refused is the last.
+    """
+
+    state: str
+    revisions: tuple[Orders, ...]
+
+    def is_answered_by(self, answer: object) -> bool:
+        """Tell whether there is a result for each edit of the first revision."""
+        return isinstance(answer, Applied) and len(answer.results) == len(self.revisions[0])
+
+    def rest_after(self, answer: object) -> Self | None:
+        """Return the revisions that are still to be made after the first of them."""
+        if not isinstance(answer, Applied) or len(self.revisions) == 1:
+            return None
+        return replace(self, state=hashlib.sha256(answer.recipe).hexdigest(), revisions=self.revisions[1:])
+
+
+AnyOperation: TypeAlias = Check | MakeBlank | ReadOutline | ReadText | Compare | FindChanged | Preview | Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a file is that comes with a request and is to be kept open."""
+
+    format: Format
+    recipe: Recipe

@@ -1,0 +1,165 @@
+"""The protocol: how operations and answers go over the wire, and how much of it.
+
+Owner and child have the same types of both, and the one encoder and decoder for each
+direction. What a child says is measured before it is taken in and checked before it is
+looked at, and nothing is taken from it but an answer to what it was asked for.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter
+
+from officeplane.domain.document import Format
+from officeplane.domain.revision import Recipe
+from officeplane.formats.shown import SHOWN_BYTES_MAX
+from officeplane.frames import Body, Bounds, Frame, head_of
+from officeplane.sandbox.answers import (
+    Admitted,
+    Answer,
+    Applied,
+    Blank,
+    Broke,
+    Changed,
+    Compared,
+    Invalid,
+    Missing,
+    Outline,
+    Previewed,
+    Refused,
+    Text,
+    TooLarge,
+    Unsupported,
+)  # fmt: skip
+from officeplane.sandbox.operations import (
+    AnyOperation,
+    Apply,
+    Check,
+    Compare,
+    FindChanged,
+    MakeBlank,
+    Opening,
+    Operation,
+    Preview,
+    ReadOutline,
+    ReadText,
+)  # fmt: skip
+
+A = TypeVar("A")
+
+_KIB: Final = 1024
+_MIB: Final = 1024 * _KIB
+
+
+class Request(NamedTuple):
+    """A request as it reaches a child."""
+
+    operation: AnyOperation
+    opens: Opening | None
+    file: bytes
+
+
+class Said(NamedTuple, Generic[A]):
+    """An answer, and whether a fresh process should take the place of the one that gave it."""
+
+    answer: A | Refused | Broke
+    recycle: bool
+
+
+class _Kind(NamedTuple):
+    """How values of a type go over the wire."""
+
+    name: str
+    type: type[object]
+    adapter: TypeAdapter[Any]
+    has_attached: bool
+
+
+class _Asked(NamedTuple):
+    """How an operation is answered, and how much may be said at most."""
+
+    answer: type[object]
+    bounds: Bounds
+
+
+_ASKED: Final[Mapping[type[object], _Asked]] = {
+    Check: _Asked(Admitted, Bounds(4 * _MIB, 0)),
+    MakeBlank: _Asked(Blank, Bounds(64 * _KIB, _MIB)),
+    # In JSON a quote or the end of a line takes two bytes.
+    ReadOutline: _Asked(Outline, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
+    ReadText: _Asked(Text, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
+    Compare: _Asked(Compared, Bounds(16 * _MIB, 0)),
+    FindChanged: _Asked(Changed, Bounds(4 * _MIB, 0)),
+    Preview: _Asked(Previewed, Bounds(16 * _MIB, 0)),
+    # All pieces of a large file, if an edit has changed everything.
+    Apply: _Asked(Applied, Bounds(16 * _MIB, 96 * _MIB)),
+}
+_ALWAYS: Final = (Invalid, Unsupported, TooLarge, Missing, Broke)
+
+
+def _kinds(types: Iterable[type[Any]]) -> list[_Kind]:
+    return [
+        _Kind(one.__name__, one, TypeAdapter(one), any(field.name == "attached" for field in fields(one)))
+        for one in types
+    ]
+
+
+_KINDS: Final = _kinds([*_ASKED, *(asked.answer for asked in _ASKED.values()), *_ALWAYS])
+_BY_NAME: Final = {kind.name: kind for kind in _KINDS}
+_BY_TYPE: Final = {kind.type: kind for kind in _KINDS}
+
+
+def bounds_of(operation: Operation[Any]) -> Bounds:
+    """Return how much may be said in each answer to an operation."""
+    return _ASKED[type(operation)].bounds
+
+
+def encode_request(operation: Operation[Any], opens: Opening | None = None, file_bytes: int | None = None) -> bytes:
+    """Return a request as it goes over the wire before the bytes of the file that comes with it."""
+    kind = _BY_TYPE[type(operation)]
+    body: Body = {"operation": kind.name, "with": kind.adapter.dump_python(operation)}
+    file_sizes = [] if file_bytes is None else [file_bytes]
+    if opens is None:
+        return head_of(body, file_sizes)
+    recipe = opens.recipe.encode()
+    return head_of({**body, "opens": opens.format}, [len(recipe), *file_sizes]) + recipe
+
+
+def decode_request(frame: Frame) -> Request:
+    """Return the request that an owner has sent, who is believed."""
+    body, attached = frame
+    operation: AnyOperation = _BY_NAME[body["operation"]].adapter.validate_python(body["with"])
+    if "opens" not in body:
+        return Request(operation, None, b"".join(attached))
+    recipe, file = attached
+    return Request(operation, Opening(Format(body["opens"]), Recipe.decode(recipe)), file)
+
+
+def encode_answer(answer: Answer, *, recycle: bool) -> Frame:
+    """Return an answer as it goes over the wire."""
+    kind = _BY_TYPE[type(answer)]
+    told = kind.adapter.dump_python(answer, exclude={"attached"})
+    attached: Sequence[bytes] = getattr(answer, "attached", ())
+    return Frame({"answer": kind.name, "with": told, "recycle": recycle}, attached)
+
+
+def decode_answer(operation: Operation[A], frame: Frame, *, may_be_missing: bool = True) -> Said[A]:
+    """Return what a child says to an operation; `ValueError` when that is no answer to it."""
+    body, attached = frame
+    match body:
+        case {"answer": str(name), "with": {} as told, "recycle": bool(recycle), **others} if not others:
+            pass
+        case _:
+            message = f"an object with {', '.join(sorted(body)[:5]) or 'nothing'} in it"
+            raise ValueError(message)
+    kind = _BY_NAME.get(name)
+    expected = _ASKED[type(operation)].answer
+    if kind is None or kind.type not in (expected, *_ALWAYS) or (kind.type is Missing and not may_be_missing):
+        message = f"{name[:100]!r} is no answer to {operation.name}"
+        raise ValueError(message)
+    answer = kind.adapter.validate_python({**told, "attached": attached} if kind.has_attached or attached else told)
+    if kind.type is expected and not operation.is_answered_by(answer):
+        message = f"{name} is no answer to this {operation.name}"
+        raise ValueError(message)
+    return Said(answer, recycle)
