@@ -152,6 +152,9 @@ class LeaseKeeper:
             except DatabaseUnavailableError as error:
                 await say(partial(_log.warning, "leases.not_kept", error=str(error)))
                 await self._pause(WATCH_SECONDS)
+            except Exception as error:  # noqa: BLE001 - without this thread the worker would claim what it then loses
+                await say(partial(_log.exception, "leases.not_kept", exc_info=error))
+                await self._pause(WATCH_SECONDS)
 
     async def _watch(self) -> None:
         renewed_at = float("-inf")

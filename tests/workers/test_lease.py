@@ -5,6 +5,8 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from structlog.testing import capture_logs
+
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask, Task
@@ -180,6 +182,21 @@ async def test_a_keeper_that_lost_its_database_goes_on_when_it_is_back(bench: Wo
         await proxy.heal()
 
         await eventually(lambda: is_long(bench, task.id))
+
+    assert heard.lost == []
+
+
+async def test_a_keeper_goes_on_after_what_nobody_foresaw(bench: Workbench, database_url: str) -> None:
+    task, heard = await bench.a_running_task(), Heard()
+    await bench.execute("ALTER TABLE workers RENAME TO workers_away")
+    with capture_logs() as logs:
+        async with a_keeper(bench, database_url, heard) as keeper:
+            keeper.hold(task)
+            await eventually(lambda: [log for log in logs if log["event"] == "leases.not_kept"], what="the trouble")
+            await bench.execute("UPDATE tasks SET lease_until = clock_timestamp()")
+            await bench.execute("ALTER TABLE workers_away RENAME TO workers")
+
+            await eventually(lambda: is_long(bench, task.id))
 
     assert heard.lost == []
 
