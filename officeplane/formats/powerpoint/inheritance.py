@@ -1,4 +1,4 @@
-"""Room: where on a slide its title and body go, and how text looks there, as layout and master have it."""
+"""Inheritance: where on a slide its title and body go, and how text looks there, as layout and master have it."""
 
 from functools import cached_property
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Misnomers: nodes of the outline that are named where a slide is wanted."""
+"""Mistaken ids: nodes of the outline that are named where a slide is wanted."""
 
 from collections.abc import Sequence
 from typing import Final

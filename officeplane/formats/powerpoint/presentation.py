@@ -20,7 +20,7 @@ from officeplane.formats.powerpoint.page import Page, title_and_rest
 from officeplane.formats.powerpoint.paragraphs import replace
 from officeplane.formats.powerpoint.removal import remove_slide
 from officeplane.formats.powerpoint.sections import Sections
-from officeplane.formats.powerpoint.slide_positions import Place, Places
+from officeplane.formats.powerpoint.slide_positions import SlidePosition, SlidePositions
 from officeplane.formats.powerpoint.slides import Slide, Slides
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
@@ -107,7 +107,7 @@ class Presentation:
 
     def add_section(self, title: str, chapter_id: str | None, blocks: Sequence[Block], position: int | None) -> str:
         """Add a section header slide before the one at `position` of its kind; return its id."""
-        place = self._places(chapter_id).of_header(chapter_id, position)
+        place = self._positions(chapter_id).of_header(chapter_id, position)
         layout = self._layout(None, Purpose.SECTION, place)
         slide = self._new(layout, place)
         if not is_section_header(layout):
@@ -117,7 +117,7 @@ class Presentation:
 
     def write_page(self, blocks: Sequence[Block], section_id: str | None, position: int | None) -> str:
         """Add a slide with its first heading as the title; return its id."""
-        place = self._places(section_id).of_page(section_id, position)
+        place = self._positions(section_id).of_page(section_id, position)
         title, rest = title_and_rest(blocks)
         slide = self._new(self._layout(None, _purpose(rest), place), place)
         self._write(slide, title, rest)
@@ -133,7 +133,7 @@ class Presentation:
         self, rows: Sequence[Sequence[str]], header: Sequence[str] | None, section_id: str | None, style: str | None
     ) -> str:
         """Add a slide with a table; return its id."""
-        place = self._places(section_id).of_page(section_id, None)
+        place = self._positions(section_id).of_page(section_id, None)
         chosen_style = table_style(self.package, self._main, style)
         table = as_table(rows, header)
         slide = self._new(self._layout(None, Purpose.TABLE, place), place)
@@ -142,7 +142,7 @@ class Presentation:
 
     def add_slide(self, layout_name: str | None, title: str, blocks: Sequence[Block], notes: str | None) -> str:
         """Add a slide at the end; return its id."""
-        place = self._places().of_page(None, None)
+        place = self._positions().of_page(None, None)
         slide = self._new(self._layout(layout_name, _purpose(blocks), place), place)
         self._write(slide, (Span(title),), blocks or None)
         if notes is not None:
@@ -156,7 +156,7 @@ class Presentation:
     def move_slide(self, slide_id: str, position: int) -> None:
         """Put a slide at a place among all slides without it, and into the section there."""
         slide = self._slide(slide_id)
-        places = self._places()
+        places = self._positions()
         section = places.section_after_move(slide, position)
         self._slides.move(slide, position)
         if section is not None:
@@ -230,7 +230,7 @@ class Presentation:
         if said:
             yield Loss(reading.NOTES, slide.id, said)
 
-    def _new(self, layout: Layout, place: Place) -> Slide:
+    def _new(self, layout: Layout, place: SlidePosition) -> Slide:
         part = self._slides.new_part(serialise(new_slide(layout)))
         Relationships(self.package, part).add("slideLayout", layout.part)
         slide = self._slides.insert(part, place.index)
@@ -238,7 +238,7 @@ class Presentation:
             self._sections.enter(place.section, slide, self._slides.all())
         return slide
 
-    def _layout(self, name: str | None, purpose: Purpose, place: Place) -> Layout:
+    def _layout(self, name: str | None, purpose: Purpose, place: SlidePosition) -> Layout:
         slides = self._slides.all()
         beside = slides[min(place.index, len(slides)) - 1] if slides else None
         near = None if beside is None else self._layout_of(beside)
@@ -259,11 +259,11 @@ class Presentation:
         refuse_parts_of_slides(self.package, self._slides.all(), node_id)
         return self._slides.find(node_id)
 
-    def _places(self, named: str | None = None) -> Places:
+    def _positions(self, named: str | None = None) -> SlidePositions:
         if named is not None:
             refuse_parts_of_slides(self.package, self._slides.all(), named)
         slides = self._slides.all()
-        return Places(slides, self._sections.all(slides), self._is_header)
+        return SlidePositions(slides, self._sections.all(slides), self._is_header)
 
     def _is_header(self, slide: Slide) -> bool:
         root = self.package.tree(slide.part)

@@ -1,4 +1,4 @@
-"""Places: where in a presentation, and in which section, a slide goes."""
+"""Slide positions: where in a presentation, and in which section, a slide goes."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ _LAST: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SlidePosition:
     """Before which slide, and in which section."""
 
     index: int
     section: Section | None
 
 
-class Places:
+class SlidePositions:
     """The slides and sections as they are, to find places among them."""
 
     def __init__(
@@ -30,13 +30,13 @@ class Places:
         self._sections = sections
         self._is_header = is_header
 
-    def of_page(self, section_id: str | None, position: int | None) -> Place:
+    def of_page(self, section_id: str | None, position: int | None) -> SlidePosition:
         """Return the place at a position in a section, or among all slides; the end when it is beyond."""
         if section_id is None:
             return self._among_all(position)
         section = self._section(section_id)
         if section is not None:
-            return Place(self._index(section, position), section)
+            return SlidePosition(self._index(section, position), section)
         header = next((slide for slide in self._slides if slide.id == section_id), None)
         if header is None:
             raise InvalidEditError(f"there is no section {section_id!r}: the outline lists the sections there are")
@@ -46,7 +46,7 @@ class Places:
             )
         return self._below(header, position)
 
-    def of_header(self, chapter_id: str | None, position: int | None) -> Place:
+    def of_header(self, chapter_id: str | None, position: int | None) -> SlidePosition:
         """Return the place before a section header by its position among those of a chapter, or of all."""
         section = None if chapter_id is None else self._section(chapter_id)
         if chapter_id is not None and section is None:
@@ -55,9 +55,9 @@ class Places:
             raise InvalidEditError(f"there is no chapter {chapter_id!r}: the outline lists the chapters there are")
         headers = [slide for slide in (self._slides if section is None else section.slides) if self._is_header(slide)]
         if position is None or position >= len(headers):
-            return self._among_all(None) if section is None else Place(self._index(section, None), section)
+            return self._among_all(None) if section is None else SlidePosition(self._index(section, None), section)
         following = headers[position]
-        return Place(self._slides.index(following), self._holding(following))
+        return SlidePosition(self._slides.index(following), self._holding(following))
 
     def section_after_move(self, slide: Slide, position: int) -> Section | None:
         """Return the section of a slide once it was moved: its own if that is there, or that of the slide before it."""
@@ -73,13 +73,13 @@ class Places:
     def _rank(self, section: Section | None, default: int) -> int:
         return default if section is None else self._sections.index(section)
 
-    def _among_all(self, position: int | None) -> Place:
+    def _among_all(self, position: int | None) -> SlidePosition:
         if position is None or position >= len(self._slides):
-            return Place(len(self._slides), self._sections[-1] if self._sections else None)
+            return SlidePosition(len(self._slides), self._sections[-1] if self._sections else None)
         beside = self._slides[max(position - 1, 0)]
-        return Place(position, self._holding(beside))
+        return SlidePosition(position, self._holding(beside))
 
-    def _below(self, header: Slide, position: int | None) -> Place:
+    def _below(self, header: Slide, position: int | None) -> SlidePosition:
         section = self._holding(header)
         run = list(self._slides if section is None else section.slides)
         pages: list[Slide] = []
@@ -89,8 +89,8 @@ class Places:
             pages.append(slide)
         last = pages[-1] if pages else header
         if position is not None and position < len(pages):
-            return Place(self._slides.index(pages[position]), section)
-        return Place(self._slides.index(last) + 1, section)
+            return SlidePosition(self._slides.index(pages[position]), section)
+        return SlidePosition(self._slides.index(last) + 1, section)
 
     def _index(self, section: Section, position: int | None) -> int:
         """Return the place in the presentation of a position in a section, which may be empty."""

@@ -6,8 +6,8 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.comments import comment_id
 from officeplane.formats.word.names import TBL, P, child, element
-from officeplane.formats.word.node_bookmarks import Frames
-from officeplane.formats.word.preserved_marks import Remains, check_fields, remains_of
+from officeplane.formats.word.node_bookmarks import NodeBookmarks
+from officeplane.formats.word.preserved_marks import PreservedMarks, check_fields, marks_to_preserve
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import Place, Structure
 from officeplane.formats.xml import Element
@@ -23,7 +23,7 @@ class Body:
     def __init__(self, story: Story, highest: int, beside: Callable[[str], str | None]) -> None:
         self.story = story
         self._beside = beside
-        self._frames = Frames(story, highest)
+        self._bookmarks = NodeBookmarks(story, highest)
         self._structure = Structure(story.blocks, story.end)
         self._version = story.version
 
@@ -74,12 +74,12 @@ class Body:
 
     def insert_heading(self, at: int, elements: Sequence[Element], node_id: str) -> None:
         """Put a heading and what is below it before a block; its bookmark is inside it."""
-        self._frames.put_inside(elements[0], node_id)
+        self._bookmarks.put_inside(elements[0], node_id)
         self.story.insert(self._settled(at), self._apart(at, elements))
 
     def append_heading(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
         """Put a heading and what is below it at the end of a chapter, before the break to Word's next section."""
-        self._frames.put_inside(elements[0], node_id)
+        self._bookmarks.put_inside(elements[0], node_id)
         at = self._settled(owner.end)
         made = self._apart(at, elements)
         at, last = self._before_break(owner, at)
@@ -99,25 +99,25 @@ class Body:
     def rewrite(self, page: Place, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
         structure = self.structure
-        is_framed = self._frames.is_whole(page)
-        begin, remains = self._clear(page)
+        is_bookmarked = self._bookmarks.is_whole(page)
+        begin, preserved = self._clear(page)
         made = self._apart(begin, elements)
         first = next(inner for top in made for inner in top.iter(P))
-        remains.settle_in(first, at_end=False)
-        marked = self._frames.around([*made, *remains.paragraphs_with_breaks()], page.id)
+        preserved.settle_in(first, at_end=False)
+        marked = self._bookmarks.around([*made, *preserved.paragraphs_with_breaks()], page.id)
         self.story.insert(begin, marked)
-        if is_framed and not remains.marks and structure is self._structure:
+        if is_bookmarked and not preserved.marks and structure is self._structure:
             structure.resize(page, len(marked), (marked[0], marked[-1]))
             self._version = self.story.version
 
     def delete(self, page: Place) -> None:
         """Remove a page."""
-        at, remains = self._clear(page)
-        kept = remains.paragraphs_with_breaks()
-        if remains.references:
-            self._settle_nearby(at, remains, kept)
+        at, preserved = self._clear(page)
+        kept = preserved.paragraphs_with_breaks()
+        if preserved.references:
+            self._settle_nearby(at, preserved, kept)
         else:
-            kept = [*remains.marks, *kept]
+            kept = [*preserved.marks, *kept]
         before, after = self._neighbour(at, -1), self._neighbour(at, 1)
         if not kept and before is not None and before.is_table and (after is None or after.is_table):
             kept = [element("p")]
@@ -126,7 +126,7 @@ class Body:
 
     def remember(self, headings: Sequence[Place]) -> None:
         """Keep the ids of headings that are about to change; there may be thousands."""
-        self._frames.put_inside_each([(self.story.blocks[one.begin].paragraph, one.id) for one in headings])
+        self._bookmarks.put_inside_each([(self.story.blocks[one.begin].paragraph, one.id) for one in headings])
         for heading in headings:
             self.story.touch(heading.begin)
 
@@ -143,7 +143,7 @@ class Body:
             return f"{node_id!r} is a comment: give the id of the node that it stands below in the outline"
         return f"the document has no node {node_id!r}; its outline names those it has"
 
-    def _clear(self, page: Place) -> tuple[int, Remains]:
+    def _clear(self, page: Place) -> tuple[int, PreservedMarks]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""
         check_fields([block.element for block in self.story.blocks[page.begin : page.end]])
         self._settled(page.begin)
@@ -151,21 +151,21 @@ class Body:
         unmarked = list(self.structure.unmarked(self.structure.owner_of(page)))
         if len(unmarked) > 1:
             # Pages that have their ids by their turn would get another, or become one.
-            self._frames.put_around([other for other in unmarked if other is not page and not self.is_blank(other)])
+            self._bookmarks.put_around([other for other in unmarked if other is not page and not self.is_blank(other)])
             page = self.place(page.id)
-        begin, end = self._frames.remove(page)
-        remains = remains_of([block.element for block in self.story.blocks[begin:end]])
+        begin, end = self._bookmarks.remove(page)
+        preserved = marks_to_preserve([block.element for block in self.story.blocks[begin:end]])
         self.story.remove(begin, end)
-        return begin, remains
+        return begin, preserved
 
     def _settled(self, at: int) -> int:
         """Return where to insert so that the page before stays as it is, also when Word put its end further on."""
         page = self.structure.at(at - 1)
-        return at + self._frames.release(page) if page is not None and page.end == at else at
+        return at + self._bookmarks.release(page) if page is not None and page.end == at else at
 
     def _insert_marked(self, at: int, elements: Sequence[Element], node_id: str, last: list[Element]) -> None:
         structure = self.structure
-        marked = self._frames.around(elements, node_id)
+        marked = self._bookmarks.around(elements, node_id)
         self.story.insert(at, [*marked, *last])
         if not last and structure.take_in(node_id, at, len(marked), (marked[0], marked[-1])):
             self._version = self.story.version
@@ -213,13 +213,13 @@ class Body:
         places = range(at - 1, -1, -1) if step < 0 else range(at, self.story.end)
         return next((i for i in places if self.story.blocks[i].is_content), None)
 
-    def _settle_nearby(self, at: int, remains: Remains, kept: list[Element]) -> None:
+    def _settle_nearby(self, at: int, preserved: PreservedMarks, kept: list[Element]) -> None:
         for step in (-1, 1):
             found = self._neighbour_at(at, step)
             if found is not None and self.story.blocks[found].element.tag == P:
-                remains.settle_in(self.story.blocks[found].element, at_end=step < 0)
+                preserved.settle_in(self.story.blocks[found].element, at_end=step < 0)
                 self.story.touch(found)
                 return
         if not kept:
             kept.append(element("p"))
-        remains.settle_in(kept[0], at_end=True)
+        preserved.settle_in(kept[0], at_end=True)

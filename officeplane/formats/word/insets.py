@@ -1,7 +1,7 @@
 """Insets: what stands in a text without being text, such as pictures, fields, breaks and notes.
 
 Ends of Word's sections are among them, but outlive the text around them, as comments
-do (`remains`): to lose that text is not to lose them. Links and formatting belong to
+do (`preserved_marks`): to lose that text is not to lose them. Links and formatting belong to
 the text and go with it.
 """
 

@@ -1,4 +1,4 @@
-"""Frames: the bookmarks that tell where nodes are, put around them, found wherever Word moved them, taken away."""
+"""The bookmarks that tell where nodes are: put around them, found wherever Word moved them, taken away."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -14,7 +14,7 @@ from officeplane.formats.xml import Element
 _HIGHEST: Final[Callable[[Block], int]] = attrgetter("highest")
 
 
-class Frames:
+class NodeBookmarks:
     """The bookmarks of the nodes of one story; `highest` is the highest number in the others."""
 
     def __init__(self, story: Story, highest: int) -> None:

@@ -1,4 +1,4 @@
-"""Paper: how much room a line of text has."""
+"""Page width: how much room a line of text has."""
 
 from typing import Final
 

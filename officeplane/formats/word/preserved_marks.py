@@ -1,4 +1,4 @@
-"""Remains: what has to stay when the text around it goes.
+"""Preserved marks: what has to stay when the text around it goes.
 
 Bookmarks that others refer to, the ends of stretches that reach further, comments
 of other people, and the ends of Word's sections with their paper and their headers.
@@ -30,7 +30,7 @@ _FIELD_TYPE: Final = w("fldCharType")
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
+class PreservedMarks:
     """What stays of a stretch: marks, references of comments, and sections' ends."""
 
     marks: list[Element]
@@ -52,7 +52,7 @@ class Remains:
         paragraph[at:at] = kept
 
 
-def remains_of(elements: Sequence[Element]) -> Remains:
+def marks_to_preserve(elements: Sequence[Element]) -> PreservedMarks:
     """Return what stays of elements that are about to go; their own nodes' bookmarks do not."""
     marks: list[Element] = []
     references: list[Element] = []
@@ -69,7 +69,7 @@ def remains_of(elements: Sequence[Element]) -> Remains:
                     breaks.append(deepcopy(found))
             elif found not in ours:
                 marks.append(_mark(found))
-    return Remains(marks, references, breaks)
+    return PreservedMarks(marks, references, breaks)
 
 
 def check_fields(elements: Sequence[Element]) -> None:

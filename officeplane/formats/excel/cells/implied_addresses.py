@@ -1,4 +1,4 @@
-"""Naming: rows and cells may leave out where they are, until something moves in between."""
+"""Implied addresses: rows and cells may leave out where they are, until something moves in between."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Following: every place of a workbook that holds a formula, so that formulas follow what they name."""
+"""Rewriting: every place of a workbook that holds a formula, so that formulas follow what they name."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
-"""Marks: what edits leave in a workbook so that later ones know what was there.
+"""Deleted numbers: the highest number of a sheet that is gone, noted in the workbook so that none gets it again.
 
-They stand in the workbook's list of extensions, where Excel looks past what it does not know.
+It stands in the workbook's list of extensions, where Excel looks past what it does not know.
 """
 
 from typing import Final

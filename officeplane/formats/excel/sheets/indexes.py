@@ -1,4 +1,4 @@
-"""Places of sheets: what in `workbook.xml` counts them, and moves when one comes or goes."""
+"""Indexes of sheets: what in `workbook.xml` counts them, and moves when one comes or goes."""
 
 from typing import Final
 
