@@ -22,8 +22,8 @@ from officeplane.domain.priority import BOOST_PER_MINUTE
 from officeplane.store.connection import Executor, Row
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
-# In the order in which one may put in parts of another.
-_SHARED: Final = ("events", "ranks", "valves")
+SHARED: Final = ("events", "ranks", "valves", "statistics", "claims")
+"""The nouns of which parts may be put in everywhere, in the order in which one puts in parts of another."""
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 # What may hold a colon that is no value's is matched first, and left as it is. A value follows
 # neither a colon, as a type does, nor what it could be the end of a slice of.
@@ -89,7 +89,7 @@ def load(noun: str) -> dict[str, Query]:
 @cache
 def _everywhere() -> dict[str, str]:
     known = _BOUND
-    for noun in _SHARED:
+    for noun in SHARED:
         _, parts = _parsed(noun, known)
         known = known | parts
     return known

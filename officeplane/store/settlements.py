@@ -6,14 +6,14 @@ from typing import Final, NamedTuple, TypedDict, TypeVar
 
 import asyncpg
 
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId
+from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.store import documents
-from officeplane.store.claims import Claimant, LaneRaceError, claimed_task, lane_values
+from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError, claimed_task, lane_values
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -74,7 +74,7 @@ async def settle_and_claim(
     executor: Executor,
     verdicts: Sequence[Verdict],
     who: Claimant,
-    wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    wanted: Sequence[LaneClaim],
     *,
     counted_by: str,
 ) -> tuple[list[Settled], list[ClaimedTask]]:
@@ -89,7 +89,7 @@ async def settle_and_claim(
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
-    return [_settled(row) for row in rows], [claimed_task(row[5:]) for row in rows if row[5] is not None]
+    return [_settled(row) for row in rows], [claimed_task(row) for row in rows if row["id"] is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ async def settle_edits(
     verdicts: Sequence[Verdict],
     revisions: Mapping[TaskId, NewRevision],
     who: Claimant,
-    wanted: Sequence[tuple[DocumentId, ClaimId, HoldId]],
+    wanted: Sequence[LaneClaim],
     riders: Sequence[Rider] = (),
     *,
     counted_by: str,
@@ -155,8 +155,12 @@ async def settle_edits(
         raise LaneRaceError from error
     return SettledEdits(
         [_settled(row) for row in rows],
-        [Follower(claimed_task(row[5:-4]), *row[-4:-1]) for row in rows if row[5] is not None],
-        {TaskId(str(row[0])): row[-1] for row in rows if row[-1]},
+        [
+            Follower(claimed_task(row), row["created_by"], row["base_revision"], row["on_conflict"])
+            for row in rows
+            if row["id"] is not None
+        ],
+        {TaskId(str(row["settled_id"])): row["riders_waited"] for row in rows if row["riders_waited"]},
     )
 
 
@@ -197,7 +201,8 @@ async def standing(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]
     rows = await _SQL["standing"].fetch(
         executor, task_ids=[task_id for task_id, _ in claims], claim_ids=[claim_id for _, claim_id in claims]
     )
-    return {TaskId(str(row["id"])): Standing(_settled(row), row["open"]) for row in rows}
+    found = (Standing(_settled(row), row["open"]) for row in rows)
+    return {one.settled.task_id: one for one in found}
 
 
 async def lapsed(executor: Executor, heartbeat_seconds: float) -> list[LapsedClaim]:
@@ -280,32 +285,21 @@ def _rider_values(riders: Sequence[Rider]) -> _RiderValues:
 
 
 def _settled(row: Row) -> Settled:
-    task_id, state, tier, lane_waits, has_dependents, *_ = row
-    return Settled(TaskId(str(task_id)), STATES[state], TIERS[tier], lane_waits, has_dependents)
+    return Settled(
+        TaskId(str(row["settled_id"])),
+        STATES[row["settled_state"]],
+        TIERS[row["settled_tier"]],
+        row["lane_waits"],
+        row["is_awaited"],
+    )
 
 
 def _lapsed(row: Row) -> LapsedClaim:
-    task = ClaimedTask(
-        id=TaskId(str(row["id"])),
-        claim_id=ClaimId(str(row["claim_id"])),
-        hold_id=None if row["hold_id"] is None else HoldId(str(row["hold_id"])),
-        task_type=row["task_type"],
-        document_id=row["document_id"],
-        payload_json="",
-        attempt=row["attempt"],
-        attempts_charged=row["attempts_charged"],
-        crashes=row["crashes"],
-        suspect=row["suspect"],
-        max_retries=row["max_retries"],
-        timeout_seconds=row["timeout_seconds"],
-        retry_json=row["retry_policy"],
-        checkpoint_json=None,
-        parent_id=None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
-        root_id=TaskId(str((*row["ancestors"], row["id"])[0])),
-        created_at=row["created_at"],
-        waited_seconds=0.0,
-        has_dependents=row["has_dependents"],
-    )
     return LapsedClaim(
-        task, WorkerId(row["worker_id"]), row["handler_seen"], not row["alive"], row["held"], row["suspects"]
+        claimed_task(row),
+        WorkerId(row["worker_id"]),
+        row["handler_seen"],
+        not row["alive"],
+        row["held"],
+        row["suspects"],
     )

@@ -95,6 +95,7 @@ CLAIMANT: Final = {
     "lease_seconds": "30",
     "task_types": "ARRAY['noop']",
     "may_take_suspect": "true",
+    "admitted": IDS,
 }
 LANES: Final = {"lane_document_ids": DOCUMENTS, "lane_claim_ids": IDS, "lane_hold_ids": IDS}
 REVISIONS: Final = {
@@ -121,8 +122,8 @@ RIDERS: Final = {
 }
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
-    hot("claims", "claim_hinted", "pkey", task_ids=IDS, claim_ids=IDS, **CLAIMANT, admitted=IDS),
-    hot("claims", "claim_lanes", "pkey", "lane", "occupant", **LANES, **CLAIMANT, admitted=IDS),
+    hot("claims", "claim_hinted", "pkey", task_ids=IDS, claim_ids=IDS, **CLAIMANT),
+    hot("claims", "claim_lanes", "pkey", "lane", "occupant", **LANES, **CLAIMANT),
     hot("claims", "upcoming", "lane", document_id="'document-1'", limit="32"),
     hot("claims", "occupied", "occupant", document_ids=DOCUMENTS),
     hot("claims", "lane_heads", "lane", document_ids=DOCUMENTS),
@@ -133,8 +134,9 @@ HOT: Final = [
         limit="32",
         after_lane="''",
         lanes="1000",
-        task_types="'{noop}'",
+        task_types="ARRAY['noop']",
         may_take_suspect="true",
+        admitted="'{}'",
     ),
     hot("claims", "renew", "pkey", task_ids=IDS, claim_ids=IDS, lease_seconds="30"),
     hot("claims", "cancelled", "pkey", task_ids=IDS, claim_ids=IDS),

@@ -12,10 +12,11 @@ import pytest
 
 from officeplane.domain.lifecycle import STATE_SETS
 from officeplane.store.connection import Connection
-from officeplane.store.queries import MisfitError, Query, load, nouns
+from officeplane.store.queries import SHARED, MisfitError, Query, load, nouns
 
 QUERIES = [(noun, name) for noun in nouns() for name in load(noun)]
 STORE = Path(str(files("officeplane.store")))
+PART = re.compile(r"^-- part: (\w+)$", re.MULTILINE)
 SENTENCE = re.compile(r"^-- name: (\w+)\n((?:-- .*\n)*)", re.MULTILINE)
 
 
@@ -25,7 +26,18 @@ def _text(noun: str) -> str:
 
 @pytest.mark.parametrize(("noun", "name"), QUERIES)
 async def test_a_query_fits_the_schema(connection: Connection, noun: str, name: str) -> None:
-    await connection.prepare(load(noun)[name].text)
+    prepared = await connection.prepare(load(noun)[name].text)
+
+    columns = [column.name for column in prepared.get_attributes()]
+    assert len(set(columns)) == len(columns), "of two columns of one name nobody reads the first"
+
+
+def test_a_part_has_a_name_of_its_own() -> None:
+    shared = [name for noun in SHARED for name in re.findall(PART, _text(noun))]
+
+    assert len(set(shared)) == len(shared)
+    for noun in set(nouns()) - set(SHARED):
+        assert not set(shared) & set(re.findall(PART, _text(noun)))
 
 
 @pytest.mark.parametrize("noun", nouns())

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
@@ -88,11 +89,10 @@ class WorkerDesk:
         with in_hand(found):
             polled = await ledger_claims.poll(
                 self._ledger,
+                replace(self._who, may_take_suspect=self._suspect is None),
                 limit=up_to,
                 after_lane=self._next_lane,
                 lanes=LANES_PER_POLL,
-                task_types=self._who.task_types,
-                may_take_suspect=self._suspect is None,
             )
             self._next_lane, self._limits = polled.next_lane, polled.limits
             task_ids = polled.task_ids

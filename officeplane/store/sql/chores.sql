@@ -28,8 +28,7 @@ WITH cutoff AS MATERIALIZED (
      WHERE h.run_at <= moment.now AND h.task_type = ANY(:task_types::text[])
        AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
        AND h.rung_at < (:cutoffs::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
-       AND NOT EXISTS (SELECT FROM tasks o
-                        WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
+       AND NOT EXISTS ({occupant_of} h.document_id)
      ORDER BY h.rank LIMIT :limit::integer
 ), quiet AS (
     SELECT t.id FROM tasks t, moment, cutoff
@@ -65,7 +64,7 @@ SELECT h.document_id, h.id AS head
          WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
          ORDER BY document_id, rank, seq) h
  WHERE h.run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
-   AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = h.document_id AND o.runnable AND o.state IN {active})
+   AND NOT EXISTS ({occupant_of} h.document_id)
  LIMIT :limit::integer
 
 -- name: promote
@@ -78,9 +77,10 @@ WITH due AS MATERIALIZED (
            rung_tier = tier_of(rank - {boost_now})
       FROM due WHERE tasks.id = due.id AND tasks.state = 'PENDING' AND tasks.blockers = 0
     RETURNING tasks.id, tasks.document_id, tasks.runnable, tasks.rung_tier
+), happened AS (
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM promoted
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM promoted HAVING count(*) > 0
+    {told}
 )
 SELECT id, runnable, rung_tier FROM promoted
 

@@ -3,24 +3,37 @@
 -- condition of the updated table, a planner that has learnt that almost nothing
 -- is RUNNING walks a partial index of dead entries for every id.
 
+-- part: attempt_facts
+-- What is told of a task that was claimed, but for what it takes to do it.
+id, claim_id, hold_id, task_type, document_id, attempt, attempts_charged, crashes, suspect, max_retries, timeout_seconds,
+retry_policy, parent_id, ancestors, created_at, has_dependents
+
 -- part: attempt
 -- What a worker is given of a task that it has claimed.
-id, claim_id, hold_id, task_type, document_id, payload, attempt, attempts_charged, crashes, suspect, max_retries,
-timeout_seconds, retry_policy, checkpoint, parent_id, ancestors, created_at,
-date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, has_dependents
+{attempt_facts}, payload, checkpoint, date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds
 
--- part: one_suspect
--- Of a task that could be claimed (`able`): it is no suspect, or the one that may be taken.
--- Suspects that could not be claimed are not in question: one of them would keep the others.
-(NOT suspect OR (:may_take_suspect::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect)))
+-- part: weighed
+-- What `fits` looks at, of a task that was looked up.
+state, runnable, run_at, task_type, suspect
 
--- part: take
--- The common end of both claims: takes what fits, lets its batches begin, tells of it.
+-- part: fits
+-- Of a task: this claimant may have it now. Whatever a claim asks of a task stands here, and
+-- only here; what it looks at is `weighed`, what it compares with is told by `Claimant.values`.
+-- Of suspects only one may be taken, which is for those who take several to see to.
+state IN {claimable} AND runnable AND run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[])
+AND (NOT suspect OR :may_take_suspect::boolean) AND (NOT {held} OR id = ANY(:admitted::uuid[]))
+
+-- part: taken
+-- The end of all that claims: takes of the `wanted`, which were locked, what fits, and lets its
+-- batches begin. Suspects that do not fit are not in question: one of them would keep the others.
+able AS (
+    SELECT tid, claim_id, hold_id, suspect FROM wanted WHERE {fits}
 ), claimed AS (
-    UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
+    UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = able.claim_id, hold_id = able.hold_id,
            worker_id = :worker_id::text, lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
-      FROM fit WHERE tasks.ctid = fit.tid
+      FROM able
+     WHERE tasks.ctid = able.tid AND (NOT able.suspect OR able.tid = (SELECT min(tid) FROM able WHERE suspect))
     RETURNING tasks.*
 ), begun AS (
     UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
@@ -28,35 +41,30 @@ date_part('epoch', started_at - greatest(queued_at, run_at)) AS waited_seconds, 
            LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = a.id FOR NO KEY UPDATE SKIP LOCKED) p
      WHERE tasks.ctid = p.tid AND p.state IN {not_begun}
     RETURNING tasks.id, tasks.document_id
-), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.running', array_agg(id), array_agg(document_id)
-      FROM (SELECT id, document_id FROM begun UNION ALL SELECT id, document_id FROM claimed) c HAVING count(*) > 0
 )
 
 -- name: claim_hinted
 -- Tells where hints lead, and whether any type has limits; claims the tasks among them that have no document.
 -- No row: the task was pruned, or the hint was never an id of ours. No claim in a row:
 -- the task has a document, is taken, final, not due, held, of a type this worker does
--- not know, or a suspect that would not be alone. Of those whose type has
--- limits, only the admitted can be had.
+-- not know, or a suspect that would not be alone. Of those whose type has limits, only
+-- the admitted can be had.
 WITH hinted AS MATERIALIZED (
     SELECT c.id AS hint, c.claim_id AS claim, t.document_id AS lane, t.rung_tier AS tier
       FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id),
            LATERAL (SELECT document_id, rung_tier FROM tasks WHERE tasks.id = c.id) t
 ), wanted AS MATERIALIZED (
-    SELECT hinted.claim AS claim_id, t.*
+    SELECT hinted.claim AS claim_id, NULL::uuid AS hold_id, t.*
       FROM hinted,
-           LATERAL (SELECT ctid AS tid, id, state, run_at, runnable, task_type, suspect
+           LATERAL (SELECT ctid AS tid, id, {weighed}
                       FROM tasks WHERE tasks.id = hinted.hint FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE hinted.lane IS NULL
-), able AS (
-    SELECT tid, claim_id, NULL::uuid AS hold_id, suspect FROM wanted
-     WHERE state IN {claimable} AND runnable AND run_at <= clock_timestamp()
-       AND task_type = ANY(:task_types::text[]) AND (NOT {held} OR id = ANY(:admitted::uuid[]))
-), fit AS (
-    SELECT tid, claim_id, hold_id FROM able WHERE {one_suspect}
-{take}
+), {taken}, happened AS (
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
+    UNION ALL SELECT 1, 'task.running', id, document_id FROM claimed
+), told AS (
+    {told}
+)
 SELECT hint, lane, tier, EXISTS (SELECT FROM valves WHERE limited) AS limits, {attempt}
   FROM hinted LEFT JOIN claimed ON claimed.id = hinted.hint
 
@@ -75,18 +83,15 @@ WITH wanted AS MATERIALIZED (
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable}
                        AND (NOT yields OR run_at <= clock_timestamp() AND (NOT {held} OR id = ANY(:admitted::uuid[])))
                      ORDER BY rank, seq LIMIT 1) head,
-           LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
+           LATERAL (SELECT ctid AS tid, id, {weighed}
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
-     WHERE NOT EXISTS ({pause_of} w.document_id OFFSET 0)
-       AND NOT EXISTS (SELECT FROM tasks o
-                        WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active} OFFSET 0)
-), able AS (
-    SELECT tid, claim_id, hold_id, suspect FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[])
-       AND (NOT {held} OR id = ANY(:admitted::uuid[]))
-), fit AS (
-    SELECT tid, claim_id, hold_id FROM able WHERE {one_suspect}
-{take}
+     WHERE NOT EXISTS ({pause_of} w.document_id OFFSET 0) AND NOT EXISTS ({occupant_of} w.document_id OFFSET 0)
+), {taken}, happened AS (
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
+    UNION ALL SELECT 1, 'task.running', id, document_id FROM claimed
+), told AS (
+    {told}
+)
 SELECT {attempt} FROM claimed
 
 -- name: upcoming
@@ -119,6 +124,9 @@ SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
                  ORDER BY rank, seq LIMIT 1) head
  WHERE run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} lane OFFSET 0) AND NOT {held}
 
+-- part: polled
+id, document_id, rank, seq, yields, {weighed}
+
 -- name: poll
 -- Hints straight from the ledger: the most urgent of every tier, the heads of the
 -- lanes after a given document, so that one deep lane cannot hide the others, and
@@ -126,38 +134,33 @@ SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
 -- for the rest: lanes whose head is not due, held or of an unknown type, suspects while
 -- it has one. Always a row, for `last_lane`; no id: nothing can be claimed.
 WITH RECURSIVE lanes AS (
-    (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect, 1 AS n FROM tasks
+    (SELECT {polled}, 1 AS n FROM tasks
       WHERE document_id > :after_lane::text AND runnable AND state IN {claimable} AND {may_head}
       ORDER BY document_id, rank, seq LIMIT 1)
     UNION ALL
     SELECT next.*, lanes.n + 1 FROM lanes,
-           LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
+           LATERAL (SELECT {polled} FROM tasks
                      WHERE document_id > lanes.document_id AND runnable AND state IN {claimable} AND {may_head}
                      ORDER BY document_id, rank, seq LIMIT 1) next
      WHERE lanes.n < :lanes::integer
 ), urgent AS (
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
-           LATERAL (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
+           LATERAL (SELECT {polled} FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
                        AND (document_id IS NOT NULL OR NOT {held})
                      ORDER BY rank, seq LIMIT :lanes::integer) t
 ), free AS (
-    SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM tasks
-     WHERE document_id IS NULL AND runnable AND state IN {claimable} AND run_at <= clock_timestamp()
-       AND task_type = ANY(:task_types::text[]) AND NOT {held} AND (NOT suspect OR :may_take_suspect::boolean)
-     ORDER BY rung_at LIMIT :lanes::integer
+    SELECT {polled} FROM tasks WHERE document_id IS NULL AND {fits} ORDER BY rung_at LIMIT :lanes::integer
 ), heads AS (
     SELECT DISTINCT ON (coalesce(document_id, id::text)) *
-      FROM (SELECT id, document_id, rank, seq, run_at, yields, task_type, suspect FROM lanes
-            UNION ALL SELECT * FROM urgent UNION ALL SELECT * FROM free) c
+      FROM (SELECT {polled} FROM lanes UNION ALL SELECT * FROM urgent UNION ALL SELECT * FROM free) c
      WHERE {may_head}
      ORDER BY coalesce(document_id, id::text), rank, seq
 ), fit AS (
     SELECT id, rank, seq FROM heads
-     WHERE run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[]) AND NOT {held} AND (NOT suspect OR :may_take_suspect::boolean)
+     WHERE {fits}
        AND (document_id IS NULL OR NOT EXISTS ({pause_of} heads.document_id OFFSET 0)
-            AND NOT EXISTS (SELECT FROM tasks o
-                            WHERE o.document_id = heads.document_id AND o.runnable AND o.state IN {active}))
+            AND NOT EXISTS ({occupant_of} heads.document_id))
      ORDER BY rank, seq LIMIT :limit::integer
 )
 SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limits

@@ -130,13 +130,14 @@ WITH RECURSIVE awaited AS (
     INSERT INTO deliveries (destination, body)
     SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'dead_lettered')
       FROM letters WHERE :alerts::boolean
+), counts AS (
+    SELECT task_type, 'dead_lettered' AS outcome, kind AS reason FROM letters
 ), counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT :counted_by::text, task_type, 'dead_lettered', kind, count(*) FROM letters GROUP BY 2, 4 ORDER BY 2, 4
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+    {counted}
+), happened AS (
+    SELECT 1 AS turn, 'task.dead_lettered' AS kind, task_id AS id, document_id FROM letters
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.dead_lettered', array_agg(task_id), array_agg(document_id) FROM letters HAVING count(*) > 0
+    {told}
 )
 SELECT id, is_younger FROM answered
 

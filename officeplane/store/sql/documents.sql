@@ -62,9 +62,10 @@ WITH given AS MATERIALIZED (
     UPDATE documents d SET head = given.base + 1, updated_at = clock_timestamp(),
            title = nullif(coalesce(given.title, d.title), '')
       FROM given WHERE d.id = given.document_id
+), happened AS (
+    SELECT 1 AS turn, 'document.revised' AS kind, task_id AS id, document_id FROM given
 )
-INSERT INTO events (kind, task_ids, document_ids)
-SELECT 'document.revised', array_agg(task_id), array_agg(document_id) FROM given
+{told}
 
 -- name: keep_pieces
 -- Keeps stretches of files. No row: all of them were there.

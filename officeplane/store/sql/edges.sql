@@ -91,9 +91,10 @@ WITH freed AS (
            rung_tier = tier_of(rank - {boost_now})
       FROM freed WHERE tasks.id = freed.id AND tasks.state = 'PENDING' AND tasks.unmet >= freed.met
     RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier, freed.is_younger
+), happened AS (
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM released WHERE state = 'QUEUED'
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM released WHERE state = 'QUEUED' HAVING count(*) > 0
+    {told}
 )
 SELECT id, document_id, state, runnable, blockers, rung_tier, is_younger FROM released
 
@@ -154,8 +155,9 @@ WITH released AS (
            rung_tier = tier_of(rank - {boost_now})
      WHERE id = ANY(:task_ids::uuid[]) AND {met}
     RETURNING id, document_id, state, runnable, blockers, rung_tier
+), happened AS (
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM released WHERE state = 'QUEUED'
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM released WHERE state = 'QUEUED' HAVING count(*) > 0
+    {told}
 )
 SELECT id, document_id, state, runnable, blockers, rung_tier FROM released

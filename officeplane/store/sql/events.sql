@@ -5,6 +5,11 @@
 -- waited for that. Events are told in the order of these numbers.
 age(xmin) < 0 AS is_younger
 
+-- part: told
+-- Tells what has `happened`: an event for each kind, in their turn, with all that it is about.
+INSERT INTO events (kind, task_ids, document_ids)
+    SELECT kind, array_agg(id), array_agg(document_id) FROM happened GROUP BY turn, kind ORDER BY turn
+
 -- name: after
 -- Events after a position that no running transaction can still precede. No row: nothing new.
 SELECT e.xid::text AS xid, e.id, e.at, e.kind, e.task_ids, e.document_ids, e.dag_id

@@ -35,8 +35,9 @@ WITH moment AS MATERIALIZED (
       FROM moment, placed p WHERE tasks.id = p.id AND tasks.state = p.was AND tasks.state IN {waiting}
     RETURNING tasks.id, tasks.document_id, p.is_to_ring, p.tier, p.tier_before,
               CASE WHEN p.state = p.was THEN 'task.updated' ELSE 'task.' || lower(p.state) END AS kind
+), happened AS (
+    SELECT 1 AS turn, kind, id, document_id FROM changed
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT kind, array_agg(id), array_agg(document_id) FROM changed GROUP BY kind
+    {told}
 )
 SELECT id, tier, tier_before FROM changed WHERE is_to_ring

@@ -6,17 +6,22 @@
 tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
     SELECT FROM tasks n WHERE n.document_id = tasks.document_id AND n.runnable AND n.state IN {claimable})) AS lane_waits
 
--- part: counted
--- Counts what has ended, and lets successes begin the count of a type's failures in a row
+-- part: settled
+-- How a settlement left a task, and whether more waits in its lane.
+settled.id AS settled_id, settled.state AS settled_state, settled.rung_tier AS settled_tier, settled.lane_waits,
+settled.has_dependents AS is_awaited
+
+-- part: accounted
+-- Counts what has `ended`, and lets successes begin the count of a type's failures in a row
 -- anew. Nearly always there is no such row.
-counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT ended.counted_by, task_type, lower(state), reason, count(*) FROM ended GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+counts AS (
+    SELECT task_type, lower(state) AS outcome, reason FROM ended
+), counted AS (
+    {counted}
 ), forgiven AS (
     UPDATE valves SET failures = 0
-     WHERE failures > 0 AND breaker = 'closed'
-       AND task_type IN (SELECT ended.task_type FROM ended WHERE ended.state = 'COMPLETED')
+     WHERE failures > 0 AND breaker = 'closed' AND task_type IN (SELECT task_type FROM ended WHERE state = 'COMPLETED')
+)
 
 -- name: settle
 -- Ends attempts whose claim still stands, records failures, events and counters.
@@ -56,7 +61,7 @@ WITH held AS MATERIALIZED (
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
               tasks.poison_pill, tasks.has_dependents,
               {lane_waits},
-              coalesce(held.error ->> 'kind', '') AS reason, :counted_by::text AS counted_by
+              coalesce(held.error ->> 'kind', '') AS reason
 ), failures AS (
     INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds)
     SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.fingerprint,
@@ -85,14 +90,13 @@ WITH held AS MATERIALIZED (
       FROM letters JOIN held ON held.id = letters.task_id WHERE held.alerts
 ), ended AS (
     SELECT * FROM settled
-), {counted}
+), {accounted}, happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
+    UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id FROM letters
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
-    UNION ALL
-    SELECT 'task.dead_lettered', array_agg(task_id), array_agg(document_id) FROM letters HAVING count(*) > 0
+    {told}
 )
-SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
+SELECT {settled} FROM settled
 
 -- part: outcomes
 -- How attempts ended that did not fail.
@@ -123,84 +127,58 @@ held AS MATERIALIZED (
        AND NOT held.has_dependents
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
               {lane_waits},
-              '' AS reason, :counted_by::text AS counted_by
-
--- part: alone
--- Nothing ends but what was running.
-ended AS (
-    SELECT * FROM settled
-), {counted}
+              '' AS reason
+)
 
 -- name: settle_well
--- Does what `settle` does for attempts that did not fail and that nobody waits for.
+-- Does what `settle` does for attempts that did not fail and that nobody waits for. Without
+-- lanes `settle_and_claim` does the same, and takes a fifth longer, for one and for many.
 -- No row: as there, or somebody waits for it by now.
-WITH o AS (SELECT * FROM {outcomes}), {ended_well}
-), {alone}
+WITH o AS (SELECT * FROM {outcomes}), {ended_well}, ended AS (
+    SELECT * FROM settled
+), {accounted}, happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM settled GROUP BY state
+    {told}
 )
-SELECT id, state, rung_tier, lane_waits, has_dependents FROM settled
+SELECT {settled} FROM settled
 
 -- part: followed
 -- Claims the next heads of lanes whose task has ended for good. A head is looked up once
 -- its lane's task has been ended, by reading from that update: the unique index of
 -- occupants is asked in this order.
-), wanted AS MATERIALIZED (
+wanted AS MATERIALIZED (
     SELECT w.claim_id, w.hold_id, t.*
       FROM settled
-      JOIN unnest(:lane_document_ids::text[], :lane_claim_ids::uuid[], :lane_hold_ids::uuid[]) AS w(document_id, claim_id, hold_id)
+      JOIN unnest(:lane_document_ids::text[], :lane_claim_ids::uuid[], :lane_hold_ids::uuid[])
+               AS w(document_id, claim_id, hold_id)
         ON w.document_id = settled.document_id,
            LATERAL (SELECT id FROM tasks
                      WHERE tasks.document_id = w.document_id AND runnable AND state IN {claimable} AND {may_head}
                        AND id NOT IN (SELECT id FROM ended)
                      ORDER BY rank, seq LIMIT 1) head,
-           LATERAL (SELECT ctid AS tid, id, state, run_at, task_type, suspect
+           LATERAL (SELECT ctid AS tid, id, {weighed}
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE settled.state IN {final} AND NOT EXISTS ({pause_of} w.document_id OFFSET 0)
-       AND NOT EXISTS (SELECT FROM tasks o
-                        WHERE o.document_id = w.document_id AND o.runnable AND o.state IN {active}
-                          AND o.id <> settled.id OFFSET 0)
-), able AS (
-    SELECT tid, claim_id, hold_id, suspect FROM wanted
-     WHERE state IN {claimable} AND run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[]) AND NOT {held}
-), fit AS (
-    SELECT tid, claim_id, hold_id FROM able
-     WHERE NOT suspect OR (:may_take_suspect::boolean AND tid = (SELECT min(tid) FROM able WHERE suspect))
-), claimed AS (
-    UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = fit.claim_id, hold_id = fit.hold_id,
-           worker_id = :worker_id::text, lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8),
-           handler_seen = false, started_at = clock_timestamp(), progress = NULL
-      FROM fit WHERE tasks.ctid = fit.tid
-    RETURNING tasks.*
-), begun AS (
-    UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
-      FROM (SELECT DISTINCT unnest(ancestors) AS id FROM claimed) a,
-           LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = a.id FOR NO KEY UPDATE SKIP LOCKED) p
-     WHERE tasks.ctid = p.tid AND p.state IN {not_begun}
-    RETURNING tasks.id, tasks.document_id
+       AND NOT EXISTS ({occupant_of} w.document_id AND o.id <> settled.id OFFSET 0)
+), {taken}
 
 -- name: settle_and_claim
 -- Does what `settle_well` does and claims the next heads of these lanes, for one commit instead
 -- of two. No row: as there. No claim in a row: nothing can follow, or it takes a statement
 -- of its own: what this one makes claimable it cannot see, so a lane whose task did not end
 -- for good is left to `claim_lanes`.
-WITH o AS (SELECT * FROM {outcomes}), {ended_well}
-), {alone}
-{followed}
+WITH o AS (SELECT * FROM {outcomes}), {ended_well}, ended AS (
+    SELECT * FROM settled
+), {accounted}, {followed}, happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
+    UNION ALL SELECT 2, 'task.running', id, document_id FROM begun
+    UNION ALL SELECT 2, 'task.running', id, document_id FROM claimed
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT kind, array_agg(id), array_agg(document_id)
-      FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
-            UNION ALL SELECT 3, 'task.running', id, document_id FROM begun
-            UNION ALL SELECT 3, 'task.running', id, document_id FROM claimed) e
-     GROUP BY n, kind ORDER BY n
+    {told}
 )
-SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim_id, c.hold_id, c.task_type,
-       c.document_id, c.payload, c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds,
-       c.retry_policy, c.checkpoint, c.parent_id, c.ancestors, c.created_at,
-       date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds, c.has_dependents
-  FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id
+SELECT {settled}, next.*
+  FROM settled LEFT JOIN (SELECT {attempt} FROM claimed) next ON next.document_id = settled.document_id
 
 -- name: settle_edits
 -- Does what `settle_and_claim` does for attempts of which some made a revision: that is added,
@@ -221,8 +199,7 @@ WITH revised AS MATERIALIZED (
     SELECT o.id, o.claim_id, CASE WHEN r.fits IS FALSE THEN 'QUEUED' ELSE o.wanted END AS wanted, o.result
       FROM {outcomes}
       LEFT JOIN revised r ON r.task_id = o.id
-), {ended_well}
-), riders AS (
+), {ended_well}, riders AS (
     SELECT r.*, settled.document_id
       FROM settled
       JOIN unnest(:rider_leader_ids::uuid[], :rider_places::integer[], :rider_task_ids::uuid[],
@@ -250,10 +227,9 @@ WITH revised AS MATERIALIZED (
       FROM in_turn WHERE tasks.ctid = in_turn.tid AND in_turn.rides
     RETURNING tasks.*, in_turn.leader_id, in_turn.place
 ), ended AS (
-    SELECT id, state, document_id, task_type, reason, counted_by FROM settled
-    UNION ALL SELECT id, state, document_id, task_type, '', :counted_by::text FROM ridden
-), {counted}
-), added AS (
+    SELECT id, state, document_id, task_type, reason FROM settled
+    UNION ALL SELECT id, state, document_id, task_type, '' FROM ridden
+), {accounted}, added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
     SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe,
            r.title
@@ -272,32 +248,29 @@ WITH revised AS MATERIALIZED (
       FROM unnest(:piece_document_ids::text[], :piece_keys::bytea[], :pieces::bytea[]) AS p(document_id, key, bytes)
      WHERE p.document_id IN (SELECT document_id FROM added)
     ON CONFLICT DO NOTHING
-{followed}
+), {followed}, happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
+    UNION ALL SELECT 2, 'task.running', id, document_id FROM ridden
+    UNION ALL SELECT 3, 'task.completed', id, document_id FROM ridden
+    UNION ALL SELECT 4, 'document.revised', task_id, document_id FROM added
+    UNION ALL SELECT 5, 'task.running', id, document_id FROM begun
+    UNION ALL SELECT 5, 'task.running', id, document_id FROM claimed
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT kind, array_agg(id), array_agg(document_id)
-      FROM (SELECT 1 AS n, 'task.' || lower(state) AS kind, id, document_id FROM settled
-            UNION ALL SELECT 2, 'task.running', id, document_id FROM ridden
-            UNION ALL SELECT 3, 'task.completed', id, document_id FROM ridden
-            UNION ALL SELECT 4, 'document.revised', task_id, document_id FROM added
-            UNION ALL SELECT 5, 'task.running', id, document_id FROM begun
-            UNION ALL SELECT 5, 'task.running', id, document_id FROM claimed) e
-     GROUP BY n, kind ORDER BY n
+    {told}
 )
-SELECT s.id, s.state, s.rung_tier, s.lane_waits, s.has_dependents, c.id, c.claim_id, c.hold_id, c.task_type,
-       c.document_id, c.payload, c.attempt, c.attempts_charged, c.crashes, c.suspect, c.max_retries, c.timeout_seconds,
-       c.retry_policy, c.checkpoint, c.parent_id, c.ancestors, c.created_at,
-       date_part('epoch', c.started_at - greatest(c.queued_at, c.run_at)) AS waited_seconds, c.has_dependents,
-       c.created_by, e.base_revision, e.on_conflict,
+SELECT {settled}, next.*, e.base_revision, e.on_conflict,
        ARRAY(SELECT date_part('epoch', r.started_at - greatest(r.queued_at, r.run_at))
-               FROM ridden r WHERE r.leader_id = s.id ORDER BY r.place) AS riders_waited
-  FROM settled s LEFT JOIN claimed c ON c.document_id = s.document_id LEFT JOIN edit_conditions e ON e.task_id = c.id
+               FROM ridden r WHERE r.leader_id = settled.id ORDER BY r.place) AS riders_waited
+  FROM settled
+  LEFT JOIN (SELECT {attempt}, created_by FROM claimed) next ON next.document_id = settled.document_id
+  LEFT JOIN edit_conditions e ON e.task_id = next.id
 
 -- name: count_fenced
 -- Counts attempts that were lost before they could be settled. No row: never.
-INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-SELECT :counted_by::text, task_type, 'fenced', '', count(*) FROM unnest(:task_types::text[]) AS task_type GROUP BY 2 ORDER BY 2
-ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+WITH counts AS (
+    SELECT task_type, 'fenced' AS outcome, '' AS reason FROM unnest(:task_types::text[]) AS task_type
+)
+{counted}
 
 -- name: rate_limits
 -- How many rate limits in a row tasks have met with their last failures. No row: none.
@@ -312,17 +285,17 @@ SELECT f.task_id, count(*) AS n
 -- How claims stand after a settlement that gave no row for them. No row: pruned.
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a
 -- claim that stands in an ended attempt was settled by its owner.
-SELECT t.id, t.state, t.rung_tier, true AS lane_waits, t.has_dependents, t.state IN {settleable} AS open
-  FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id), tasks t
- WHERE t.id = c.id AND t.claim_id = c.claim_id
+SELECT {settled}, settled.state IN {settleable} AS open
+  FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id),
+       (SELECT *, true AS lane_waits FROM tasks) settled
+ WHERE settled.id = c.id AND settled.claim_id = c.claim_id
 
 -- name: lapsed
 -- Attempts whose lease ran out, with what else their worker had in hand. While
 -- another lease of the same worker still runs, its death is not certain and one
 -- heartbeat more is waited. No row: nobody is late.
-SELECT t.id, t.claim_id, t.hold_id, t.worker_id, t.task_type, t.document_id, t.attempt, t.attempts_charged, t.crashes,
-       t.suspect, t.max_retries, t.timeout_seconds, t.retry_policy, t.parent_id, t.ancestors, t.handler_seen,
-       t.created_at, t.has_dependents, w.alive, w.held, w.suspects
+SELECT {attempt_facts}, '' AS payload, NULL AS checkpoint, 0::float8 AS waited_seconds, t.worker_id, handler_seen,
+       w.alive, w.held, w.suspects
   FROM (SELECT worker_id, count(*) AS held, count(*) FILTER (WHERE suspect) AS suspects,
                bool_or(lease_until > clock_timestamp()) AS alive, min(lease_until) AS first
           FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w
@@ -344,18 +317,20 @@ WITH held AS (
                    OR coalesce(tasks.deadline < coalesce(awaited.deadline, 'infinity'), false)
       FROM held, (SELECT priority, deadline FROM tasks WHERE id = :spawned_id::uuid) awaited
      WHERE tasks.id = held.id AND NOT held.stops
-    RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents
+    RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents,
+              true AS lane_waits
 ), waits AS (
     INSERT INTO task_edges (task_id, depends_on) SELECT id, :spawned_id::uuid FROM held ON CONFLICT DO NOTHING
+), happened AS (
+    SELECT 1 AS turn, 'task.pending' AS kind, id, document_id FROM suspended
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.pending', array_agg(id), array_agg(document_id) FROM suspended HAVING count(*) > 0
+    {told}
+), counts AS (
+    SELECT task_type, 'pending' AS outcome, '' AS reason FROM suspended
 ), counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT :counted_by::text, task_type, 'pending', '', 1 FROM suspended
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+    {counted}
 )
-SELECT id, state, rung_tier, true AS lane_waits, has_dependents FROM suspended
+SELECT {settled} FROM suspended settled
 
 -- name: ask_to_stop
 -- Asks an attempt to stop because what it waits for was cancelled. No row: always.

@@ -1,5 +1,11 @@
 -- Statistics: counts for people and for scrapers.
 
+-- part: counted
+-- Adds up what `counts` says of attempts that have ended: of which type, how and why.
+INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
+    SELECT :counted_by::text, task_type, outcome, reason, count(*) FROM counts GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+
 -- name: counts
 -- How many tasks are in each state, by tier. No row: there is no task.
 SELECT state, tier_of(priority) AS tier, count(*) AS count FROM tasks GROUP BY 1, 2

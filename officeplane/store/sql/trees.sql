@@ -49,9 +49,10 @@ WITH begun AS (
     UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
      WHERE id = ANY(:parent_ids::uuid[]) AND state IN {not_begun}
     RETURNING id, document_id
+), happened AS (
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.running', array_agg(id), array_agg(document_id) FROM begun HAVING count(*) > 0
+    {told}
 )
 SELECT id FROM begun
 
@@ -72,9 +73,10 @@ WITH turn AS (
            rung_tier = tier_of(rank - {boost_now})
       FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > unmet
     RETURNING tasks.id, document_id, state, runnable, blockers, rung_tier
+), happened AS (
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM started WHERE state = 'QUEUED'
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.queued', array_agg(id), array_agg(document_id) FROM started WHERE state = 'QUEUED' HAVING count(*) > 0
+    {told}
 )
 SELECT id, document_id, state, runnable, blockers, rung_tier FROM started
 
@@ -106,13 +108,14 @@ WITH RECURSIVE ending AS (
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.has_dependents
 ), all_of_them AS (
     SELECT * FROM ended UNION ALL SELECT * FROM dropped
+), happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM all_of_them
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM all_of_them GROUP BY state
+    {told}
+), counts AS (
+    SELECT task_type, lower(state) AS outcome, '' AS reason FROM all_of_them
 ), counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT :counted_by::text, task_type, lower(state), '', count(*) FROM all_of_them GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+    {counted}
 )
 SELECT id, state, has_dependents FROM all_of_them
 
@@ -134,13 +137,14 @@ WITH ended AS (
            LATERAL (SELECT id FROM tasks WHERE parent_id = p.id AND state IN {waiting} OFFSET 0) waiting
      WHERE c.id = waiting.id
     RETURNING c.id, c.state, c.document_id, c.task_type, c.has_dependents
+), happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM ended
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM ended GROUP BY state
+    {told}
+), counts AS (
+    SELECT task_type, lower(state) AS outcome, '' AS reason FROM ended
 ), counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT :counted_by::text, task_type, lower(state), '', count(*) FROM ended GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+    {counted}
 )
 SELECT id, state, has_dependents FROM ended
 
@@ -164,13 +168,14 @@ WITH asked AS (
      WHERE tasks.id = ANY(:ending::uuid[]) AND tasks.id = found.id
        AND (state IN {waiting} OR state IN {active} AND NOT runnable)
     RETURNING tasks.id, document_id, task_type, state, has_dependents, is_younger
+), happened AS (
+    SELECT 1 AS turn, 'task.cancelled' AS kind, id, document_id FROM ended
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.cancelled', array_agg(id), array_agg(document_id) FROM ended HAVING count(*) > 0
+    {told}
+), counts AS (
+    SELECT task_type, 'cancelled' AS outcome, '' AS reason FROM ended
 ), counted AS (
-    INSERT INTO task_counters AS c (counted_by, task_type, outcome, reason, count)
-    SELECT :counted_by::text, task_type, 'cancelled', '', count(*) FROM ended GROUP BY 2 ORDER BY 2
-    ON CONFLICT (counted_by, task_type, outcome, reason) DO UPDATE SET count = c.count + excluded.count
+    {counted}
 )
 SELECT id, document_id, state, has_dependents, is_younger FROM ended
 
@@ -193,8 +198,9 @@ WITH wanted AS (
            rung_tier = tier_of(rank - {boost_now})
       FROM wanted w WHERE tasks.id = w.id AND tasks.state IN {reopenable}
     RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.rung_tier
+), happened AS (
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM reopened
 ), told AS (
-    INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id), array_agg(document_id) FROM reopened GROUP BY state
+    {told}
 )
 SELECT id, document_id, state, runnable, rung_tier FROM reopened

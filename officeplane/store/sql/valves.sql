@@ -20,6 +20,10 @@
 -- all of them would be read by every statement that claims.
 SELECT FROM paused_documents p WHERE p.document_id =
 
+-- part: occupant_of
+-- Of a document, whose name is to follow in the same way: a task of it is in hand.
+SELECT FROM tasks o WHERE o.runnable AND o.state IN {active} AND o.document_id =
+
 -- name: set_paused
 -- Says whether a type is paused. Always one row.
 INSERT INTO valves (task_type, paused) VALUES (:task_type::text, :paused::boolean)
@@ -73,7 +77,7 @@ SELECT {valve} FROM valves ORDER BY task_type
 t.task_type = v.task_type AND t.runnable AND t.state IN {claimable} AND t.run_at <= clock_timestamp()
 AND (t.document_id IS NULL
      OR NOT EXISTS ({pause_of} t.document_id OFFSET 0)
-        AND NOT EXISTS (SELECT FROM tasks o WHERE o.document_id = t.document_id AND o.runnable AND o.state IN {active})
+        AND NOT EXISTS ({occupant_of} t.document_id)
         AND NOT EXISTS (SELECT FROM tasks
                          WHERE tasks.document_id = t.document_id AND runnable AND state IN {claimable}
                            AND (rank, seq) < (t.rank, t.seq) AND {may_head}))
