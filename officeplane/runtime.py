@@ -53,6 +53,7 @@ from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.settlement import Settlements
 from officeplane.services.submit.spawning import Spawning
 from officeplane.services.submit.submission import Submission
+from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store.claims import Claimant
 from officeplane.store.connection import Ledger, open_ledger
 
@@ -72,6 +73,7 @@ class Runtime:
     ledger: Ledger
     doorbell: Doorbell
     catalogue: Catalogue
+    task_types: TaskTypes
     sandbox: Sandbox
     submission: Submission
     reading: Reading
@@ -138,7 +140,8 @@ async def open_runtime(
         stack.push_async_callback(sandbox.close)
         reading = Reading(ledger)
         letters = Letters(API, alerts=bool(settings.alert_url))
-        submission = Submission(ledger, doorbell, catalogue, letters)
+        task_types = TaskTypes(ledger, catalogue)
+        submission = Submission(ledger, doorbell, task_types, letters)
         waiting = Waiting(ledger, doorbell, reading, settings.poll_seconds)
         reopening = Reopening(ledger, doorbell, letters)
         cancellation = Cancellation(ledger, doorbell, letters)
@@ -147,6 +150,7 @@ async def open_runtime(
             ledger=ledger,
             doorbell=doorbell,
             catalogue=catalogue,
+            task_types=task_types,
             sandbox=sandbox,
             submission=submission,
             reading=reading,
@@ -155,10 +159,10 @@ async def open_runtime(
             reopening=reopening,
             selection=Selection(ledger, cancellation, reopening),
             dags=Dags(ledger, doorbell, submission, letters),
-            review=Review(ledger, doorbell, reopening, catalogue, letters),
+            review=Review(ledger, doorbell, reopening, task_types, letters),
             patching=Patching(ledger, doorbell),
             explanation=Explaining(ledger, reading, settings.lease_seconds),
-            regulation=Regulation(ledger, doorbell, catalogue, settings.breaker_half_open_after),
+            regulation=Regulation(ledger, doorbell, task_types, settings.breaker_half_open_after),
             feed=Feed(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),

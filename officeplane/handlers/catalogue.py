@@ -23,16 +23,28 @@ class DuplicateTaskTypeError(Exception):
 
 
 class Catalogue:
-    """The task types of this process."""
+    """The task types of this process, and what it has learnt of those that the ledger declares."""
 
     def __init__(self, types: Iterable[TaskType]) -> None:
-        self._types: dict[str, TaskType] = {}
+        own: dict[str, TaskType] = {}
         for task_type in types:
-            known = self._types.setdefault(task_type.name, task_type)
+            known = own.setdefault(task_type.name, task_type)
             if known is not task_type:
                 places = f"in {known.origin} and in {task_type.origin}"
                 message = f"Task type {task_type.name!r} is declared twice: {places}."
                 raise DuplicateTaskTypeError(message)
+        self._own: Final[Mapping[str, TaskType]] = own
+        self._types: Mapping[str, TaskType] = own
+        self.handled: Final = frozenset(own)
+        """The names of the types that are found in the code: of these the ledger has nothing to say."""
+        self.declared = frozenset[str]()
+        """The names of the types that were learnt: no worker does their tasks."""
+
+    def learn(self, declared: Iterable[TaskType]) -> None:
+        """Know these besides, in place of what was learnt before; what has a handler here stays that handler's."""
+        # Put in place whole: requests are taken in beside the loop as well.
+        self._types = {**{task_type.name: task_type for task_type in declared}, **self._own}
+        self.declared = frozenset(self._types.keys() - self.handled)
 
     @property
     def types(self) -> Mapping[str, TaskType]:
@@ -44,7 +56,7 @@ class Catalogue:
         """The names of the task types that a worker with this catalogue may claim."""
         return sorted(
             name
-            for name, known in self._types.items()
+            for name, known in self._own.items()
             # Of batches only the atomic ones are ever offered.
             if known.run is not None or known.edits_document or name == BATCH_TYPE
         )
@@ -52,7 +64,7 @@ class Catalogue:
     @property
     def own_seconds(self) -> dict[str, float]:
         """How long attempts may take by their types, of those that have a breaker."""
-        return {name: known.own_seconds for name, known in self._types.items() if known.has_breaker}
+        return {name: known.own_seconds for name, known in self._own.items() if known.has_breaker}
 
     def has_breaker(self, name: str) -> bool:
         """Tell whether failures hold this type back; of one that is not known here, nobody can say that they do not."""

@@ -8,8 +8,12 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from officeplane.domain.declared_type import DeclaredType
 from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind, describe
+from officeplane.domain.fit import misfits
+from officeplane.domain.json_schema import JsonSchema
+from officeplane.domain.misfit import Found
 from officeplane.domain.rate_limit import bounded, rate_limit_of
 from officeplane.domain.request import DEFAULT_TIMEOUT_SECONDS
 from officeplane.domain.retry import RetryPolicy
@@ -28,6 +32,12 @@ class NoPayload(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class AnyPayload(BaseModel):
+    """The payload of a task type that no handler here does."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
 @dataclass(frozen=True, slots=True)
 class TaskType:
     """What is known of a task type: its name, its payload, and how to run it."""
@@ -44,6 +54,21 @@ class TaskType:
     edits_document: bool = False
     """Whether it ends with a new revision, for which the document must exist."""
 
+    schema: JsonSchema | None = None
+    """What payloads must look like of a type that the ledger declares, in place of a model."""
+
+    @property
+    def payload_schema(self) -> dict[str, Any]:
+        """The JSON Schema of its payload."""
+        return self.payload.model_json_schema() if self.schema is None else dict(self.schema.told)
+
+    def misfits(self, payload_json: str) -> list[Found]:
+        """Return why a payload does not fit; raise `TooMuchIsWrongError` when that is more than anybody would read."""
+        if self.schema is not None:
+            return self.schema.misfits(payload_json)
+        # In Python an edit's fields have Python's names; in a payload they have the API's.
+        return misfits(self.payload, payload_json, by_name=False if self.edits_document else None)
+
     @property
     def own_seconds(self) -> float:
         """How long an attempt may take if its task does not say otherwise."""
@@ -58,6 +83,21 @@ class TaskType:
     def origin(self) -> str:
         """The module that a child process imports to find the function."""
         return "" if self.run is None else self.run.__module__
+
+
+def declared_type(declared: DeclaredType) -> TaskType:
+    """Return a type that the ledger declares; raise `NoSchemaError` when its schema is not understood."""
+    return TaskType(
+        name=declared.name,
+        title=declared.title,
+        payload=AnyPayload,
+        run=None,
+        is_async=False,
+        timeout_seconds=declared.defaults.timeout_seconds,
+        max_retries=declared.defaults.max_retries,
+        retry=declared.defaults.retry,
+        schema=JsonSchema({} if declared.payload_schema is None else declared.payload_schema),
+    )
 
 
 def handler(

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from officeplane.api.problems import STATUSES
 from officeplane.config import Settings
 from officeplane.domain import errors
+from officeplane.domain.declared_type import DeclaredType
 from officeplane.edits.catalogue import all_edits
 from officeplane.store.migrate import migrate
 from tests.api.plane import Api, client_of, code_of, plane_in, running
@@ -175,6 +176,24 @@ async def test_task_types_are_listed_with_the_schemas_of_their_payloads(api: Api
     assert types["sleep"]["formats"] == []
     assert types["replace_text"]["formats"] == ["docx", "xlsx", "pptx"]
     assert types["edit_page"]["payloadSchema"]["required"] == ["pageId", "content"]
+
+
+async def test_a_type_that_the_ledger_declares_is_listed_and_submitted_like_any_other(api: Api) -> None:
+    schema = {"type": "object", "properties": {"topic": {"type": "string", "title": "Topic"}}, "required": ["topic"]}
+    declared = DeclaredType(name="research", title="Look something up", payload_schema=schema)
+    runtime = plane_in(api.app).runtime
+    assert runtime is not None
+    await runtime.task_types.declare(declared)
+
+    types = {found["name"]: found for found in (await api.get("/api/task-types")).json()}
+    refused = await api.post("/api/tasks", {"taskType": "research"})
+    accepted = await api.post("/api/tasks", {"taskType": "research", "payload": {"topic": "owls"}})
+
+    assert types["research"]["title"] == "Look something up"
+    assert types["research"]["payloadSchema"]["required"] == ["topic"]
+    assert refused.status_code == 422
+    assert [wrong["field"] for wrong in refused.json()["errors"]] == ["payload.topic"]
+    assert accepted.status_code == 201
 
 
 def test_every_refusal_of_the_domain_has_a_status() -> None:

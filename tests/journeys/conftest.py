@@ -93,7 +93,7 @@ async def _emptied(plane: Installation) -> None:
         await connection.execute(
             "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
             "documents, revisions, pieces, uploads, edit_conditions, dead_letters, dead_letter_decisions, deliveries, "
-            "valves, paused_documents, observations, task_edges, dags, spawns"
+            "valves, paused_documents, observations, task_edges, dags, spawns, task_types"
         )
     finally:
         await connection.close()

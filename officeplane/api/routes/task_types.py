@@ -25,13 +25,15 @@ class TaskTypeView(View):
 @router.get("", operation_id="listTaskTypes", summary="List task types", responses=refusals())
 async def list_task_types(request: Request) -> list[TaskTypeView]:
     """Return every task type, the built-in ones too, with the JSON Schema of its payload."""
-    types = runtime_of(request).catalogue.types
+    runtime = runtime_of(request)
+    await runtime.task_types.look()
+    types = runtime.catalogue.types
     return [
         TaskTypeView(
             name=found.name,
             title=found.title,
             formats=found.formats,
-            payload_schema=untitled(found.payload.model_json_schema()),
+            payload_schema=untitled(found.payload_schema),
         )
         for _, found in sorted(types.items())
     ]

@@ -15,13 +15,13 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP
-from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.operate.reopening import Reopening
 from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import RolledUp
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import abandon, lock_around
 from officeplane.services.submit.intake import other_payload
+from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store import dead_letters, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.dead_letters import LetterFilter
@@ -56,13 +56,13 @@ class Review:
         ledger: Ledger,
         doorbell: Doorbell,
         reopening: Reopening,
-        catalogue: Catalogue,
+        types: TaskTypes,
         letters: Letters,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._reopening = reopening
-        self._catalogue = catalogue
+        self._types = types
         self._letters = letters
 
     async def page(self, wanted: LetterFilter, before: int | None, limit: int) -> list[Reviewed]:
@@ -140,8 +140,9 @@ class Review:
         found = await tasks.fetch(self._ledger, [task_id])
         if task_id not in found:
             raise DeadLetterNotFoundError(task_id)
+        await self._types.know([found[task_id].task_type])
         # It may be large, and is checked beside the loop.
-        return await asyncio.to_thread(other_payload, found[task_id], payload, self._catalogue)
+        return await asyncio.to_thread(other_payload, found[task_id], payload, self._types.catalogue)
 
 
 async def _lost_for_good(connection: Connection, root_id: TaskId, task_id: TaskId) -> list[TaskId]:

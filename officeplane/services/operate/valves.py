@@ -11,7 +11,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DocumentNotFoundError, NoBreakerError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.valve import Limits, Valve
-from officeplane.handlers.catalogue import Catalogue
+from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store import claims, valves
 from officeplane.store.connection import Ledger
 
@@ -21,12 +21,11 @@ RINGS_AT_ONCE: Final = 1_000
 class Regulation:
     """What people hold back, and let go on."""
 
-    def __init__(
-        self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue, half_open_after_seconds: float
-    ) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, half_open_after_seconds: float) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self._catalogue = catalogue
+        self._types = types
+        self._catalogue = types.catalogue
         self._half_open_after_seconds = half_open_after_seconds
 
     async def pause_type(self, task_type: str) -> None:
@@ -102,6 +101,7 @@ class Regulation:
 
     async def _known(self, task_type: str) -> None:
         """Raise for a type that nobody knows; one that was known once may still have a valve to be opened."""
+        await self._types.know([task_type])
         if task_type not in self._catalogue.types and await valves.fetch(self._ledger, task_type) is None:
             self._catalogue.find(task_type)
 

@@ -100,7 +100,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = N
     rows = tuple(_lifting(rows))
     request_hash = b"" if key is None else _hash(request)
     edits = ((), ())
-    if any(catalogue.types[row.task_type].edits_document for row in rows):
+    if any(catalogue.find(row.task_type).edits_document for row in rows):
         edits = _edits(request, rows, catalogue)
     if request.dedupe is not None:
         rows = (rows[0]._replace(content_hash=_content_hash(request, rows, edits[1])), *rows[1:])
@@ -125,7 +125,7 @@ def _edits(
     edited: list[EditedDocument] = []
     conditions: list[Condition] = []
     for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
-        task_type = catalogue.types[row.task_type]
+        task_type = catalogue.find(row.task_type)
         if asked.base_revision is not None:
             conditions.append(Condition(row.id, asked.base_revision, asked.on_conflict or "reject"))
         if not task_type.edits_document:

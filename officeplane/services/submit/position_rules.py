@@ -15,7 +15,7 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.fit import TooMuchIsWrongError, misfits
+from officeplane.domain.fit import TooMuchIsWrongError
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.misfit import Found, dotted, field_errors, meant, message_of
 from officeplane.domain.nearness import with_meant_names
@@ -173,10 +173,8 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
         raise InvalidPayloadError(message, [FieldError("payload", message)])
     # Few payloads hold a reference, and the text tells.
     places = _checked_references(request, place) if REF_TEXT in payload_json else frozenset[Path]()
-    # In Python an edit's fields have Python's names; in a payload they have the API's.
-    by_name = False if task_type.edits_document else None
     try:
-        found = misfits(task_type.payload, payload_json, by_name=by_name)
+        found = task_type.misfits(payload_json)
     except TooMuchIsWrongError as error:
         wrong = [FieldError("payload", f"{str(error).capitalize()}.")]
     else:

@@ -25,6 +25,7 @@ from officeplane.handlers.spawning import Spawned
 from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.submit.intake import Intake, take_in
 from officeplane.services.submit.submission import Submission, Submitted
+from officeplane.services.submit.task_types import names_in
 from officeplane.store import dags, edges, spawns
 from officeplane.store.connection import Connection, Executor, Ledger
 from officeplane.store.spawns import Spawner
@@ -68,6 +69,7 @@ class Spawning:
         known = _known(spawner, request_hash)
         if known is not None:
             return known
+        await self._submission.types.know(names_in([request]))
         intake = take_in(_inheriting(request, spawner), self._submission.catalogue)
         await self._submission.check_documents([intake])
         intake = _spawned(intake, task.id, key, spawner)

@@ -30,10 +30,10 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import NewTask, Task
 from officeplane.failpoints import reach
 from officeplane.grouping import Group
-from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, take_in
+from officeplane.services.submit.task_types import TaskTypes, names_in
 from officeplane.store import documents, edges, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
 from officeplane.store.tasks import Inserted, UsedKey
@@ -63,10 +63,11 @@ class Submitted(NamedTuple):
 class Submission:
     """The way in."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, catalogue: Catalogue, letters: Letters) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, letters: Letters) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self.catalogue = catalogue
+        self.types = types
+        self.catalogue = types.catalogue
         self._letters = letters
         self.group: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
         # What others depend on may be locked for a while, which concerns nobody else.
@@ -77,6 +78,7 @@ class Submission:
 
         What is large is taken in beside the loop.
         """
+        await self.types.know(names_in([request]))
         if is_large:
             intake = await asyncio.to_thread(take_in, request, self.catalogue)
         else:
@@ -94,6 +96,7 @@ class Submission:
         """
         take = _take_beside if is_large else _take
         many = requests if isinstance(requests, Sized) else list(requests)
+        await self.types.know(names_in(many))
         try:
             if len(many) > PART:
                 with suppress(_TogetherError):
@@ -108,6 +111,7 @@ class Submission:
 
     async def submit_within(self, executor: Executor, request: TaskRequest) -> Submitted:
         """Store one task in a transaction of the caller's; whoever commits may ring."""
+        await self.types.know(names_in([request]))
         try:
             intake = take_in(request, self.catalogue)
             await self.check_documents([intake])
@@ -155,6 +159,9 @@ class Submission:
         hints: dict[str, tuple[TaskId, Tier]] = {}
         for task in tasks:
             if task.state is not TaskState.QUEUED or (task.is_batch and not task.is_atomic):
+                continue
+            if task.task_type in self.catalogue.declared:
+                # No worker does it: it would be popped in vain.
                 continue
             tier = tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority)
             # Any hint leads to its lane's head: the others would be popped in vain, before those of other documents.
