@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -98,7 +98,7 @@ class Children:
         self._starting: list[asyncio.Task[_Child]] = []
 
     async def run(
-        self, task: ClaimedTask, payload_json: str, reports: Reports, reader: Reader, spawns: Spawns
+        self, task: ClaimedTask, payload_json: str, reports: Reports, reader: Callable[[], Reader], spawns: Spawns
     ) -> Outcome | EditsWanted:
         """Run a task in a child; when cancelled, the child is killed first."""
         child = await self._ready()
@@ -185,7 +185,7 @@ class Children:
 
     @staticmethod
     async def _converse(
-        child: _Child, task: ClaimedTask, reports: Reports, reader: Reader, spawns: Spawns
+        child: _Child, task: ClaimedTask, reports: Reports, reader: Callable[[], Reader], spawns: Spawns
     ) -> Outcome | EditsWanted:
         while True:
             match await child.hear():
@@ -198,7 +198,7 @@ class Children:
                 case {"waits": str(spawned_id)}:
                     return Waiting(TaskId(spawned_id))
                 case {"read": str(what)}:
-                    await child.send(*await _read(reader, what))
+                    await child.send(*await _read(reader(), what))
                 case {"spawn": str(request_json), "key": str(key), "wait": bool() as wait}:
                     await child.send(await _spawned(spawns, task, request_json, key, wait=wait))
                 case {"progress": [int() | float() as fraction, None | str() as message]}:

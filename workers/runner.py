@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache, partial
 
 import structlog
 from pydantic import BaseModel, ValidationError
@@ -16,11 +18,11 @@ from officeplane.domain.reference import MissingResultError, PayloadTooLargeErro
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.handlers.catalogue import Catalogue
-from officeplane.handlers.context import Context, Reports
+from officeplane.handlers.context import Context, Reader, Reports
 from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.handlers.spawning import suspension_in
 from officeplane.services.claims.leases import Keeping
-from officeplane.services.edits.editing import DocumentReader, Editing
+from officeplane.services.edits.editing import Editing
 from officeplane.services.submit.spawning import Spawning
 from workers.children import Children
 from workers.results import EditsWanted, outcome_of
@@ -61,13 +63,14 @@ class Runner:
             payload_json = await self._keeping.resolve_payload(task)
             if task_type.edits_document:
                 return await self._editing.run(task, payload_json)
-            reader = self._editing.reader(task)
+            # Whoever neither reads nor edits the document has nothing to do with it.
+            reader = cache(partial(self._editing.reader, task))
             if not task_type.is_async:
                 ended = await self._children.run(task, payload_json, self._reports, reader, self._spawning)
             else:
                 payload = read(task_type.payload, payload_json)
                 ended = await self._run_here(task, task_type, payload, reader)
-            return await self._editing.apply(reader, ended.edits) if isinstance(ended, EditsWanted) else ended
+            return await self._editing.apply(reader(), ended.edits) if isinstance(ended, EditsWanted) else ended
         except MissingResultError as error:
             return Failed(Failure(FailureKind.PERMANENT, f"a reference leads nowhere: {error}"))
         except PayloadTooLargeError as error:
@@ -78,7 +81,7 @@ class Runner:
             return HandedBack()
 
     async def _run_here(
-        self, task: ClaimedTask, task_type: TaskType, payload: BaseModel, reader: DocumentReader
+        self, task: ClaimedTask, task_type: TaskType, payload: BaseModel, reader: Callable[[], Reader]
     ) -> Outcome | EditsWanted:
         checkpoint: object = None if task.checkpoint_json is None else json.loads(task.checkpoint_json)
         context = Context(task, checkpoint, self._reports, reader, self._spawning)

@@ -5,7 +5,7 @@ An `async def` handler gets a `Context`, whose methods are awaited. A plain
 names, called directly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Literal, Protocol, Unpack, overload
 
@@ -103,8 +103,14 @@ class Context(_Readable):
     """One attempt, as an `async def` handler sees it."""
 
     def __init__(
-        self, claimed: ClaimedTask, saved_checkpoint: object, reports: Reports, reader: Reader, spawns: Spawns
+        self,
+        claimed: ClaimedTask,
+        saved_checkpoint: object,
+        reports: Reports,
+        reader: Callable[[], Reader],
+        spawns: Spawns,
     ) -> None:
+        """Make the context of an attempt; its reader is opened when somebody reads."""
         super().__init__(claimed, saved_checkpoint)
         self._claimed = claimed
         self._reports = reports
@@ -113,15 +119,15 @@ class Context(_Readable):
 
     async def text(self) -> str:
         """Return what the document says, as of the revision that the task's edits will follow."""
-        return await self._reader.text()
+        return await self._reader().text()
 
     async def outline(self) -> list[Node]:
         """Return the tree of the document's nodes, whose ids edits may name."""
-        return await self._reader.outline()
+        return await self._reader().outline()
 
     async def content(self) -> bytes:
         """Return the document's file."""
-        return await self._reader.content()
+        return await self._reader().content()
 
     async def progress(self, fraction: float, message: str | None = None) -> None:
         """Report how far the attempt is, from 0 to 1."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class Host:
 
     async def run_claimed(self, task: ClaimedTask) -> Outcome:
         """Run an attempt to its end."""
-        reader = self.bench.worker.editing.reader(task)
+        reader = cache(partial(self.bench.worker.editing.reader, task))
         outcome = await self.children.run(task, task.payload_json, self.reports, reader, self.bench.worker.spawning)
         assert not isinstance(outcome, EditsWanted)
         return outcome
@@ -297,7 +298,7 @@ async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Wor
     ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
 
     async def work() -> Outcome:
-        reader = bench.worker.editing.reader(task)
+        reader = cache(partial(bench.worker.editing.reader, task))
         reports = LedgerReports(bench.worker.keeping)
         outcome = await lame.run(task, "{}", reports, reader, bench.worker.spawning)
         assert not isinstance(outcome, EditsWanted)

@@ -25,7 +25,7 @@ from officeplane.store import settlements
 from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError
 from officeplane.store.connection import Executor
 from officeplane.store.documents import Head
-from officeplane.store.settlements import Follower, Rider, Settled, SettledEdits
+from officeplane.store.settlements import Follower, Settled
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -66,29 +66,40 @@ class Continuation:
     ) -> list[Settled] | None:
         """End attempts and claim what follows in their lanes; None when another was quicker, and nothing was done."""
         wanted = lane_claims(self.lanes)
-        riders, made = self._ahead.riders(revisions, {lane.document_id: lane.room - 1 for lane in self.lanes})
         try:
             with self._companion.around(claim_id for _, claim_id, _ in wanted) as statement:
                 who = as_allowed(self._who, statement)
-                if made:
-                    done = await settlements.settle_edits(
-                        executor, verdicts, made, who, wanted, riders, counted_by=counted_by
+                if revisions:
+                    settled, statement.claimed = await self._settle_edits(
+                        executor, verdicts, revisions, who, wanted, counted_by=counted_by
                     )
-                    settled = done.settled
-                    statement.claimed = self._edited(done, riders, made)
                 else:
                     settled, statement.claimed = await settlements.settle_and_claim(
                         executor, verdicts, who, wanted, counted_by=counted_by
                     )
         except LaneRaceError:
             _log.debug("lane.raced", lanes=len(wanted))
-            self._ahead.settled(riders, (), made)
             return None
         self.claimed = statement.claimed
         return settled
 
-    def _edited(self, done: SettledEdits, riders: Sequence[Rider], made: Revisions) -> list[ClaimedTask]:
-        """Note what ended ahead of its turn, and what the documents of those that follow are at; return these."""
+    async def _settle_edits(
+        self,
+        executor: Executor,
+        verdicts: Sequence[Verdict],
+        revisions: Revisions,
+        who: Claimant,
+        wanted: Sequence[LaneClaim],
+        *,
+        counted_by: str,
+    ) -> tuple[list[Settled], list[ClaimedTask]]:
+        """Do the same for edits, with those done ahead of their turn; note what the documents are at afterwards."""
+        riders, made = self._ahead.riders(revisions, {lane.document_id: lane.room - 1 for lane in self.lanes})
+        try:
+            done = await settlements.settle_edits(executor, verdicts, made, who, wanted, riders, counted_by=counted_by)
+        except LaneRaceError:
+            self._ahead.settled(riders, (), made)
+            raise
         for rider in riders:
             waits = done.riders_waited.get(rider.leader_id, ())
             if rider.place <= len(waits):
@@ -99,7 +110,7 @@ class Continuation:
         # One that was asked to stop has ended all the same, and its revision is nowhere.
         completed = {row.task_id for row in done.settled if row.state is TaskState.COMPLETED} | ridden
         self._bases.learn(_bases(done.followers, [new for task_id, new in made.items() if task_id in completed]))
-        return [follower.task for follower in done.followers]
+        return done.settled, [follower.task for follower in done.followers]
 
 
 def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, Head]:
