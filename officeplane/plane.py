@@ -44,7 +44,7 @@ class Plane:
         """Ring for a task that was submitted in a transaction of yours, after your commit."""
         while task.is_batch:
             # A batch is rung by its first leaf.
-            children = (await self._runtime.reading.task(task.id)).children
+            children = (await self._runtime.tasks.find(task.id)).children
             if not children:
                 return
             task = await self.task(children[0].id)
@@ -52,11 +52,11 @@ class Plane:
 
     async def task(self, task_id: str) -> Task:
         """Return a task as it is now."""
-        return (await self._runtime.reading.task(_id(task_id))).task
+        return (await self._runtime.tasks.find(_id(task_id))).task
 
     async def wait(self, task_id: str, timeout: float = DEFAULT_WAIT_SECONDS) -> Task:
         """Return a task as soon as it is final, or as it is after that many seconds."""
-        return (await self._runtime.waiting.wait(_id(task_id), timeout)).task
+        return (await self._runtime.long_poll.wait(_id(task_id), timeout)).task
 
     async def cancel(self, task_id: str, reason: str | None = None) -> Task:
         """Cancel a task, at once or, while it runs, by asking it to stop."""

@@ -25,30 +25,30 @@ from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
 from officeplane.services.chores.deliveries import Deliveries
-from officeplane.services.chores.ranking import Ranking
+from officeplane.services.chores.ranks import Ranks
 from officeplane.services.chores.redelivery import Redelivery
 from officeplane.services.chores.retention import Retention
-from officeplane.services.chores.valve_timers import Tending
+from officeplane.services.chores.valve_timers import ValveTimers
 from officeplane.services.claims.desk import WorkerDesk
 from officeplane.services.claims.kernel import Claims
-from officeplane.services.claims.leases import Keeping
+from officeplane.services.claims.leases import Leases
 from officeplane.services.dags.dags import Dags
 from officeplane.services.documents.documents import Documents
 from officeplane.services.edits.edit_bases import KnownHeads
 from officeplane.services.edits.editing import Editing
-from officeplane.services.observe.events import Feed
-from officeplane.services.observe.explanation import Explaining
+from officeplane.services.observe.events import Events
+from officeplane.services.observe.explanation import Explanations
 from officeplane.services.observe.health import Checkup
-from officeplane.services.observe.long_poll import Waiting
+from officeplane.services.observe.long_poll import LongPoll
 from officeplane.services.observe.metering import Meter
 from officeplane.services.observe.statistics import Statistics
-from officeplane.services.observe.tasks import Reading
+from officeplane.services.observe.tasks import Tasks
 from officeplane.services.operate.cancellation import Cancellation
-from officeplane.services.operate.dead_letters import Review
-from officeplane.services.operate.patching import Patching
+from officeplane.services.operate.dead_letters import DeadLetters
+from officeplane.services.operate.patches import Patches
 from officeplane.services.operate.reopening import Reopening
 from officeplane.services.operate.selection import Selection
-from officeplane.services.operate.valves import Regulation
+from officeplane.services.operate.valves import Valves
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.settlement import Settlements
 from officeplane.services.submit.spawning import Spawning
@@ -76,17 +76,17 @@ class Runtime:
     task_types: TaskTypes
     sandbox: Sandbox
     submission: Submission
-    reading: Reading
-    waiting: Waiting
+    tasks: Tasks
+    long_poll: LongPoll
     cancellation: Cancellation
     reopening: Reopening
     selection: Selection
     dags: Dags
-    review: Review
-    patching: Patching
-    explanation: Explaining
-    regulation: Regulation
-    feed: Feed
+    dead_letters: DeadLetters
+    patches: Patches
+    explanations: Explanations
+    valves: Valves
+    events: Events
     health: Checkup
     statistics: Statistics
     documents: Documents
@@ -100,14 +100,14 @@ class WorkerServices:
     meter: Meter
     desk: WorkerDesk
     settlements: Settlements
-    keeping: Keeping
+    leases: Leases
     editing: Editing
     spawning: Spawning
     redelivery: Redelivery
-    ranking: Ranking
+    ranks: Ranks
     retention: Retention
     deliveries: Deliveries
-    tending: Tending
+    valve_timers: ValveTimers
 
     def counted_by(self, part: int) -> str:
         """In whose name a part of this worker counts what it settles; in the same row, one would wait for another."""
@@ -138,11 +138,11 @@ async def open_runtime(
             required=FULL if settings.sandbox == "require" else frozenset(),
         )
         stack.push_async_callback(sandbox.close)
-        reading = Reading(ledger)
+        tasks = Tasks(ledger)
         letters = Letters(API, alerts=bool(settings.alert_url))
         task_types = TaskTypes(ledger, catalogue)
         submission = Submission(ledger, doorbell, task_types, letters)
-        waiting = Waiting(ledger, doorbell, reading, settings.poll_seconds)
+        long_poll = LongPoll(ledger, doorbell, tasks, settings.poll_seconds)
         reopening = Reopening(ledger, doorbell, letters)
         cancellation = Cancellation(ledger, doorbell, letters)
         runtime = Runtime(
@@ -153,20 +153,20 @@ async def open_runtime(
             task_types=task_types,
             sandbox=sandbox,
             submission=submission,
-            reading=reading,
-            waiting=waiting,
+            tasks=tasks,
+            long_poll=long_poll,
             cancellation=cancellation,
             reopening=reopening,
             selection=Selection(ledger, cancellation, reopening),
             dags=Dags(ledger, doorbell, submission, letters),
-            review=Review(ledger, doorbell, reopening, task_types, letters),
-            patching=Patching(ledger, doorbell),
-            explanation=Explaining(ledger, reading, settings.lease_seconds),
-            regulation=Regulation(ledger, doorbell, task_types, settings.breaker_half_open_after),
-            feed=Feed(ledger),
+            dead_letters=DeadLetters(ledger, doorbell, reopening, task_types, letters),
+            patches=Patches(ledger, doorbell),
+            explanations=Explanations(ledger, tasks, settings.lease_seconds),
+            valves=Valves(ledger, doorbell, task_types, settings.breaker_half_open_after),
+            events=Events(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
-            documents=Documents(ledger, sandbox, submission, cancellation, waiting),
+            documents=Documents(ledger, sandbox, submission, cancellation, long_poll),
         )
         if not for_worker:
             # In a worker nobody submits by groups, waits for tasks or follows events; and what
@@ -175,9 +175,9 @@ async def open_runtime(
                 background(
                     runtime.submission.group.run,
                     runtime.submission.dependents.run,
-                    runtime.waiting.listen,
-                    runtime.waiting.poll,
-                    runtime.feed.read,
+                    runtime.long_poll.listen,
+                    runtime.long_poll.poll,
+                    runtime.events.read,
                 )
             )
         yield runtime
@@ -214,14 +214,14 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         meter=meter,
         desk=WorkerDesk(ledger, doorbell, Claims(ledger), who, meter, editing.riding, heads),
         settlements=settlements,
-        keeping=Keeping(ledger),
+        leases=Leases(ledger),
         editing=editing,
         spawning=Spawning(ledger, runtime.submission),
         redelivery=redelivery,
-        ranking=Ranking(ledger, doorbell),
+        ranks=Ranks(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
         deliveries=Deliveries(ledger, settings.alert_url),
-        tending=Tending(ledger, doorbell, redelivery, settings.lease_seconds),
+        valve_timers=ValveTimers(ledger, doorbell, redelivery, settings.lease_seconds),
     )
 
 

@@ -120,7 +120,7 @@ class Workbench:
 
     async def details(self, task_id: TaskId) -> TaskDetails:
         """Return a task with its failures and children, as it is now."""
-        return await self.runtime.reading.task(task_id)
+        return await self.runtime.tasks.find(task_id)
 
     async def state(self, task: Task | ClaimedTask) -> TaskState:
         """Return the state a task is in now."""
@@ -228,7 +228,7 @@ class Workbench:
         """Let this worker say that it is alive."""
         known = self.runtime.catalogue.runnable if task_types is None else list(task_types)
         beat = Heartbeat(self.worker.worker_id, "host", 7, concurrency, running, known, ["seccomp"], blocked)
-        await self.worker.keeping.beat(beat)
+        await self.worker.leases.beat(beat)
 
     async def execute(self, sql: str, *args: object) -> list[dict[str, Any]]:
         """Run SQL of the test's own, as an operator with psql would."""

@@ -23,7 +23,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claims.leases import Keeping
+from officeplane.services.claims.leases import Leases
 from officeplane.services.observe.metering import Meter
 from officeplane.services.settle.judgement import Attempt
 from officeplane.store.connection import open_ledger
@@ -160,7 +160,7 @@ class LeaseKeeper:
         renewed_at = float("-inf")
         told: Standstill | None = None
         async with open_ledger(self._terms.database_url, connections=1) as ledger:
-            keeping = Keeping(ledger)
+            leases = Leases(ledger)
             while not self._stopped.is_set():
                 now = time.monotonic()
                 held = self._in_hand()
@@ -169,18 +169,18 @@ class LeaseKeeper:
                 if now - renewed_at >= self._terms.heartbeat_seconds or (told is None) != (standstill is None):
                     blocked = None if standstill is None else standstill.blockage
                     heartbeat = replace(self._heartbeat(), blocked=blocked)
-                    await keeping.beat(heartbeat)
-                    await self._renew(keeping, [one.claim for one in held if now < one.until])
-                    await keeping.report(heartbeat.worker_id, self._meter)
+                    await leases.beat(heartbeat)
+                    await self._renew(leases, [one.claim for one in held if now < one.until])
+                    await leases.report(heartbeat.worker_id, self._meter)
                     renewed_at, told = now, standstill
                 if held:
-                    self._hear_cancelled(held, await keeping.cancelled([one.claim for one in held]), now)
+                    self._hear_cancelled(held, await leases.cancelled([one.claim for one in held]), now)
                 await self._pause(min(WATCH_SECONDS, self._terms.heartbeat_seconds))
 
-    async def _renew(self, keeping: Keeping, kept: list[Claim]) -> None:
+    async def _renew(self, leases: Leases, kept: list[Claim]) -> None:
         if not kept:
             return
-        lost = await keeping.renew(kept, self._terms.lease_seconds)
+        lost = await leases.renew(kept, self._terms.lease_seconds)
         # Settled between the copy and the statement is not lost.
         self._tell(self._news.lost, [claim for claim in kept if claim[0] in lost and claim[0] in self._held])
 

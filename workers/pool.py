@@ -66,11 +66,11 @@ class Pool:
         self._slots = Slots(settings.concurrency)
         self._attempts = Attempts()
         self._deadlines = Deadlines()
-        self._reports = LedgerReports(services.keeping)
+        self._reports = LedgerReports(services.leases)
         self._children = Children(settings.handlers, settings.handler_environment)
         self._runner = Runner(
             runtime.catalogue,
-            services.keeping,
+            services.leases,
             services.editing,
             services.spawning,
             self._reports,
@@ -159,8 +159,8 @@ class Pool:
         await self._children.close()
         await self._services.editing.riding.close()
         try:
-            await self._services.keeping.report(self._services.worker_id, self._services.meter)
-            await self._services.keeping.leave(self._services.worker_id)
+            await self._services.leases.report(self._services.worker_id, self._services.meter)
+            await self._services.leases.leave(self._services.worker_id)
         except DatabaseUnavailableError as error:
             _log.warning("worker.left_without_word", error=str(error))
 
@@ -192,7 +192,7 @@ class Pool:
                 asked = self._attempts.among([TaskId(task_id) for task_id in heard.ids])
                 claims = [(attempt.task.id, attempt.task.claim_id) for attempt in asked]
                 with suppress(DatabaseUnavailableError):
-                    confirmed = await self._services.keeping.cancelled(claims) if claims else []
+                    confirmed = await self._services.leases.cancelled(claims) if claims else []
                     self._attempts.stop(confirmed, StopReason.CANCELLED)
 
     async def _renew_locks(self) -> None:

@@ -11,7 +11,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claims.leases import Keeping
+from officeplane.services.claims.leases import Leases
 
 PROGRESS_SECONDS: Final = 0.25
 _log = structlog.stdlib.get_logger(__name__)
@@ -20,8 +20,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class LedgerReports:
     """Where the handlers of this process report to."""
 
-    def __init__(self, keeping: Keeping) -> None:
-        self._keeping = keeping
+    def __init__(self, leases: Leases) -> None:
+        self._leases = leases
         self._latest: dict[tuple[TaskId, ClaimId], str] = {}
         self._reported = asyncio.Event()
 
@@ -37,7 +37,7 @@ class LedgerReports:
 
     async def checkpoint(self, task: ClaimedTask, value: object) -> None:
         """Store a checkpoint; on return it is durable."""
-        await self._keeping.save_checkpoint(task, json.dumps(value, allow_nan=False))
+        await self._leases.save_checkpoint(task, json.dumps(value, allow_nan=False))
 
     async def flush(self) -> None:
         """Store progress a few times a second until cancelled."""
@@ -46,7 +46,7 @@ class LedgerReports:
             self._reported.clear()
             latest, self._latest = self._latest, {}
             try:
-                await self._keeping.report_progress([(*claim, report) for claim, report in latest.items()])
+                await self._leases.report_progress([(*claim, report) for claim, report in latest.items()])
             except DatabaseUnavailableError as error:
                 _log.debug("progress.not_stored", error=str(error))
             await asyncio.sleep(PROGRESS_SECONDS)

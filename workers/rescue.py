@@ -20,7 +20,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import HandedBack
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claims.leases import Keeping
+from officeplane.services.claims.leases import Leases
 from officeplane.services.settle.judgement import Attempt
 from officeplane.services.settle.settlement import Settlements
 from officeplane.store.connection import open_ledger
@@ -96,7 +96,7 @@ class Rescue:
                             await settlements.write([attempt], counted_by=self._counted_by)
                             settled.append(attempt.task)
                 if leaves:
-                    await Keeping(ledger).leave(self._worker_id)
+                    await Leases(ledger).leave(self._worker_id)
 
 
 async def say(words: Callable[[], object]) -> None:

@@ -21,7 +21,7 @@ from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reader, Reports
 from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.handlers.spawning import suspension_in
-from officeplane.services.claims.leases import Keeping
+from officeplane.services.claims.leases import Leases
 from officeplane.services.edits.editing import Editing
 from officeplane.services.submit.spawning import Spawning
 from workers.children import Children
@@ -36,14 +36,14 @@ class Runner:
     def __init__(
         self,
         catalogue: Catalogue,
-        keeping: Keeping,
+        leases: Leases,
         editing: Editing,
         spawning: Spawning,
         reports: Reports,
         children: Children,
     ) -> None:
         self._catalogue = catalogue
-        self._keeping = keeping
+        self._leases = leases
         self._editing = editing
         self._spawning = spawning
         self._reports = reports
@@ -60,7 +60,7 @@ class Runner:
         try:
             if task.task_type == BATCH_TYPE:
                 return await self._editing.run_batch(task)
-            payload_json = await self._keeping.resolve_payload(task)
+            payload_json = await self._leases.resolve_payload(task)
             if task_type.edits_document:
                 return await self._editing.run(task, payload_json)
             # Whoever neither reads nor edits the document has nothing to do with it.

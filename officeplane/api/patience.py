@@ -10,11 +10,11 @@ from officeplane.runtime import Runtime
 
 async def wait_for(plane: Plane, runtime: Runtime, task_id: TaskId, seconds: float) -> TaskDetails:
     """Return the task once it is final, the time is over, or the server is about to stop."""
-    waiting = asyncio.ensure_future(runtime.waiting.wait(task_id, seconds))
+    waiting = asyncio.ensure_future(runtime.long_poll.wait(task_id, seconds))
     stopping = asyncio.ensure_future(plane.stopping.wait())
     try:
         await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return waiting.result() if waiting.done() else await runtime.reading.task(task_id)
+        return waiting.result() if waiting.done() else await runtime.tasks.find(task_id)
     finally:
         waiting.cancel()
         stopping.cancel()

@@ -130,13 +130,13 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 @way("bring_forward", S.PENDING)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await bench.a_task(run_at=TOMORROW)
-    return task.id, lambda: bench.runtime.patching.patch(task.id, TaskPatch.model_validate({"runAt": PAST}))
+    return task.id, lambda: bench.runtime.patches.patch(task.id, TaskPatch.model_validate({"runAt": PAST}))
 
 
 @way("put_off", S.QUEUED)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await bench.a_task()
-    return task.id, lambda: bench.runtime.patching.patch(task.id, TaskPatch.model_validate({"runAt": TOMORROW}))
+    return task.id, lambda: bench.runtime.patches.patch(task.id, TaskPatch.model_validate({"runAt": TOMORROW}))
 
 
 @way("claim", S.QUEUED)
@@ -386,7 +386,7 @@ async def test_what_does_not_wait_cannot_be_changed(bench: Workbench, state: Tas
     before = await _everything(bench)
 
     with pytest.raises(IllegalStateError, match=f"is {state}; it cannot be changed"):
-        await bench.runtime.patching.patch(task.id, TaskPatch.model_validate({"priority": "HIGH"}))
+        await bench.runtime.patches.patch(task.id, TaskPatch.model_validate({"priority": "HIGH"}))
 
     assert await _everything(bench) == before
 

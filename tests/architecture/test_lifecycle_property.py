@@ -192,7 +192,7 @@ class Life:
 
     async def renew(self) -> None:
         worker, task = self.held[self._one_of(self.held)]
-        assert await worker.keeping.renew([(task.id, task.claim_id)], 30) == set()
+        assert await worker.leases.renew([(task.id, task.claim_id)], 30) == set()
 
     async def crash(self) -> None:
         worker = self._worker()
@@ -213,14 +213,14 @@ class Life:
 
     async def patch(self) -> None:
         given = self.data.draw(PATCHES, label="patch")
-        await self._asked(self.bench.runtime.patching.patch, frozenset(WAITING), TaskPatch.model_validate(given))
+        await self._asked(self.bench.runtime.patches.patch, frozenset(WAITING), TaskPatch.model_validate(given))
 
     async def decide(self) -> None:
         known = {TaskId(str(row["task_id"])): row["resolution"] for row in await self.bench.execute(LATEST_LETTERS)}
         task_id = self._one_of(known or self.tasks)
         decision = self.data.draw(st.sampled_from(Decision), label="decision")
         payload: dict[str, object] | None = {} if decision is Decision.MODIFY_AND_RETRY else None
-        resolve = self.bench.runtime.review.resolve(task_id, Ruling(decision, "alice", "Why not."), payload)
+        resolve = self.bench.runtime.dead_letters.resolve(task_id, Ruling(decision, "alice", "Why not."), payload)
         if known.get(task_id, "") is None:
             await resolve
         else:
@@ -228,7 +228,7 @@ class Life:
                 await resolve
 
     async def rank_anew(self) -> None:
-        await self.workers[0].ranking.rank_anew()
+        await self.workers[0].ranks.rank_anew()
 
     async def let_time_pass(self) -> None:
         await self.bench.execute(

@@ -62,7 +62,7 @@ async def _retry(_arena: Arena, round_: Round, who: Who) -> str:
 
 async def _put_off(_arena: Arena, round_: Round, who: Who) -> str:
     try:
-        await round_.actor(who).runtime.patching.patch(round_.target, TaskPatch.model_validate({"runAt": LATER}))
+        await round_.actor(who).runtime.patches.patch(round_.target, TaskPatch.model_validate({"runAt": LATER}))
     except IllegalStateError:
         return "refused"
     return "accepted"
@@ -70,7 +70,7 @@ async def _put_off(_arena: Arena, round_: Round, who: Who) -> str:
 
 async def _renew(_arena: Arena, round_: Round, who: Who) -> str:
     held = round_.holds[who]
-    lost = await round_.actor(who).worker.keeping.renew([(held.id, held.claim_id)], 30)
+    lost = await round_.actor(who).worker.leases.renew([(held.id, held.claim_id)], 30)
     return "a loss" if lost else "no loss"
 
 

@@ -30,7 +30,7 @@ async def an_edit(bench: Workbench, task_type: str = "add_chapter", **options: A
 
 async def carried_out(bench: Workbench, claimed: ClaimedTask) -> Outcome:
     """Run an edit as a worker does, without its settlement."""
-    payload_json = await bench.worker.keeping.resolve_payload(claimed)
+    payload_json = await bench.worker.leases.resolve_payload(claimed)
     return await bench.worker.editing.run(claimed, payload_json)
 
 

@@ -32,7 +32,7 @@ class Host:
 
     def __init__(self, bench: Workbench) -> None:
         self.bench = bench
-        self.reports = LedgerReports(bench.worker.keeping)
+        self.reports = LedgerReports(bench.worker.leases)
         self.children = Children([HANDLERS], ["ACME_TOKEN", "ACME_MANY_*", "OFFICEPLANE_*"])
 
     async def run(self, task_type: str, payload: dict[str, Any] | None = None) -> Outcome:
@@ -299,7 +299,7 @@ async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Wor
 
     async def work() -> Outcome:
         reader = cache(partial(bench.worker.editing.reader, task))
-        reports = LedgerReports(bench.worker.keeping)
+        reports = LedgerReports(bench.worker.leases)
         outcome = await lame.run(task, "{}", reports, reader, bench.worker.spawning)
         assert not isinstance(outcome, EditsWanted)
         return outcome

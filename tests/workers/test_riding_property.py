@@ -61,7 +61,7 @@ async def disturb(bench: Workbench, dice: Random, ids: list[TaskId], *, kills: b
                 await bench.runtime.cancellation.cancel(one, None)
             elif chance < 0.9:
                 patch = {"priority": dice.choice(PRIORITIES)} if dice.random() < 0.5 else {"title": f"patch {deed}"}
-                await bench.runtime.patching.patch(one, TaskPatch.model_validate(patch))
+                await bench.runtime.patches.patch(one, TaskPatch.model_validate(patch))
             elif kills and (children := born()):
                 with suppress(ProcessLookupError):
                     os.kill(dice.choice(children), signal.SIGKILL)

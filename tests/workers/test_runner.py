@@ -11,7 +11,7 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.catalogue import load_catalogue
-from officeplane.services.claims.leases import Keeping
+from officeplane.services.claims.leases import Leases
 from officeplane.store.connection import open_ledger
 from tests.fault_proxy import fault_proxy
 from tests.workbench import Workbench
@@ -21,15 +21,15 @@ from workers.reports import LedgerReports
 from workers.runner import Runner
 
 
-def a_runner(bench: Workbench, children: Children, keeping: Keeping | None = None) -> Runner:
+def a_runner(bench: Workbench, children: Children, leases: Leases | None = None) -> Runner:
     """Return a runner that knows the tests' handlers."""
-    keeping = keeping or bench.worker.keeping
+    leases = leases or bench.worker.leases
     return Runner(
         load_catalogue([HANDLERS]),
-        keeping,
+        leases,
         bench.worker.editing,
         bench.worker.spawning,
-        LedgerReports(keeping),
+        LedgerReports(leases),
         children,
     )
 
@@ -236,7 +236,7 @@ async def test_an_attempt_that_cannot_read_its_references_is_handed_back(
     async with fault_proxy(database_url) as proxy, open_ledger(proxy.url(database_url), connections=1) as ledger:
         await proxy.refuse()
 
-        outcome = await a_runner(bench, children, Keeping(ledger)).run(second)
+        outcome = await a_runner(bench, children, Leases(ledger)).run(second)
 
     assert outcome == HandedBack()
 

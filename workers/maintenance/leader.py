@@ -42,7 +42,7 @@ class Leader:
         while True:
             wanted = [chore.name for chore in self._chores if self._availability.available or not chore.needs_redis]
             try:
-                led = await self._services.keeping.lead(
+                led = await self._services.leases.lead(
                     self._services.worker_id, wanted, 1.5 * self._settings.sweep_seconds
                 )
             except DatabaseUnavailableError as error:

@@ -10,7 +10,7 @@ ROUND_SECONDS: Final = 10.0
 
 
 async def _round(services: WorkerServices, _settings: Settings) -> float:
-    await services.ranking.rank_anew()
+    await services.ranks.rank_anew()
     return ROUND_SECONDS
 
 

@@ -8,7 +8,7 @@ from workers.maintenance.chore import Chore
 
 
 async def _round(services: WorkerServices, settings: Settings) -> float:
-    pause = await services.tending.tend()
+    pause = await services.valve_timers.tend()
     return settings.heartbeat_seconds if pause is None else pause
 
 

@@ -48,7 +48,7 @@ class BreakerView(View):
 async def list_breakers(request: Request) -> list[BreakerView]:
     """Return the breaker of every type that can be run, by name; edits have none: they talk to nothing outside."""
     runtime = runtime_of(request)
-    return [_view(valve, runtime.settings) for valve in await runtime.regulation.breakers()]
+    return [_view(valve, runtime.settings) for valve in await runtime.valves.breakers()]
 
 
 @router.put(
@@ -64,7 +64,7 @@ async def put_breaker(
 ) -> BreakerView:
     """Say after how many failures in a row it opens and for how long; what is left out is the installation's."""
     runtime = runtime_of(request)
-    valve = await runtime.regulation.set_breaker(task_type, body.failure_threshold, body.half_open_after_seconds)
+    valve = await runtime.valves.set_breaker(task_type, body.failure_threshold, body.half_open_after_seconds)
     return _view(valve, runtime.settings)
 
 
@@ -77,7 +77,7 @@ async def put_breaker(
 async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Close it, forget the failures, and let the type go on."""
     runtime = runtime_of(request)
-    return _view(await runtime.regulation.reset_breaker(task_type), runtime.settings)
+    return _view(await runtime.valves.reset_breaker(task_type), runtime.settings)
 
 
 @router.post(
@@ -89,7 +89,7 @@ async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBo
 async def open_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Hold the type back as its failures would; after its time one task finds out whether it works."""
     runtime = runtime_of(request)
-    return _view(await runtime.regulation.open_breaker(task_type), runtime.settings)
+    return _view(await runtime.valves.open_breaker(task_type), runtime.settings)
 
 
 def _view(valve: Valve, settings: Settings) -> BreakerView:

@@ -76,7 +76,7 @@ class ResolveAlikeRequest(ResolveRequest):
 )
 async def list_letters(request: Request, query: Annotated[LetterQuery, Query()]) -> Response:
     """Return the newest letters that fit every filter given; the next page is in the `Link` header."""
-    page = await runtime_of(request).review.page(query.filter, query.before, query.limit)
+    page = await runtime_of(request).dead_letters.page(query.filter, query.before, query.limit)
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].letter.seq))
@@ -96,7 +96,7 @@ async def resolve_alike(
     """Carry out a decision for the oldest unresolved letters of a fingerprint; with a `cursor` there may be more."""
     ruling = body.ruling(caller_of(request))
     after = 0 if body.cursor is None else seq_of(body.cursor)
-    part = await runtime_of(request).review.resolve_alike(body.fingerprint, ruling, body.payload, after=after)
+    part = await runtime_of(request).dead_letters.resolve_alike(body.fingerprint, ruling, body.payload, after=after)
     return json_answer(_part_view(body.fingerprint, ruling.decision, part))
 
 
@@ -109,7 +109,7 @@ async def resolve_alike(
 )
 async def show(request: Request, task_id: TaskIdOfLetter) -> Response:
     """Return the latest letter of a task, also when the task itself was removed since."""
-    return json_answer(letter_view(await runtime_of(request).review.letter(TaskId(task_id))))
+    return json_answer(letter_view(await runtime_of(request).dead_letters.letter(TaskId(task_id))))
 
 
 @router.post(
@@ -124,7 +124,9 @@ async def resolve(
 ) -> Response:
     """Carry out a decision and return the letter; one that was resolved before is refused."""
     ruling = body.ruling(caller_of(request))
-    return json_answer(letter_view(await runtime_of(request).review.resolve(TaskId(task_id), ruling, body.payload)))
+    return json_answer(
+        letter_view(await runtime_of(request).dead_letters.resolve(TaskId(task_id), ruling, body.payload))
+    )
 
 
 def _part_view(fingerprint: str, decision: Decision, part: Part) -> PartView:

@@ -60,4 +60,4 @@ async def follow(
     else:
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
-    return EventStream(runtime.feed.follow(position), is_wanted, plane)
+    return EventStream(runtime.events.follow(position), is_wanted, plane)

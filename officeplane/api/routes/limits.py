@@ -44,7 +44,7 @@ class LimitsView(View):
 )
 async def get_limits(request: Request, task_type: TaskTypeInPath) -> LimitsView:
     """Return the limits that were declared for a type."""
-    return _view(task_type, await runtime_of(request).regulation.limits(task_type))
+    return _view(task_type, await runtime_of(request).valves.limits(task_type))
 
 
 @router.put(
@@ -58,7 +58,7 @@ async def put_limits(
 ) -> LimitsView:
     """Declare the limits of a type, over all workers; what is left out is not limited."""
     limits = Limits(body.rate_per_second, body.concurrency)
-    await runtime_of(request).regulation.set_limits(task_type, limits)
+    await runtime_of(request).valves.set_limits(task_type, limits)
     return _view(task_type, limits)
 
 
@@ -71,7 +71,7 @@ async def put_limits(
 )
 async def delete_limits(request: Request, task_type: TaskTypeInPath) -> Response:
     """Let as many tasks of a type run as there are slots."""
-    await runtime_of(request).regulation.set_limits(task_type, Limits())
+    await runtime_of(request).valves.set_limits(task_type, Limits())
     return Response(status_code=204)
 
 

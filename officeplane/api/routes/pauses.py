@@ -28,7 +28,7 @@ class PausedView(View):
 )
 async def pause_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a document from being started, or of a name of which there are unfinished tasks."""
-    await runtime_of(request).regulation.pause_document(DocumentId(document_id))
+    await runtime_of(request).valves.pause_document(DocumentId(document_id))
     return PausedView(paused=True)
 
 
@@ -41,7 +41,7 @@ async def pause_document(request: Request, document_id: DocumentIdInPath, _body:
 )
 async def resume_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a document be started again, in their order."""
-    await runtime_of(request).regulation.resume_document(DocumentId(document_id))
+    await runtime_of(request).valves.resume_document(DocumentId(document_id))
     return PausedView(paused=False)
 
 
@@ -54,7 +54,7 @@ async def resume_document(request: Request, document_id: DocumentIdInPath, _body
 )
 async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a type from being started."""
-    await runtime_of(request).regulation.pause_type(task_type)
+    await runtime_of(request).valves.pause_type(task_type)
     return PausedView(paused=True)
 
 
@@ -67,5 +67,5 @@ async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: No
 )
 async def resume_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a type be started again."""
-    await runtime_of(request).regulation.resume_type(task_type)
+    await runtime_of(request).valves.resume_type(task_type)
     return PausedView(paused=False)

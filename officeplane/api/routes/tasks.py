@@ -120,7 +120,7 @@ async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> 
 
     A page of large tasks ends early, so `limit` does not tell whether there are more.
     """
-    page, goes_on = await runtime_of(request).reading.page(query.filter, query.place, query.limit)
+    page, goes_on = await runtime_of(request).tasks.page(query.filter, query.place, query.limit)
     following = {}
     if goes_on:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].task.seq))
@@ -139,7 +139,7 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
     runtime = runtime_of(request)
     if wait:
         return one_task(await wait_for(plane_of(request), runtime, TaskId(task_id), wait))
-    return one_task(await runtime.reading.task(TaskId(task_id)))
+    return one_task(await runtime.tasks.find(TaskId(task_id)))
 
 
 @router.patch(
@@ -152,8 +152,8 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
 async def patch(request: Request, task_id: TaskIdInPath, body: PatchBody) -> Response:
     """Change what is named of a PENDING, QUEUED or RETRYING task; what its children have in common with it follows."""
     runtime = runtime_of(request)
-    await runtime.patching.patch(TaskId(task_id), body)
-    return one_task(await runtime.reading.task(TaskId(task_id)))
+    await runtime.patches.patch(TaskId(task_id), body)
+    return one_task(await runtime.tasks.find(TaskId(task_id)))
 
 
 @router.post(
@@ -171,7 +171,7 @@ async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = Non
     """End a waiting task at once, or ask a running one to stop; a final one is refused."""
     runtime = runtime_of(request)
     await runtime.cancellation.cancel(TaskId(task_id), None if body is None else body.reason)
-    details = await runtime.reading.task(TaskId(task_id))
+    details = await runtime.tasks.find(TaskId(task_id))
     return one_task(details, 200 if details.task.state is TaskState.CANCELLED else 202)
 
 
@@ -186,7 +186,7 @@ async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -
     """Give a FAILED, TIMEOUT or CANCELLED task a fresh retry budget; of a batch, its unfinished children."""
     runtime = runtime_of(request)
     await runtime.reopening.retry(TaskId(task_id), caller_of(request))
-    return one_task(await runtime.reading.task(TaskId(task_id)))
+    return one_task(await runtime.tasks.find(TaskId(task_id)))
 
 
 @router.get(
@@ -198,7 +198,7 @@ async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -
 )
 async def explain(request: Request, task_id: TaskIdInPath) -> Response:
     """Return whether the task could run now, and each thing it waits for."""
-    return json_answer(explanation_view(await runtime_of(request).explanation.explain(TaskId(task_id))))
+    return json_answer(explanation_view(await runtime_of(request).explanations.explain(TaskId(task_id))))
 
 
 def _changed_view(done: Changed) -> ChangedView:
@@ -208,9 +208,9 @@ def _changed_view(done: Changed) -> ChangedView:
 async def _details(runtime: Runtime, submitted: Submitted) -> TaskDetails:
     task = submitted.task
     if submitted.replayed:
-        return await runtime.reading.task(task.id)
+        return await runtime.tasks.find(task.id)
     if task.unmet:
-        return await runtime.reading.task(task.id)
+        return await runtime.tasks.find(task.id)
     if not task.is_batch:
         return TaskDetails(task, (), None)
     children = [one for one in submitted.tasks if one.parent_id == task.id]

@@ -1,4 +1,4 @@
-"""Tending: what the leader does for valves whose time has come.
+"""Valve timers: what the leader does for valves whose time has come.
 
 Slowdowns end, breakers become half-open and let one task through. That one is
 a lease: it runs under its task's, or it may be claimed until a time, and only
@@ -26,8 +26,8 @@ SHORTEST_PAUSE_SECONDS: Final = 0.05
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class Tending:
-    """The leader's look after the valves."""
+class ValveTimers:
+    """Ends slowdowns, half-opens breakers and chooses probes when their time has come."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, redelivery: Redelivery, probe_seconds: float) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""Keeping: what a worker does for the attempts in its hands, and to be seen alive."""
+"""Leases: what a worker does for the attempts in its hands, and to be seen alive."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ class ClaimLostError(Exception):
     """The attempt is no longer this worker's; nothing was written."""
 
 
-class Keeping:
+class Leases:
     """Leases, cancel flags, progress, checkpoints and heartbeats."""
 
     def __init__(self, ledger: Ledger) -> None:

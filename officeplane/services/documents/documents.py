@@ -41,7 +41,7 @@ from officeplane.services.edits.conflicts import Condition, conflict_with, made_
 from officeplane.services.edits.orders import PlannedEdit, orders_of
 from officeplane.services.files.files import OpenedFile, ask, content
 from officeplane.services.files.spool import Spool, spooled_bytes
-from officeplane.services.observe.long_poll import Waiting
+from officeplane.services.observe.long_poll import LongPoll
 from officeplane.services.operate.cancellation import Cancellation
 from officeplane.services.submit.intake import take_in
 from officeplane.services.submit.submission import Submission
@@ -88,13 +88,13 @@ class Documents:
     """Everything that is done with documents but editing them."""
 
     def __init__(
-        self, ledger: Ledger, sandbox: Sandbox, submission: Submission, cancellation: Cancellation, waiting: Waiting
+        self, ledger: Ledger, sandbox: Sandbox, submission: Submission, cancellation: Cancellation, long_poll: LongPoll
     ) -> None:
         self._ledger = ledger
         self._sandbox = sandbox
         self._submission = submission
         self._cancellation = cancellation
-        self._waiting = waiting
+        self._long_poll = long_poll
 
     async def create(self, document_id: str | None, format: Format, title: str | None, author: str | None) -> Document:
         """Make an empty document."""
@@ -146,7 +146,7 @@ class Documents:
 
         await self._ledger.in_transaction(stage)
         submitted = await self._submission.submit(_request("upload", document_id, {"uploadId": upload_id}, author))
-        details = await self._waiting.wait(submitted.task.id, LANE_SECONDS)
+        details = await self._long_poll.wait(submitted.task.id, LANE_SECONDS)
         if details.task.state not in FINAL:
             return Put(None, was_made=False, task=details)
         now = await self.show(document_id)

@@ -29,7 +29,7 @@ _log = structlog.stdlib.get_logger(__name__)
 Followed: TypeAlias = Event | Reset
 
 
-class Feed:
+class Events:
     """What happens, as it happens."""
 
     def __init__(self, ledger: Ledger) -> None:

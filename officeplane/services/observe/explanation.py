@@ -11,7 +11,7 @@ from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
 from officeplane.domain.priority import shown
 from officeplane.domain.task import Task, TaskDetails
 from officeplane.domain.valve import BreakerState, Limits, Valve
-from officeplane.services.observe.tasks import Reading
+from officeplane.services.observe.tasks import Tasks
 from officeplane.store import edges, tasks, valves, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.edges import Edge
@@ -40,17 +40,17 @@ class Explanation:
     """How urgent it is by now, while it waits."""
 
 
-class Explaining:
+class Explanations:
     """Answers to "why does it not run?"."""
 
-    def __init__(self, ledger: Ledger, reading: Reading, lease_seconds: float) -> None:
+    def __init__(self, ledger: Ledger, tasks: Tasks, lease_seconds: float) -> None:
         self._ledger = ledger
-        self._reading = reading
+        self._tasks = tasks
         self._lease_seconds = lease_seconds
 
     async def explain(self, task_id: TaskId) -> Explanation:
         """Return why a task waits, or what else it is doing."""
-        details = await self._reading.task(task_id)
+        details = await self._tasks.find(task_id)
         task = details.task
         if task.state in FINAL:
             return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))

@@ -1,4 +1,4 @@
-"""Waiting: many callers, each for the end of a task; one listener for all of them.
+"""Long poll: many callers, each for the end of a task; one listener for all of them.
 
 Announcements make it quick and may be lost; the ledger is asked once a second,
 for all waiters in one statement, and whenever something may have been missed.
@@ -16,20 +16,20 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.task import TaskDetails
-from officeplane.services.observe.tasks import Reading
-from officeplane.store import tasks
+from officeplane.services.observe.tasks import Tasks
 from officeplane.store.connection import Ledger
+from officeplane.store.tasks import states
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class Waiting:
+class LongPoll:
     """Callers that wait for tasks to end."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, reading: Reading, poll_seconds: float) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, tasks: Tasks, poll_seconds: float) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
-        self._reading = reading
+        self._tasks = tasks
         self._poll_seconds: Final = poll_seconds
         self._waiters: dict[TaskId, set[asyncio.Event]] = {}
         self._missed = asyncio.Event()
@@ -42,13 +42,13 @@ class Waiting:
         self._wanted.set()
         try:
             # It may have ended before anybody listened.
-            details = await self._reading.task(task_id)
+            details = await self._tasks.find(task_id)
             if details.task.state in FINAL:
                 return details
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await ended.wait()
-            return await self._reading.task(task_id)
+            return await self._tasks.find(task_id)
         finally:
             self._waiters[task_id].discard(ended)
             if not self._waiters[task_id]:
@@ -76,7 +76,7 @@ class Waiting:
                 self._wanted.clear()
                 continue
             try:
-                found = await tasks.states(self._ledger, list(self._waiters))
+                found = await states(self._ledger, list(self._waiters))
             except DatabaseUnavailableError as error:
                 _log.debug("waiting.poll_failed", error=str(error))
                 continue

@@ -1,4 +1,4 @@
-"""Reading: tasks as the ledger has them now."""
+"""Tasks as the ledger has them now."""
 
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
@@ -8,13 +8,13 @@ from officeplane.store.connection import Ledger
 from officeplane.store.tasks import END_OF_TIME, TaskFilter
 
 
-class Reading:
+class Tasks:
     """One task, or a page of them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def task(self, task_id: TaskId) -> TaskDetails:
+    async def find(self, task_id: TaskId) -> TaskDetails:
         """Return one task with its failed attempts and its children."""
         found = await tasks.fetch(self._ledger, [task_id])
         if task_id not in found:

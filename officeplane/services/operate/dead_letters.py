@@ -48,7 +48,7 @@ class Part:
     last: int | None = None
 
 
-class Review:
+class DeadLetters:
     """The way out of the dead letters."""
 
     def __init__(

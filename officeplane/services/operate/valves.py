@@ -1,4 +1,4 @@
-"""Regulation: holding the tasks of a type or of a document back, and letting them go on.
+"""Valves: holding the tasks of a type or of a document back, and letting them go on.
 
 What is held stays where it is in the ledger; the statements that claim leave it
 out. So a worker without Redis knows as soon as one with it, and nobody has to
@@ -18,8 +18,8 @@ from officeplane.store.connection import Ledger
 RINGS_AT_ONCE: Final = 1_000
 
 
-class Regulation:
-    """What people hold back, and let go on."""
+class Valves:
+    """The valves of types and the pauses of documents, as people set them."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, half_open_after_seconds: float) -> None:
         self._ledger = ledger

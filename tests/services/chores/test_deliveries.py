@@ -97,7 +97,9 @@ async def test_an_escalation_is_told_too(alerting_bench: Workbench, receiver: Re
     (task_id,) = await give_up(alerting_bench)
     await alerting_bench.worker.deliveries.send()
 
-    await alerting_bench.runtime.review.resolve(task_id, Ruling(Decision.ESCALATE, "alice", "Whose template is it?"))
+    await alerting_bench.runtime.dead_letters.resolve(
+        task_id, Ruling(Decision.ESCALATE, "alice", "Whose template is it?")
+    )
     await alerting_bench.worker.deliveries.send()
 
     assert [(one["reason"], one["note"]) for body in receiver.told for one in body["alerts"]] == [

@@ -9,9 +9,9 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Waiting
 from officeplane.domain.task import Task
 from officeplane.handlers.spawning import spawn_request
-from tests.services.chores.test_ranking import hints, in_minutes, let_minutes_pass, rank_anew, urgency
+from tests.services.chores.test_ranks import hints, in_minutes, let_minutes_pass, rank_anew, urgency
 from tests.services.dags.test_dags import a_dag
-from tests.services.operate.test_patching import patch
+from tests.services.operate.test_patches import patch
 from tests.workbench import Workbench
 
 NOOP: dict[str, Any] = {"task_type": "noop"}

@@ -21,7 +21,7 @@ LOCK: Final = "officeplane:doclock:d"
 
 
 async def renew(bench: Workbench, *tasks: ClaimedTask) -> None:
-    await bench.worker.keeping.renew([(task.id, task.claim_id) for task in tasks], 30)
+    await bench.worker.leases.renew([(task.id, task.claim_id) for task in tasks], 30)
 
 
 async def let_lapse(bench: Workbench, task: ClaimedTask, seconds: float) -> None:
@@ -65,8 +65,8 @@ async def test_a_lapsed_attempt_ends_as_a_crash_and_is_retried_at_once(bench: Wo
 
 async def test_what_a_worker_had_in_hand_that_was_seen_to_end_is_reaped_at_once(bench: Workbench) -> None:
     dead, other = bench.another_worker(), bench.another_worker()
-    await dead.worker.keeping.beat(Heartbeat(dead.worker.worker_id, "host", 1, 3, 1, ["noop"], ()))
-    await other.worker.keeping.beat(Heartbeat(other.worker.worker_id, "host", 2, 3, 1, ["noop"], ()))
+    await dead.worker.leases.beat(Heartbeat(dead.worker.worker_id, "host", 1, 3, 1, ["noop"], ()))
+    await other.worker.leases.beat(Heartbeat(other.worker.worker_id, "host", 2, 3, 1, ["noop"], ()))
     lost, kept = await dead.a_running_task(), await other.a_running_task()
     ledger = bench.runtime.ledger
     assert await workers.lead(ledger, dead.worker.worker_id, ["sweeper"], 3_600) == {"sweeper"}

@@ -263,7 +263,7 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
         assert len(await bench.execute("SELECT FROM task_counters WHERE counted_by <> ''")) == 2
         await prune(bench)
         assert len(await bench.execute("SELECT FROM task_counters WHERE counted_by <> ''")) == 2, "it lives"
-        await leaving.worker.keeping.leave(leaving.worker.worker_id)
+        await leaving.worker.leases.leave(leaving.worker.worker_id)
         await prune(bench)
 
     assert await bench.counters() == {("noop", "completed", ""): 6}

@@ -17,7 +17,7 @@ from tests.workbench import Workbench
 
 
 async def limit(bench: Workbench, *, rate: float | None = None, concurrency: int | None = None) -> None:
-    await bench.runtime.regulation.set_limits("noop", Limits(rate, concurrency))
+    await bench.runtime.valves.set_limits("noop", Limits(rate, concurrency))
 
 
 async def let_seconds_pass(bench: Workbench, seconds: float) -> None:
@@ -133,7 +133,7 @@ async def test_limits_that_are_lifted_let_everything_go_on(bench: Workbench) -> 
     await bench.claim(*tasks)
     await bench.hush()
 
-    await bench.runtime.regulation.set_limits("noop", Limits())
+    await bench.runtime.valves.set_limits("noop", Limits())
 
     assert await bench.rung() == [task.id for task in tasks[1:]]
     assert len(await bench.claim(*tasks)) == 4
@@ -173,13 +173,13 @@ async def test_a_limited_head_that_yields_lets_others_pass(bench: Workbench) -> 
 @pytest.mark.parametrize("held_by", ["its limit", "a pause", "an open breaker"])
 async def test_a_limited_head_that_yields_lets_others_pass_that_are_limited_too(bench: Workbench, held_by: str) -> None:
     await limit(bench, concurrency=1)
-    await bench.runtime.regulation.set_limits("sleep", Limits(None, 1))
+    await bench.runtime.valves.set_limits("sleep", Limits(None, 1))
     if held_by == "its limit":
         await bench.a_running_task()
     elif held_by == "a pause":
-        await bench.runtime.regulation.pause_type("noop")
+        await bench.runtime.valves.pause_type("noop")
     else:
-        await bench.runtime.regulation.open_breaker("noop")
+        await bench.runtime.valves.open_breaker("noop")
     head = await bench.a_task(document_id="d", on_retry="yield")
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
 
@@ -201,23 +201,23 @@ async def test_a_limited_head_that_yields_has_its_turn_while_there_is_room(bench
 async def test_a_paused_or_slowed_type_is_not_admitted(bench: Workbench) -> None:
     await limit(bench, concurrency=5)
     tasks = await some(bench, 3)
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
     assert await bench.claim(*tasks) == []
-    await bench.runtime.regulation.resume_type("noop")
-    await bench.runtime.regulation.open_breaker("noop")
+    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.open_breaker("noop")
     assert await bench.claim(*tasks) == []
 
-    await bench.runtime.regulation.reset_breaker("noop")
+    await bench.runtime.valves.reset_breaker("noop")
     assert len(await bench.claim(*tasks)) == 3
 
 
 async def test_a_limited_type_is_probed_with_one_task(bench: Workbench) -> None:
     await limit(bench, concurrency=5)
     tasks = await some(bench, 5)
-    await bench.runtime.regulation.open_breaker("noop")
+    await bench.runtime.valves.open_breaker("noop")
     await bench.execute("UPDATE valves SET retry_at = now()")
     for _ in range(2):
-        await bench.worker.tending.tend()
+        await bench.worker.valve_timers.tend()
 
     assert len(await claimed_by([bench, bench.another_worker()], tasks)) == 1
 
@@ -256,12 +256,12 @@ async def test_the_leader_rings_for_what_a_bucket_holds_and_for_no_more(bench: W
     await bench.claim(*tasks)
     await bench.hush()
     await bench.let_rings_age()
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert await bench.rung() == []
 
     await limit(bench, rate=2)
     await let_seconds_pass(bench, 1)
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await bench.rung() == [task.id for task in tasks[1:3]]
 
@@ -301,30 +301,30 @@ async def test_a_worker_that_dies_gives_its_places_back(bench: Workbench) -> Non
 async def test_a_task_says_that_its_limit_is_reached(bench: Workbench) -> None:
     await limit(bench, concurrency=1)
     _, waiting = await some(bench, 2)
-    assert "limit_reached" not in [r.code for r in (await bench.runtime.explanation.explain(waiting.id)).reasons]
+    assert "limit_reached" not in [r.code for r in (await bench.runtime.explanations.explain(waiting.id)).reasons]
     await bench.claim(waiting)
     later = await bench.a_task()
 
-    (reason, *_) = (await bench.runtime.explanation.explain(later.id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(later.id)).reasons
 
     assert (reason.code, reason.facts["concurrency"]) == ("limit_reached", 1)
 
 
 async def test_limits_of_a_type_that_nobody_knows_are_refused(bench: Workbench) -> None:
     with pytest.raises(UnknownTaskTypeError):
-        await bench.runtime.regulation.set_limits("nobody.knows", Limits(concurrency=1))
+        await bench.runtime.valves.set_limits("nobody.knows", Limits(concurrency=1))
     with pytest.raises(UnknownTaskTypeError):
-        await bench.runtime.regulation.limits("nobody.knows")
+        await bench.runtime.valves.limits("nobody.knows")
 
 
 async def test_a_pause_and_a_claim_that_meet_leave_no_task_half_claimed(bench: Workbench) -> None:
     tasks = await some(bench, 30)
     workers = [bench.another_worker() for _ in range(3)]
 
-    pausing = [bench.runtime.regulation.pause_type("noop"), bench.runtime.regulation.resume_type("noop")] * 5
+    pausing = [bench.runtime.valves.pause_type("noop"), bench.runtime.valves.resume_type("noop")] * 5
     claims = [worker.claim(*tasks[n::3]) for n, worker in enumerate(workers)]
     await asyncio.gather(*pausing, *claims)
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     assert await claimed_by(workers, tasks) == []
     rows = await bench.execute("SELECT state, claim_id IS NOT NULL AS claimed FROM tasks")
@@ -342,10 +342,10 @@ async def test_what_a_limit_has_room_for_is_rung_only_if_somebody_alive_can_take
     await bench.execute("UPDATE valves SET task_type = 'nobody.knows'")
     await bench.hush()
     await bench.let_rings_age()
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert await bench.rung() == []
 
     await bench.another_worker().beat(task_types=["nobody.knows"])
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await bench.rung() == [task.id]

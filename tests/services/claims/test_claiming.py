@@ -311,7 +311,7 @@ async def test_a_suspect_that_is_held_does_not_keep_the_others_from_being_taken(
     held = await bench.a_task(**SLEEP, **({"document_id": "a"} if lanes else {}))
     other = await bench.a_task(**({"document_id": "b"} if lanes else {}))
     await bench.execute("UPDATE tasks SET suspect = true")
-    await bench.runtime.regulation.pause_type("sleep")
+    await bench.runtime.valves.pause_type("sleep")
     assert await stands_first(bench, held, other)
 
     assert ids(await bench.claim(held, other)) == [other.id]
@@ -321,7 +321,7 @@ async def test_a_suspect_that_is_held_does_not_keep_another_from_following(bench
     running = [await bench.a_running_task(document_id="a"), await bench.a_running_task(document_id="b")]
     held, other = await bench.a_task(**SLEEP, document_id="a"), await bench.a_task(document_id="b")
     await bench.execute("UPDATE tasks SET suspect = true WHERE state = 'QUEUED'")
-    await bench.runtime.regulation.pause_type("sleep")
+    await bench.runtime.valves.pause_type("sleep")
     assert await stands_first(bench, held, other)
     continuation = bench.worker.desk.continuation([DocumentId("a"), DocumentId("b")])
     assert continuation is not None

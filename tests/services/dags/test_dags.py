@@ -378,14 +378,14 @@ async def test_results_of_predecessors_are_put_into_the_payload(bench: Workbench
     claimed = await bench.claim_next(await dag.task("c"))
     by_id = await bench.a_task("sleep", payload={"seconds": {"$ref": f"{first.id}.deep.0"}}, depends_on=[first.id])
 
-    keeping = bench.worker.keeping
-    assert await keeping.resolve_payload(claimed) == '{"seconds": 8}'
-    assert await keeping.resolve_payload(await bench.claim_next(by_id)) == '{"seconds": 7}'
+    leases = bench.worker.leases
+    assert await leases.resolve_payload(claimed) == '{"seconds": 8}'
+    assert await leases.resolve_payload(await bench.claim_next(by_id)) == '{"seconds": 7}'
     await bench.complete(claimed)
     (batch,) = (await bench.details((await dag.task("d")).id)).children or [None]
     assert batch is not None
     claimed = await bench.claim_next((await bench.details(batch.id)).task)
-    assert await keeping.resolve_payload(claimed) == '{"seconds": 8}'
+    assert await leases.resolve_payload(claimed) == '{"seconds": 8}'
 
 
 @pytest.mark.parametrize("name", ["b", "c", "z", "last"])

@@ -17,7 +17,7 @@ NEVER, SOON = 600.0, 0.05
 
 
 async def wait(bench: Workbench, task: Task, seconds: float = NEVER) -> TaskDetails:
-    return await bench.runtime.waiting.wait(task.id, seconds)
+    return await bench.runtime.long_poll.wait(task.id, seconds)
 
 
 async def complete_unheard(bench: Workbench, task: Task) -> None:
@@ -133,7 +133,7 @@ async def test_when_the_time_is_over_the_task_is_answered_as_it_is(bench: Workbe
 
 async def test_nobody_waits_for_a_task_that_is_not_there(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
-        await bench.runtime.waiting.wait(TaskId("01890000-0000-7000-8000-000000000000"), 10)
+        await bench.runtime.long_poll.wait(TaskId("01890000-0000-7000-8000-000000000000"), 10)
 
 
 async def test_all_who_wait_for_a_task_are_answered_though_one_has_gone(another_bench: AnotherBench) -> None:

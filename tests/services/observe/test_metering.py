@@ -34,7 +34,7 @@ async def totals(bench: Workbench) -> list[Observed]:
 
 
 async def report(bench: Workbench, meter: Meter) -> None:
-    await bench.worker.keeping.report(bench.worker.worker_id, meter)
+    await bench.worker.leases.report(bench.worker.worker_id, meter)
 
 
 @given(st.lists(st.floats(0, 10_000), max_size=30), st.lists(st.integers(0, 30), max_size=5))
@@ -125,7 +125,7 @@ async def test_what_workers_saw_that_are_gone_is_folded_and_stays(bench: Workben
         leaving = bench.another_worker()
         await leaving.beat()
         await report(leaving, a_meter(seconds))
-        await leaving.worker.keeping.leave(leaving.worker.worker_id)
+        await leaving.worker.leases.leave(leaving.worker.worker_id)
         await bench.worker.retention.prune()
     await bench.beat()
     await report(bench, a_meter(3))
@@ -140,7 +140,7 @@ async def test_a_worker_that_was_given_up_and_comes_back_goes_on_counting(bench:
     meter = a_meter(3)
     await bench.beat()
     await report(bench, meter)
-    await bench.worker.keeping.leave(bench.worker.worker_id)
+    await bench.worker.leases.leave(bench.worker.worker_id)
     await bench.worker.retention.prune()
 
     meter.ran("noop", 4)

@@ -74,7 +74,7 @@ async def let_all_have_waited(bench: Workbench, seconds: float) -> None:
 
 
 async def test_what_is_held_does_not_count_as_waiting_until_it_is_let_go(bench: Workbench) -> None:
-    regulation, note = bench.runtime.regulation, {"payload": {"text": "x"}}
+    regulation, note = bench.runtime.valves, {"payload": {"text": "x"}}
     await bench.a_task("test.note", **note)
     await bench.a_task("test.note", document_id="d", **note)
     await let_all_have_waited(bench, 505)
@@ -101,10 +101,10 @@ async def test_a_paused_document_does_not_count_as_waiting(bench: Workbench) -> 
     await bench.a_task(document_id="d")
     await let_all_have_waited(bench, 505)
 
-    await bench.runtime.regulation.pause_document(DocumentId("d"))
+    await bench.runtime.valves.pause_document(DocumentId("d"))
     assert await longest_wait(bench) == 0
 
-    await bench.runtime.regulation.resume_document(DocumentId("d"))
+    await bench.runtime.valves.resume_document(DocumentId("d"))
     assert await longest_wait(bench) == 50
 
 
@@ -116,7 +116,7 @@ async def test_what_stands_behind_a_held_head_or_one_that_is_not_due_does_not_co
     for document_id in ("held", "retries"):
         await bench.a_task(document_id=document_id)
     await bench.a_task("test.note", document_id="yields", payload={"text": "x"}, on_retry="yield")
-    await bench.runtime.regulation.pause_type("test.note")
+    await bench.runtime.valves.pause_type("test.note")
     await let_all_have_waited(bench, 505)
     assert await longest_wait(bench) == 0
 
@@ -138,7 +138,7 @@ async def test_what_waits_for_a_limit_does_not_count_as_waiting(bench: Workbench
     running = await bench.a_running_task()
     await bench.a_task()
     await let_all_have_waited(bench, 505)
-    set_limits = bench.runtime.regulation.set_limits
+    set_limits = bench.runtime.valves.set_limits
 
     await set_limits("noop", Limits(concurrency=1))
     assert await longest_wait(bench) == 0
@@ -276,7 +276,7 @@ async def test_waits_and_runs_are_histograms_of_each_type(bench: Workbench) -> N
         meter.waited("noop", seconds)
     meter.ran("noop", 2)
     meter.ran("sleep", 0.001)
-    await bench.worker.keeping.report(bench.worker.worker_id, meter)
+    await bench.worker.leases.report(bench.worker.worker_id, meter)
 
     metrics = await scrape(bench)
 
@@ -304,7 +304,7 @@ async def test_what_a_version_with_other_buckets_saw_is_counted_within_ours(benc
 async def test_wasted_pops_are_counted_from_the_first(bench: Workbench) -> None:
     assert (await scrape(bench))[sample("wasted_pops_total")] == 0
     bench.worker.meter.popped_in_vain(4)
-    await bench.worker.keeping.report(bench.worker.worker_id, bench.worker.meter)
+    await bench.worker.leases.report(bench.worker.worker_id, bench.worker.meter)
 
     assert (await scrape(bench))[sample("wasted_pops_total")] == 4
 

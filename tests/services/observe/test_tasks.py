@@ -14,7 +14,7 @@ from tests.workbench import Workbench
 
 
 async def page(bench: Workbench, *, before: int | None = None, limit: int = 50, **wanted: Any) -> list[str]:
-    found, _ = await bench.runtime.reading.page(TaskFilter(**wanted), before, limit)
+    found, _ = await bench.runtime.tasks.page(TaskFilter(**wanted), before, limit)
     return [details.task.id for details in found]
 
 
@@ -72,7 +72,7 @@ async def test_a_page_of_tasks_with_much_to_say_of_their_failures_ends_early(ben
     error = {"kind": "edit_conflict", "message": "no", "changed": ["x" * 900_000]}
     await bench.execute("UPDATE tasks SET error = $1::text::jsonb", json.dumps(error))
 
-    found, goes_on = await bench.runtime.reading.page(TaskFilter(), None, 50)
+    found, goes_on = await bench.runtime.tasks.page(TaskFilter(), None, 50)
 
     assert 0 < len(found) < len(tasks)
     assert goes_on

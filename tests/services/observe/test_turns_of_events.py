@@ -16,7 +16,7 @@ COUNT = 3_000
 async def test_a_follower_that_catches_up_does_not_keep_everybody_else_of_the_process_waiting(
     bench: Workbench, *, from_memory: bool
 ) -> None:
-    feed, heard, most = bench.runtime.feed, 0, 0
+    feed, heard, most = bench.runtime.events, 0, 0
     beginning = await horizon(bench.runtime.ledger)
     async with aclosing(feed.follow(beginning)) as other:
         if from_memory:

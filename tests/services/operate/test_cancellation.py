@@ -71,7 +71,7 @@ async def test_a_running_task_is_asked_and_ends_with_its_attempt(bench: Workbenc
     await cancel(bench, running, "enough")
     asked = (await bench.details(running.id)).task
     assert (asked.state, asked.cancel_reason) == ("RUNNING", "enough")
-    assert await bench.worker.keeping.cancelled([(running.id, running.claim_id)]) == [running.id]
+    assert await bench.worker.leases.cancelled([(running.id, running.claim_id)]) == [running.id]
 
     await bench.fail(running, FailureKind.CANCELLED)
     assert await bench.states(running) == ["CANCELLED"]

@@ -17,7 +17,7 @@ D = DocumentId("d")
 
 async def codes(bench: Workbench, task: Task) -> list[str]:
     """Return why a task waits, as codes."""
-    return [reason.code for reason in (await bench.runtime.explanation.explain(task.id)).reasons]
+    return [reason.code for reason in (await bench.runtime.explanations.explain(task.id)).reasons]
 
 
 async def test_a_task_of_a_paused_type_is_not_claimed_until_the_type_is_resumed(bench: Workbench) -> None:
@@ -26,30 +26,30 @@ async def test_a_task_of_a_paused_type_is_not_claimed_until_the_type_is_resumed(
         await bench.a_task(document_id="d"),
         await bench.a_task("sleep", payload={"seconds": 0}),
     )
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     assert [task.id for task in await bench.claim(free, in_lane, other)] == [other.id]
     assert await bench.states(free, in_lane) == ["QUEUED", "QUEUED"]
 
-    await bench.runtime.regulation.resume_type("noop")
+    await bench.runtime.valves.resume_type("noop")
     assert {task.id for task in await bench.claim(free, in_lane)} == {free.id, in_lane.id}
 
 
 async def test_pausing_and_resuming_twice_is_the_same_as_once(bench: Workbench) -> None:
     task = await bench.a_task(document_id="d")
-    regulation = bench.runtime.regulation
+    valves = bench.runtime.valves
     for _ in range(2):
-        await regulation.pause_type("noop")
-        await regulation.pause_document(D)
+        await valves.pause_type("noop")
+        await valves.pause_document(D)
     for _ in range(2):
-        await regulation.resume_type("noop")
-        await regulation.resume_document(D)
+        await valves.resume_type("noop")
+        await valves.resume_document(D)
 
     assert (await bench.claim_next(task)).id == task.id
 
 
 async def test_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
-    for deed in (bench.runtime.regulation.pause_type, bench.runtime.regulation.resume_type):
+    for deed in (bench.runtime.valves.pause_type, bench.runtime.valves.resume_type):
         with pytest.raises(UnknownTaskTypeError):
             await deed("nobody.knows")
 
@@ -58,11 +58,11 @@ async def test_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
 
 async def test_a_paused_document_is_left_alone_whatever_waits_in_its_lane(bench: Workbench) -> None:
     held, other = await bench.a_task(document_id="d", priority="CRITICAL"), await bench.a_task(document_id="other")
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
 
     assert [task.id for task in await bench.claim(held, other)] == [other.id]
 
-    await bench.runtime.regulation.resume_document(D)
+    await bench.runtime.valves.resume_document(D)
     assert (await bench.claim_next(held)).id == held.id
 
 
@@ -70,7 +70,7 @@ async def test_only_what_is_there_can_be_paused(bench: Workbench) -> None:
     await bench.complete(await bench.a_running_task(document_id="over"))
 
     for name in ("over", "nobody.knows"):
-        for deed in (bench.runtime.regulation.pause_document, bench.runtime.regulation.resume_document):
+        for deed in (bench.runtime.valves.pause_document, bench.runtime.valves.resume_document):
             with pytest.raises(DocumentNotFoundError, match=name):
                 await deed(DocumentId(name))
 
@@ -79,7 +79,7 @@ async def test_only_what_is_there_can_be_paused(bench: Workbench) -> None:
 
 async def test_a_document_can_be_paused_that_nobody_works_on(bench: Workbench) -> None:
     await bench.runtime.documents.create("d", Format.DOCX, None, None)
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
 
     task = await bench.a_task(document_id="d")
 
@@ -88,21 +88,21 @@ async def test_a_document_can_be_paused_that_nobody_works_on(bench: Workbench) -
 
 async def test_a_lane_can_be_resumed_when_what_was_in_it_has_ended(bench: Workbench) -> None:
     task = await bench.a_task(document_id="d")
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
     await bench.end(task, "CANCELLED")
 
-    await bench.runtime.regulation.pause_document(D)
-    await bench.runtime.regulation.resume_document(D)
+    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.valves.resume_document(D)
 
     assert await bench.runtime.documents.paused(None, 10) == []
 
 
 async def test_a_pause_says_since_when_however_often_it_is_asked_for(bench: Workbench) -> None:
     await bench.a_task(document_id="d")
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
     (first,) = await bench.runtime.documents.paused(None, 10)
 
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
 
     assert await bench.runtime.documents.paused(None, 10) == [first]
 
@@ -110,7 +110,7 @@ async def test_a_pause_says_since_when_however_often_it_is_asked_for(bench: Work
 async def test_the_pause_of_a_document_ends_with_it(bench: Workbench) -> None:
     documents = bench.runtime.documents
     await documents.create("d", Format.DOCX, None, None)
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
 
     await documents.delete("d")
 
@@ -134,7 +134,7 @@ async def test_a_document_that_is_being_deleted_is_not_paused(bench: Workbench) 
 async def refused(bench: Workbench, document_id: DocumentId) -> bool:
     """Try to pause a document; tell whether that was refused."""
     try:
-        await bench.runtime.regulation.pause_document(document_id)
+        await bench.runtime.valves.pause_document(document_id)
     except DocumentNotFoundError:
         return True
     return False
@@ -143,7 +143,7 @@ async def refused(bench: Workbench, document_id: DocumentId) -> bool:
 async def test_what_runs_in_a_lane_that_is_paused_ends_and_nothing_follows(bench: Workbench) -> None:
     running = await bench.a_running_task(document_id="d")
     behind = await bench.a_task(document_id="d")
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_document(D)
 
     await bench.complete(running)
 
@@ -155,7 +155,7 @@ async def test_what_runs_in_a_lane_that_is_paused_ends_and_nothing_follows(bench
 async def test_a_held_head_blocks_its_lane(bench: Workbench) -> None:
     await bench.a_task(document_id="d")
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     assert await bench.claim(behind) == []
 
@@ -163,14 +163,14 @@ async def test_a_held_head_blocks_its_lane(bench: Workbench) -> None:
 async def test_a_held_head_that_yields_lets_others_pass(bench: Workbench) -> None:
     head = await bench.a_task(document_id="d", on_retry="yield")
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     assert (await bench.claim_next(head)).id == behind.id
 
 
 async def test_more_urgent_work_overtakes_a_held_head(bench: Workbench) -> None:
     await bench.a_task(document_id="d")
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
     urgent = await bench.a_task("sleep", document_id="d", payload={"seconds": 0}, priority="CRITICAL")
 
     assert (await bench.claim_next(urgent)).id == urgent.id
@@ -180,7 +180,7 @@ async def test_a_paused_retry_that_is_due_waits_on(bench: Workbench) -> None:
     task = await bench.a_task()
     await bench.fail(await bench.claim_next(task))
     await bench.make_due()
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     assert await bench.claim(task) == []
 
@@ -189,16 +189,16 @@ async def test_the_sweeper_does_not_ring_for_what_is_held(bench: Workbench) -> N
     free, in_lane = await bench.a_task(), await bench.a_task(document_id="d")
     in_paused = await bench.a_task("sleep", document_id="e", payload={"seconds": 0})
     other = await bench.a_task("sleep", payload={"seconds": 0})
-    await bench.runtime.regulation.pause_type("noop")
-    await bench.runtime.regulation.pause_document(DocumentId("e"))
+    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_document(DocumentId("e"))
     await bench.hush()
     await bench.let_rings_age()
 
     await bench.worker.redelivery.sweep()
 
     assert await bench.rung() == [other.id]
-    await bench.runtime.regulation.resume_type("noop")
-    await bench.runtime.regulation.resume_document(DocumentId("e"))
+    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_document(DocumentId("e"))
     assert set(await bench.rung()) == {other.id, free.id, in_lane.id, in_paused.id}
 
 
@@ -206,12 +206,12 @@ async def test_what_is_resumed_is_rung_at_once_and_the_sweeper_finds_the_rest(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = [await bench.a_task() for _ in range(5)]
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
     await bench.hush()
     await bench.let_rings_age()
     monkeypatch.setattr("officeplane.services.operate.valves.RINGS_AT_ONCE", 2)
 
-    await bench.runtime.regulation.resume_type("noop")
+    await bench.runtime.valves.resume_type("noop")
 
     assert await bench.rung() == [task.id for task in tasks[:2]]
     await bench.hush()
@@ -226,11 +226,11 @@ async def test_resuming_a_type_rings_for_heads_of_free_lanes_only(bench: Workben
     await bench.a_running_task("sleep", document_id="busy", payload={"seconds": 0})
     await bench.a_task(document_id="busy")
     paused = await bench.a_task(document_id="paused")
-    await bench.runtime.regulation.pause_type("noop")
-    await bench.runtime.regulation.pause_document(DocumentId("paused"))
+    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_document(DocumentId("paused"))
     await bench.hush()
 
-    await bench.runtime.regulation.resume_type("noop")
+    await bench.runtime.valves.resume_type("noop")
 
     assert await bench.rung() == [head.id]
     assert await bench.claim(paused) == []
@@ -241,13 +241,13 @@ async def test_held_work_does_not_hide_other_work_from_a_worker_without_redis(po
     held += [await polling.a_task(document_id=f"d{n}", priority="CRITICAL") for n in range(5)]
     in_paused = await polling.a_task("sleep", document_id="paused", payload={"seconds": 0}, priority="CRITICAL")
     other = await polling.a_task("sleep", payload={"seconds": 0}, priority="BACKGROUND")
-    await polling.runtime.regulation.pause_type("noop")
-    await polling.runtime.regulation.pause_document(DocumentId("paused"))
+    await polling.runtime.valves.pause_type("noop")
+    await polling.runtime.valves.pause_document(DocumentId("paused"))
 
     assert [task.id for task in await polling.worker.desk.claim_from_ledger(1)] == [other.id]
 
-    await polling.runtime.regulation.resume_type("noop")
-    await polling.runtime.regulation.resume_document(DocumentId("paused"))
+    await polling.runtime.valves.resume_type("noop")
+    await polling.runtime.valves.resume_document(DocumentId("paused"))
     claimed = await polling.worker.desk.claim_from_ledger(20)
     assert {task.id for task in claimed} == {in_paused.id, *(task.id for task in held)}
 
@@ -255,7 +255,7 @@ async def test_held_work_does_not_hide_other_work_from_a_worker_without_redis(po
 async def test_a_lane_is_not_continued_into_what_is_held(bench: Workbench) -> None:
     running = await bench.a_running_task("sleep", document_id="d", payload={"seconds": 0})
     behind = await bench.a_task(document_id="d")
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
     await bench.hush()
 
     await bench.complete(running)
@@ -266,10 +266,10 @@ async def test_a_lane_is_not_continued_into_what_is_held(bench: Workbench) -> No
 
 async def test_a_task_says_that_its_type_or_its_document_is_paused(bench: Workbench) -> None:
     task = await bench.a_task(document_id="d")
-    await bench.runtime.regulation.pause_type("noop")
-    await bench.runtime.regulation.pause_document(D)
+    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_document(D)
 
-    explained = await bench.runtime.explanation.explain(task.id)
+    explained = await bench.runtime.explanations.explain(task.id)
 
     assert not explained.runnable
     assert [r.facts for r in explained.reasons if r.code == "paused"] == [{"documentId": "d"}, {"taskType": "noop"}]
@@ -280,14 +280,14 @@ async def test_the_position_in_a_lane_does_not_count_a_held_task_that_yields(ben
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
     assert "lane_position" in await codes(bench, behind)
 
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     assert "lane_position" not in await codes(bench, behind)
 
 
 async def test_a_paused_task_can_be_cancelled_and_retried(bench: Workbench) -> None:
     task = await bench.a_task()
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     await bench.end(task, "CANCELLED")
     assert await bench.state(task) == "CANCELLED"
@@ -298,11 +298,11 @@ async def test_a_paused_task_can_be_cancelled_and_retried(bench: Workbench) -> N
 async def test_a_running_task_of_a_type_that_is_paused_is_retried_when_it_is_resumed(bench: Workbench) -> None:
     task = await bench.a_task()
     running = await bench.claim_next(task)
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.runtime.valves.pause_type("noop")
 
     await bench.fail(running, FailureKind.ERROR)
     await bench.make_due()
 
     assert await bench.claim(task) == []
-    await bench.runtime.regulation.resume_type("noop")
+    await bench.runtime.valves.resume_type("noop")
     assert (await bench.claim_next(task)).attempt == 2

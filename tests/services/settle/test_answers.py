@@ -146,8 +146,8 @@ async def test_a_letter_that_was_made_late_is_decided_about_like_any_other(bench
         await refuse(bench, task)
     waiting, lost = await after(bench, one), await after(bench, other)
 
-    await bench.runtime.review.resolve(one.id, Ruling(Decision.RETRY, "ann"))
-    await bench.runtime.review.resolve(other.id, Ruling(Decision.CANCEL, "ann"))
+    await bench.runtime.dead_letters.resolve(one.id, Ruling(Decision.RETRY, "ann"))
+    await bench.runtime.dead_letters.resolve(other.id, Ruling(Decision.CANCEL, "ann"))
     await bench.complete(await bench.claim_next(one))
 
     assert await bench.states(one, waiting, lost) == ["COMPLETED", "QUEUED", "CANCELLED"]

@@ -29,7 +29,7 @@ async def bench(bench: Workbench, another_bench: AnotherBench) -> AsyncIterator[
 
 
 async def breaker(bench: Workbench, task_type: str = "noop") -> Breaker:
-    return next(v.breaker for v in await bench.runtime.regulation.breakers() if v.task_type == task_type)
+    return next(v.breaker for v in await bench.runtime.valves.breakers() if v.task_type == task_type)
 
 
 async def fail_times(bench: Workbench, times: int, kind: FailureKind = FailureKind.ERROR) -> None:
@@ -47,7 +47,7 @@ async def half_opened(bench: Workbench) -> None:
     """Open the breaker, and let the time pass for which it stays open."""
     await opened(bench)
     await bench.execute("UPDATE valves SET retry_at = now()")
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert (await breaker(bench)).state is HALF_OPEN
     await bench.execute("DELETE FROM tasks")
     await bench.hush()
@@ -64,7 +64,7 @@ async def let_the_probe_lapse(bench: Workbench) -> None:
 
 async def a_probe(bench: Workbench, *others: Task) -> ClaimedTask:
     """Have a probe chosen, and claim it among all that waits."""
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     (claimed,) = await bench.claim(*others)
     assert claimed.id == await probe_of(bench)
     return claimed
@@ -151,7 +151,7 @@ async def test_a_worker_that_died_says_nothing_of_the_types_it_ran(bench: Workbe
 
 
 async def test_a_type_of_its_own_has_a_threshold_and_a_time_of_its_own(bench: Workbench) -> None:
-    await bench.runtime.regulation.set_breaker("noop", 2, 5)
+    await bench.runtime.valves.set_breaker("noop", 2, 5)
     await fail_times(bench, 2)
 
     found = await breaker(bench)
@@ -160,7 +160,7 @@ async def test_a_type_of_its_own_has_a_threshold_and_a_time_of_its_own(bench: Wo
     assert found.opened_at is not None
     assert found.retry_at is not None
     assert (found.retry_at - found.opened_at).total_seconds() == pytest.approx(5, abs=0.5)
-    await bench.runtime.regulation.set_breaker("noop", None, None)
+    await bench.runtime.valves.set_breaker("noop", None, None)
     back = await breaker(bench)
     assert back.retry_at is not None
     assert (back.retry_at - found.opened_at).total_seconds() == pytest.approx(60, abs=1)
@@ -170,11 +170,11 @@ async def test_after_a_while_exactly_one_task_is_let_through(bench: Workbench) -
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 20)
 
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     claimed = await asyncio.gather(*(bench.another_worker().claim(*tasks) for _ in range(3)))
 
     assert len([task for of_worker in claimed for task in of_worker]) == 1
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert await bench.another_worker().claim(*tasks) == []
 
 
@@ -184,8 +184,8 @@ async def test_the_probe_is_rung_and_nothing_else(bench: Workbench) -> None:
     await bench.hush()
     await bench.let_rings_age()
 
-    await bench.worker.tending.tend()
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await bench.rung() == [first.id]
 
@@ -193,7 +193,7 @@ async def test_the_probe_is_rung_and_nothing_else(bench: Workbench) -> None:
 async def test_a_worker_without_redis_finds_the_probe(bench: Workbench, polling: Workbench) -> None:
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 5)
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     claimed = await polling.worker.desk.claim_from_ledger(10)
 
@@ -206,7 +206,7 @@ async def test_a_probe_that_does_well_closes_the_breaker_and_what_waited_is_rung
     await bench.complete(await a_probe(bench, *tasks))
     await bench.hush()
 
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     found = await breaker(bench)
     assert (found.state, found.failures, found.opened_at, found.retry_at) == (CLOSED, 0, None, None)
@@ -247,30 +247,30 @@ async def test_a_half_open_breaker_does_not_wedge_if_its_probe_crashes(bench: Wo
     tasks = await bench.submit_many([{"task_type": "noop"}] * 3)
     first = await a_probe(bench, *tasks)
     await let_the_probe_lapse(bench)
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert await bench.claim(*tasks) == [], "the first may still be running"
 
     await bench.let_leases_lapse()
     await bench.worker.redelivery.reap()
     survivor = bench.another_worker()
-    await survivor.worker.tending.tend()
+    await survivor.worker.valve_timers.tend()
     (second,) = await survivor.claim(*tasks)
 
     assert second.id != first.id
     await survivor.complete(second)
-    await survivor.worker.tending.tend()
+    await survivor.worker.valve_timers.tend()
     assert (await breaker(bench)).state is CLOSED
 
 
 async def test_a_probe_that_nobody_claims_in_time_gives_way_to_another(bench: Workbench) -> None:
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     first = await probe_of(bench)
     await let_the_probe_lapse(bench)
     assert await bench.claim(*tasks) == [], "its time is over"
 
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await probe_of(bench) != first
     assert len(await bench.claim(*tasks)) == 1
@@ -279,14 +279,14 @@ async def test_a_probe_that_nobody_claims_in_time_gives_way_to_another(bench: Wo
 async def test_a_probe_that_is_cancelled_or_gone_gives_way_to_another(bench: Workbench) -> None:
     await half_opened(bench)
     first, second = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     await bench.end(first, "CANCELLED")
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert await probe_of(bench) == second.id
     await bench.execute("DELETE FROM tasks")
     third = await bench.a_task()
 
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await probe_of(bench) == third.id
 
@@ -297,11 +297,11 @@ async def test_a_type_that_no_live_worker_knows_is_not_tried_until_one_does(benc
     await bench.execute("UPDATE tasks SET task_type = 'nobody.knows'")
     await bench.execute("UPDATE valves SET task_type = 'nobody.knows'")
     await bench.hush()
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
     assert await bench.rung() == []
 
     await bench.another_worker().beat(task_types=["nobody.knows"])
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await bench.rung() == [task.id]
 
@@ -310,7 +310,7 @@ async def test_two_leaders_choose_one_probe(bench: Workbench) -> None:
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 10)
 
-    await asyncio.gather(*(bench.another_worker().worker.tending.tend() for _ in range(4)))
+    await asyncio.gather(*(bench.another_worker().worker.valve_timers.tend() for _ in range(4)))
 
     assert len(await bench.claim(*tasks)) == 1
 
@@ -320,7 +320,7 @@ async def test_a_probe_heads_its_lane(bench: Workbench) -> None:
     await bench.a_running_task("sleep", document_id="busy", payload={"seconds": 0})
     behind = await bench.a_task(document_id="busy", priority="CRITICAL")
     in_paused = await bench.a_task(document_id="paused", priority="CRITICAL")
-    await bench.runtime.regulation.pause_document(DocumentId("paused"))
+    await bench.runtime.valves.pause_document(DocumentId("paused"))
     head, second = await bench.a_task(document_id="d"), await bench.a_task(document_id="d")
 
     assert (await a_probe(bench, behind, in_paused, second)).id == head.id
@@ -329,8 +329,8 @@ async def test_a_probe_heads_its_lane(bench: Workbench) -> None:
 async def test_a_half_open_type_that_is_paused_is_not_tried(bench: Workbench) -> None:
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.worker.tending.tend()
-    await bench.runtime.regulation.pause_type("noop")
+    await bench.worker.valve_timers.tend()
+    await bench.runtime.valves.pause_type("noop")
 
     assert await bench.claim(*tasks) == []
 
@@ -341,7 +341,7 @@ async def test_what_ran_before_a_breaker_opened_neither_closes_nor_opens_it(benc
     await bench.complete(early)
     assert (await breaker(bench)).state is OPEN
     await bench.execute("UPDATE valves SET retry_at = now()")
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     await bench.fail(earlier)
 
@@ -353,7 +353,7 @@ async def test_a_breaker_is_reset_by_hand_and_what_waited_is_rung(bench: Workben
     waiting = await bench.a_task()
     await bench.hush()
 
-    assert (await bench.runtime.regulation.reset_breaker("noop")).breaker == Breaker()
+    assert (await bench.runtime.valves.reset_breaker("noop")).breaker == Breaker()
 
     assert await bench.rung() == [waiting.id]
     assert (await bench.claim_next(waiting)).id == waiting.id
@@ -362,7 +362,7 @@ async def test_a_breaker_is_reset_by_hand_and_what_waited_is_rung(bench: Workben
 async def test_a_breaker_is_opened_by_hand(bench: Workbench) -> None:
     waiting = await bench.a_task()
 
-    found = (await bench.runtime.regulation.open_breaker("noop")).breaker
+    found = (await bench.runtime.valves.open_breaker("noop")).breaker
 
     assert found.state is OPEN
     assert found.retry_at is not None
@@ -370,14 +370,14 @@ async def test_a_breaker_is_opened_by_hand(bench: Workbench) -> None:
 
 
 async def test_a_breaker_of_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
-    regulation = bench.runtime.regulation
-    for deed in (regulation.reset_breaker, regulation.open_breaker):
+    valves = bench.runtime.valves
+    for deed in (valves.reset_breaker, valves.open_breaker):
         with pytest.raises(UnknownTaskTypeError):
             await deed("nobody.knows")
 
 
 async def test_every_handler_has_a_breaker_and_no_edit_has_one(bench: Workbench) -> None:
-    found = {valve.task_type: valve.breaker for valve in await bench.runtime.regulation.breakers()}
+    found = {valve.task_type: valve.breaker for valve in await bench.runtime.valves.breakers()}
 
     assert found.keys() >= {"noop", "sleep", "test.note"}
     assert not found.keys() & {"add_section", "set_cells", "upload", "revert", "batch_edit"}
@@ -385,12 +385,12 @@ async def test_every_handler_has_a_breaker_and_no_edit_has_one(bench: Workbench)
 
 
 async def test_the_breaker_of_an_edit_can_be_neither_set_nor_opened(bench: Workbench) -> None:
-    regulation = bench.runtime.regulation
+    valves = bench.runtime.valves
 
     with pytest.raises(NoBreakerError, match="pause it"):
-        await regulation.open_breaker("add_section")
+        await valves.open_breaker("add_section")
     with pytest.raises(NoBreakerError):
-        await regulation.set_breaker("add_section", 3, None)
+        await valves.set_breaker("add_section", 3, None)
 
     assert await bench.execute("SELECT FROM valves") == []
 
@@ -477,7 +477,7 @@ async def test_a_task_says_that_its_breaker_is_open_and_when_it_is_tried(bench: 
     await opened(bench)
     waiting = await bench.a_task()
 
-    (reason, *_) = (await bench.runtime.explanation.explain(waiting.id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(waiting.id)).reasons
 
     assert (reason.code, reason.facts["state"]) == ("breaker_open", "open")
     assert reason.facts["retryAt"]
@@ -486,9 +486,9 @@ async def test_a_task_says_that_its_breaker_is_open_and_when_it_is_tried(bench: 
 async def test_a_breaker_that_was_opened_by_hand_is_not_explained_by_failures_that_never_were(
     bench: Workbench,
 ) -> None:
-    await bench.runtime.regulation.open_breaker("noop")
+    await bench.runtime.valves.open_breaker("noop")
 
-    (reason, *_) = (await bench.runtime.explanation.explain((await bench.a_task()).id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain((await bench.a_task()).id)).reasons
 
     assert reason.detail.startswith("The breaker of type 'noop' was opened by hand; one is tried from ")
 
@@ -505,4 +505,4 @@ async def test_the_sweeper_does_not_ring_for_a_type_whose_breaker_is_open(bench:
 
 
 async def test_while_every_valve_is_open_nothing_has_to_be_looked_after(bench: Workbench) -> None:
-    assert await bench.worker.tending.tend() is None
+    assert await bench.worker.valve_timers.tend() is None

@@ -32,7 +32,7 @@ async def test_a_rate_limited_task_waits_without_using_an_attempt_and_keeps_its_
     for times in range(1, 4):
         claimed = await bench.claim_next(task)
         assert (claimed.attempt, claimed.attempts_charged) == (times, 0)
-        await bench.worker.keeping.save_checkpoint(claimed, json.dumps({"times": times}))
+        await bench.worker.leases.save_checkpoint(claimed, json.dumps({"times": times}))
         await limit(bench, claimed, 3_000)
         waiting = (await bench.details(task.id)).task
         assert waiting.state == "RETRYING"
@@ -112,13 +112,13 @@ async def test_when_a_slowdown_has_passed_the_leader_rings(bench: Workbench) -> 
     limited, waiting = await bench.a_running_task(), await bench.a_task()
     await limit(bench, limited, 30)
     await bench.hush()
-    pause = await bench.worker.tending.tend()
+    pause = await bench.worker.valve_timers.tend()
     assert pause is not None
     assert pause <= 1
     assert await bench.rung() == []
 
     await let_the_slowdown_pass(bench)
-    await bench.worker.tending.tend()
+    await bench.worker.valve_timers.tend()
 
     assert await bench.rung() == [waiting.id]
     assert await slow_until(bench) is None
@@ -138,7 +138,7 @@ async def test_a_task_says_that_its_type_is_slowed_down_and_until_when(bench: Wo
     limited, waiting = await bench.a_running_task(), await bench.a_task()
     await limit(bench, limited, 30)
 
-    (reason, *_) = (await bench.runtime.explanation.explain(waiting.id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(waiting.id)).reasons
 
     assert reason.code == "rate_limited"
     assert set(reason.facts) == {"taskType", "until"}

@@ -54,7 +54,7 @@ async def again(bench: Workbench, task: ClaimedTask) -> ClaimedTask:
 
 async def reasons(bench: Workbench, task: ClaimedTask) -> list[str]:
     await bench.beat()
-    return [reason.code for reason in (await bench.runtime.explanation.explain(task.id)).reasons]
+    return [reason.code for reason in (await bench.runtime.explanations.explain(task.id)).reasons]
 
 
 async def test_a_task_that_waits_is_pending_and_was_not_charged(bench: Workbench) -> None:
@@ -136,7 +136,7 @@ async def test_a_letter_that_is_resolved_by_cancelling_cancels_who_waits(bench: 
     spawner, spawned = await a_waiting_task(bench)
     await bench.exhaust(spawned)
 
-    await bench.runtime.review.resolve(spawned.id, Ruling(Decision.CANCEL, "Ann"))
+    await bench.runtime.dead_letters.resolve(spawned.id, Ruling(Decision.CANCEL, "Ann"))
 
     assert await bench.state(spawner) is TaskState.CANCELLED
 
@@ -145,7 +145,7 @@ async def test_what_was_given_up_for_good_is_not_waited_for_and_spawned_anew_by_
     spawner = await bench.a_running_task()
     spawned = await spawn(bench, spawner)
     await bench.exhaust(await task_of(bench, spawned))
-    await bench.runtime.review.resolve(spawned.task_id, Ruling(Decision.CANCEL, "Ann"))
+    await bench.runtime.dead_letters.resolve(spawned.task_id, Ruling(Decision.CANCEL, "Ann"))
 
     await bench.settle(spawner, Waiting(spawned.task_id))
 
@@ -192,7 +192,7 @@ async def test_what_runs_while_who_waits_for_it_is_cancelled_is_asked_to_stop(be
 
     await bench.runtime.cancellation.cancel(spawner.id, None)
 
-    assert await bench.worker.keeping.cancelled([(running.id, running.claim_id)]) == [running.id]
+    assert await bench.worker.leases.cancelled([(running.id, running.claim_id)]) == [running.id]
     await bench.complete(running)
     assert await bench.states(spawner, spawned) == ["CANCELLED", "CANCELLED"]
 

@@ -264,7 +264,7 @@ async def test_a_retry_and_a_submission_at_once_leave_one_unfinished(
 
 async def modify_and_retry(bench: Workbench, task: Task) -> None:
     ruling = Ruling(Decision.MODIFY_AND_RETRY, "alice", None)
-    await bench.runtime.review.resolve(task.id, ruling, {"seconds": 2})
+    await bench.runtime.dead_letters.resolve(task.id, ruling, {"seconds": 2})
 
 
 async def test_another_payload_is_retried_beside_what_does_as_the_old_one_did(bench: Workbench) -> None:

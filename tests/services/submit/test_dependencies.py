@@ -35,7 +35,7 @@ async def retry(bench: Workbench, task: Task) -> None:
 
 async def reasons(bench: Workbench, task: Task) -> list[str]:
     await bench.beat()
-    return [reason.code for reason in (await bench.runtime.explanation.explain(task.id)).reasons]
+    return [reason.code for reason in (await bench.runtime.explanations.explain(task.id)).reasons]
 
 
 async def test_a_task_waits_for_all_it_depends_on_and_is_rung_then(bench: Workbench) -> None:

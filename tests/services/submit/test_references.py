@@ -26,7 +26,7 @@ async def second_of(bench: Workbench, first_result: str | None, more: object) ->
 
 
 async def resolved(bench: Workbench, task: ClaimedTask) -> object:
-    return json.loads(await bench.worker.keeping.resolve_payload(task))["more"]
+    return json.loads(await bench.worker.leases.resolve_payload(task))["more"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ async def test_a_reference_that_leads_nowhere_is_missing(bench: Workbench, resul
     task = await second_of(bench, result, {"$ref": "first.id.5"})
 
     with pytest.raises(MissingResultError, match=r"the result of 'first' has no 'id\.5'"):
-        await bench.worker.keeping.resolve_payload(task)
+        await bench.worker.leases.resolve_payload(task)
 
 
 async def test_a_sibling_that_gave_up_has_no_result(bench: Workbench) -> None:
@@ -63,7 +63,7 @@ async def test_a_sibling_that_gave_up_has_no_result(bench: Workbench) -> None:
     task = await bench.claim_next(second)
 
     with pytest.raises(MissingResultError):
-        await bench.worker.keeping.resolve_payload(task)
+        await bench.worker.leases.resolve_payload(task)
 
 
 async def test_results_are_put_in_as_long_as_the_payload_is_no_larger_than_any_may_be(bench: Workbench) -> None:
@@ -81,7 +81,7 @@ async def test_results_that_would_make_a_payload_too_large_are_counted_and_not_p
     tracemalloc.start()
     try:
         with pytest.raises(PayloadTooLargeError, match="has more than 1048576 bytes"):
-            await bench.worker.keeping.resolve_payload(task)
+            await bench.worker.leases.resolve_payload(task)
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
@@ -101,7 +101,7 @@ async def test_results_of_many_are_looked_up_a_few_at_a_time(bench: Workbench) -
 async def test_a_payload_without_references_costs_no_look(bench: Workbench) -> None:
     task = await second_of(bench, None, "first.id")
 
-    assert await bench.worker.keeping.resolve_payload(task) == task.payload_json
+    assert await bench.worker.leases.resolve_payload(task) == task.payload_json
 
 
 async def test_a_lone_task_has_nothing_to_refer_to(bench: Workbench) -> None:
@@ -109,4 +109,4 @@ async def test_a_lone_task_has_nothing_to_refer_to(bench: Workbench) -> None:
 
     task = await bench.a_running_task("test.note", payload=looks_like_one)
 
-    assert json.loads(await bench.worker.keeping.resolve_payload(task)) == looks_like_one
+    assert json.loads(await bench.worker.leases.resolve_payload(task)) == looks_like_one

@@ -150,8 +150,8 @@ async def test_its_dead_letter_can_be_retried_with_another_payload_that_fits(
     ruling = Ruling(Decision.MODIFY_AND_RETRY, "alice")
 
     with pytest.raises(InvalidPayloadError):
-        await other.runtime.review.resolve(task.id, ruling, {"topic": 5})
-    await other.runtime.review.resolve(task.id, ruling, {"topic": "bats"})
+        await other.runtime.dead_letters.resolve(task.id, ruling, {"topic": 5})
+    await other.runtime.dead_letters.resolve(task.id, ruling, {"topic": "bats"})
 
     assert await bench.state(task) is TaskState.QUEUED
 

@@ -90,7 +90,7 @@ async def test_what_is_more_urgent_comes_before_what_was_done_ahead(bench: Workb
 async def test_a_rider_that_was_changed_has_its_own_turn(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
-    await bench.runtime.patching.patch(tasks[3].id, TaskPatch.model_validate({"title": "Another"}))
+    await bench.runtime.patches.patch(tasks[3].id, TaskPatch.model_validate({"title": "Another"}))
 
     stay = await stayed(bench, *leader)
 
@@ -104,7 +104,7 @@ async def test_a_rider_that_was_changed_has_its_own_turn(bench: Workbench) -> No
 async def test_a_rider_that_was_made_less_urgent_is_overtaken(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
-    await bench.runtime.patching.patch(tasks[2].id, TaskPatch.model_validate({"priority": "LOW"}))
+    await bench.runtime.patches.patch(tasks[2].id, TaskPatch.model_validate({"priority": "LOW"}))
 
     stay = await stayed(bench, *leader)
 
@@ -263,7 +263,7 @@ async def test_an_upload_in_between_throws_riders_away(bench: Workbench) -> None
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
     async with uploading(bench) as (_, upload):
-        await bench.runtime.patching.patch(upload.id, TaskPatch.model_validate({"priority": "CRITICAL"}))
+        await bench.runtime.patches.patch(upload.id, TaskPatch.model_validate({"priority": "CRITICAL"}))
 
         stay = await stayed(bench, *leader)
 

@@ -134,11 +134,11 @@ async def test_nothing_rides_that_is_not_to_be_claimed(bench: Workbench, what: s
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
     match what:
         case "paused type":
-            await bench.runtime.regulation.pause_type("add_chapter")
+            await bench.runtime.valves.pause_type("add_chapter")
         case "paused document":
-            await bench.runtime.regulation.pause_document(PLAN)
+            await bench.runtime.valves.pause_document(PLAN)
         case "limits":
-            await bench.runtime.regulation.set_limits("add_chapter", Limits(concurrency=9))
+            await bench.runtime.valves.set_limits("add_chapter", Limits(concurrency=9))
         case "open breaker":
             await bench.execute(
                 "INSERT INTO valves (task_type, breaker, opened_at, retry_at) "
@@ -165,7 +165,7 @@ async def test_only_what_is_held_stays_behind(bench: Workbench) -> None:
     tasks += await chapters(bench, 4)
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
-    await bench.runtime.regulation.pause_type("write_page")
+    await bench.runtime.valves.pause_type("write_page")
 
     stay = await stayed(bench, *leader)
 

@@ -293,7 +293,7 @@ async def test_a_rider_that_takes_too_long_is_not_tried_again_and_again(
     follower = await followed(bench, tasks[0])
     monkeypatch.setattr(ride, "SECONDS_MAX", 0.1)
     outcome = await carried_out(bench, follower)
-    await bench.runtime.regulation.pause_document(PLAN)
+    await bench.runtime.valves.pause_document(PLAN)
 
     await stayed(bench, follower, outcome)
 

@@ -11,7 +11,7 @@ from officeplane.domain.errors import IllegalStateError, InvalidRequestError, Ta
 from officeplane.domain.ids import TaskId
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import Task
-from tests.services.chores.test_ranking import drain_lane, hints, in_minutes, urgency
+from tests.services.chores.test_ranks import drain_lane, hints, in_minutes, urgency
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -21,7 +21,7 @@ LATER = "2999-01-01T00:00:00Z"
 
 async def patch(bench: Workbench, task: Task, **fields: Any) -> Task:
     """Change a task and return it; fields are named as in the API."""
-    await bench.runtime.patching.patch(task.id, TaskPatch.model_validate(fields))
+    await bench.runtime.patches.patch(task.id, TaskPatch.model_validate(fields))
     return await now(bench, task)
 
 
@@ -222,7 +222,7 @@ async def test_what_has_begun_or_ended_is_not_changed(bench: Workbench, state: s
 
 async def test_what_is_not_there_is_not_found(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
-        await bench.runtime.patching.patch(
+        await bench.runtime.patches.patch(
             TaskId("01890a5d-ac96-774b-bcce-b302099a8057"), TaskPatch.model_validate({"title": "x"})
         )
 
@@ -232,7 +232,7 @@ async def test_a_patch_and_a_claim_at_once_have_one_winner(bench: Workbench, ano
         for number in range(30):
             task = await bench.a_task()
             patched, claimed = await asyncio.gather(
-                other.runtime.patching.patch(task.id, TaskPatch.model_validate({"runAt": LATER})),
+                other.runtime.patches.patch(task.id, TaskPatch.model_validate({"runAt": LATER})),
                 bench.claim(task),
                 return_exceptions=True,
             )

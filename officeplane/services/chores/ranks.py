@@ -1,4 +1,4 @@
-"""Ranking: what has a deadline or an ageing of its own is given its place again and again.
+"""Ranks: what has a deadline or an ageing of its own is given its place again and again.
 
 So is what urgent work waits for. Everything else keeps the rank it was inserted
 with: it ages at one rate.
@@ -21,7 +21,7 @@ WORTH_WRITING: Final = 0.01
 """By how much a place has to have changed."""
 
 
-class Ranking:
+class Ranks:
     """Keeps the order of the lanes true for work whose urgency changes."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell) -> None:

@@ -28,7 +28,7 @@ async def let_minutes_pass(bench: Workbench, minutes: float) -> None:
 
 
 async def rank_anew(bench: Workbench) -> int:
-    return await bench.worker.ranking.rank_anew()
+    return await bench.worker.ranks.rank_anew()
 
 
 async def urgency(bench: Workbench, task: Task) -> float:

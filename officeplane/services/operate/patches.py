@@ -1,4 +1,4 @@
-"""Patching: a task is changed while it waits, and moved to where it belongs then."""
+"""Patches: a task is changed while it waits, and moved to where it belongs then."""
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import FieldError, IllegalStateError, InvalidRequestError, TaskNotFoundError
@@ -10,8 +10,8 @@ from officeplane.store.connection import Connection, Ledger
 from officeplane.store.patches import Rehung
 
 
-class Patching:
-    """Second thoughts about what has not begun."""
+class Patches:
+    """Changes of tasks that have not begun."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell) -> None:
         self._ledger = ledger
