@@ -235,6 +235,17 @@ class TaskRequest(BaseModel):
         """The 0-100 value of the priority, where one was given."""
         return None if self.priority is None else priority_value(self.priority)
 
+    def as_asked(self) -> "AsAsked":
+        """Return what its task has from it as it is, whatever batch or DAG the task is in."""
+        return {"title": self.title, "key": self.key}
+
+
+class AsAsked(TypedDict):
+    """The fields that a new task has from its request as they are."""
+
+    title: str | None
+    key: str | None
+
 
 class SpawnOptions(TypedDict, total=False):
     """What a task may be given besides its type and payload; the names of the HTTP API in snake_case."""

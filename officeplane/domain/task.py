@@ -135,7 +135,7 @@ class ClaimedTask(NamedTuple):
 
 
 class NewTask(NamedTuple):
-    """A task about to be inserted; its columns in the order of the statement."""
+    """A task about to be inserted."""
 
     id: TaskId
     task_type: str

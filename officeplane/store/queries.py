@@ -4,7 +4,8 @@ The name is followed by a sentence that says what no row means. Values are writt
 `:task_ids::uuid[]`, always with their type, and are numbered when the file is loaded;
 a call gives each of them by its name. `{claimable}` and the like stand for sets of
 states and are bound to the lifecycle table at the same time, so SQL and Python cannot
-differ. `{answers}` are the kinds of failures that are nobody's business but the caller's.
+differ. `{answers}` are the kinds of failures that are nobody's business but the caller's,
+`{task_columns}` and its like what the table of columns says (`task_columns.py`).
 
 What several queries share is written once, as a `-- part: noun`, and put in by its
 name in braces. Parts of the shared nouns may be put in everywhere, others in their file.
@@ -19,6 +20,7 @@ from typing import Any, Final
 from officeplane.domain.failure import ANSWERS
 from officeplane.domain.lifecycle import STATE_SETS
 from officeplane.domain.priority import BOOST_PER_MINUTE
+from officeplane.store import task_columns
 from officeplane.store.connection import Executor, Row
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
@@ -34,6 +36,7 @@ _BOUND: Final = {
         for name, members in {**STATE_SETS, "answers": sorted(ANSWERS)}.items()
     },
     "boost_per_minute": f"{BOOST_PER_MINUTE}::float8",
+    **task_columns.PARTS,
 }
 
 

@@ -1,50 +1,21 @@
 """Tasks in the ledger: inserted in groups, read one by one and page by page."""
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
 
-from officeplane.domain.ids import DagId, DocumentId, TaskId, WorkerId
+from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
 from officeplane.store import edges
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
+from officeplane.store.task_columns import Inserted, column_values, task_in
 
 _SQL: Final = load("tasks")
 END_OF_TIME: Final = 2**63 - 1
 KEY_WAIT: Final = "2s"
-_ANCESTORS: Final = NewTask._fields.index("ancestors")
-_TAGS: Final = NewTask._fields.index("tags")
-_NAMES: Final = {"payload_json": "payload", "retry_json": "retry_policy"}
-_NEVER_NULL: Final = frozenset(
-    {
-        "task_type",
-        "payload_json",
-        "priority",
-        "runnable",
-        "yields",
-        "blockers",
-        "max_retries",
-        "timeout_seconds",
-        "path_boost",
-        "lifts",
-        "unmet",
-    }
-)
-
-
-class Inserted(NamedTuple):
-    """What the ledger added to a new task."""
-
-    seq: int
-    state: TaskState
-    rank: float
-    run_at: datetime
-    created_at: datetime
-    queued_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,34 +50,12 @@ async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]
     """Insert tasks in the order given and return what the ledger added, in that order."""
     if not tasks:
         return []
-    (row,) = await _SQL["insert"].fetch(executor, **_column_values(tasks))
+    (row,) = await _SQL["insert"].fetch(executor, **column_values(tasks))
     now: datetime = row["now"]
     return [
         Inserted(seq, STATES[state], rank, run_at or now, now, now if state == TaskState.QUEUED else None)
         for seq, state, rank, run_at in zip(row["seqs"], row["states"], row["ranks"], row["run_ats"], strict=True)
     ]
-
-
-def _column_values(tasks: Sequence[NewTask]) -> dict[str, Sequence[object]]:
-    columns: list[Sequence[object]] = list(zip(*tasks, strict=True))
-    # Postgres has no arrays of arrays of different lengths: these two go as texts.
-    columns[_ANCESTORS] = ["{" + ",".join(task.ancestors) + "}" if task.ancestors else None for task in tasks]
-    columns[_TAGS] = [json.dumps(task.tags) if task.tags else None for task in tasks]
-    return {
-        _NAMES.get(name, name): _shortened(column, is_never_null=name in _NEVER_NULL)
-        for name, column in zip(NewTask._fields, columns, strict=True)
-    }
-
-
-def _shortened(column: Sequence[object], *, is_never_null: bool) -> Sequence[object]:
-    """Return no value for a column of nulls, one for a column without nulls that is the same everywhere.
-
-    `unnest` fills shorter arrays with nulls, and the statement takes the first value for these.
-    """
-    first = column[0]
-    if column.count(first) < len(column):
-        return column
-    return [] if first is None else [first] if is_never_null else column
 
 
 async def remember_keys(executor: Executor, keys: Mapping[str, UsedKey]) -> set[str]:
@@ -169,7 +118,7 @@ async def contents(executor: Executor, task_ids: Iterable[TaskId]) -> dict[bytes
 async def fetch(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Task]:
     """Return tasks by id; ids that are not there are left out."""
     rows = await _SQL["fetch"].fetch(executor, task_ids=list(task_ids))
-    return {task.id: task for task in map(_task, rows)}
+    return {task.id: task for task in map(task_in, rows)}
 
 
 async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
@@ -182,7 +131,7 @@ async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: in
     """Return the newest tasks that fit, below a sequence number, and whether there may be more."""
     rows = await _SQL["page"].fetch(executor, before=before, **_selected(wanted), limit=limit)
     found = rows[0]["found"] if rows else 0
-    return [_task(row) for row in rows], found == limit or len(rows) < found
+    return [task_in(row) for row in rows], found == limit or len(rows) < found
 
 
 async def select(executor: Executor, wanted: TaskFilter, *, after: int, limit: int) -> list[Selected]:
@@ -277,57 +226,6 @@ async def earlier_sibling(executor: Executor, task: Task) -> tuple[TaskId, TaskS
     """Return the unfinished sibling whose turn comes before this task's."""
     rows = await _SQL["earlier_siblings"].fetch(executor, parent_id=task.parent_id, task_id=task.id)
     return (TaskId(str(rows[0]["id"])), TaskState(rows[0]["state"])) if rows else None
-
-
-def _json(text: str | None) -> object:
-    return None if text is None else json.loads(text)
-
-
-def _task(row: Row) -> Task:
-    return Task(
-        id=TaskId(str(row["id"])),
-        seq=row["seq"],
-        task_type=row["task_type"],
-        document_id=None if row["document_id"] is None else DocumentId(row["document_id"]),
-        title=row["title"],
-        payload=_json(row["payload"]),
-        state=STATES[row["state"]],
-        priority=row["priority"],
-        rank=row["rank"],
-        run_at=row["run_at"],
-        yields=row["yields"],
-        blockers=row["blockers"],
-        max_retries=row["max_retries"],
-        timeout_seconds=row["timeout_seconds"],
-        generation=row["generation"],
-        attempt=row["attempt"],
-        attempts_charged=row["attempts_charged"],
-        poison_pill=row["poison_pill"],
-        worker_id=row["worker_id"],
-        cancel_requested_at=row["cancel_requested_at"],
-        cancel_reason=row["cancel_reason"],
-        # The last that was told stays in the row; of what is done it says less than the state.
-        progress=None if row["state"] == TaskState.COMPLETED else _json(row["progress"]),
-        result=_json(row["result"]),
-        error=_json(row["error"]),
-        parent_id=None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
-        ancestors=tuple(TaskId(str(ancestor)) for ancestor in row["ancestors"]),
-        position=row["position"],
-        key=row["key"],
-        on_child_failure=row["on_child_failure"],
-        tags=tuple(row["tags"]),
-        created_by=row["created_by"],
-        created_at=row["created_at"],
-        queued_at=row["queued_at"],
-        started_at=row["started_at"],
-        finished_at=row["finished_at"],
-        dag_id=None if row["dag_id"] is None else DagId(str(row["dag_id"])),
-        spawned_by=None if row["spawned_by"] is None else TaskId(str(row["spawned_by"])),
-        deadline=row["deadline"],
-        boost_per_minute=row["boost_per_minute"],
-        depends_on=tuple(TaskId(str(dependency)) for dependency in row["depends_on"]),
-        unmet=row["unmet"],
-    )
 
 
 def _failure(row: Row) -> AttemptFailure:

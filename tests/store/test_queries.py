@@ -13,6 +13,7 @@ import pytest
 from officeplane.domain.lifecycle import STATE_SETS
 from officeplane.store.connection import Connection
 from officeplane.store.queries import SHARED, MisfitError, Query, load, nouns
+from officeplane.store.task_columns import SENT
 
 QUERIES = [(noun, name) for noun in nouns() for name in load(noun)]
 STORE = Path(str(files("officeplane.store")))
@@ -106,8 +107,8 @@ def _names(module: ModuleType, keyword: ast.keyword) -> Iterator[str]:
             yield name
         case ast.keyword(value=ast.Call(func=ast.Attribute(value=ast.Name(id="who"), attr=method))):
             yield from _keys(getattr(module.Claimant, method))
-        case ast.keyword(value=ast.Call(func=ast.Name(id="_column_values"))):
-            yield from load("tasks")["insert"].names
+        case ast.keyword(value=ast.Call(func=ast.Name(id="column_values"))):
+            yield from (column.name for column in SENT)
         case ast.keyword(value=ast.Call(func=function)):
             found: object = module
             for part in ast.unparse(function).split("."):

@@ -1,63 +1,28 @@
 -- Tasks: in, and out again for readers.
 
--- part: columns
-id, seq, task_type, document_id, title, payload::text, state, priority, rank, run_at, yields, blockers, max_retries,
-unmet, timeout_seconds, generation, attempt, attempts_charged, poison_pill, worker_id, cancel_requested_at, cancel_reason,
-progress::text, result::text, error::text, parent_id, ancestors, position, key, on_child_failure, tags, created_by, created_at,
-queued_at, started_at, finished_at, dag_id, spawned_by, deadline, boost_per_minute,
-ARRAY(SELECT depends_on FROM task_edges WHERE task_id = tasks.id ORDER BY depends_on) AS depends_on
-
 -- name: insert
 -- Inserts tasks in the order given, and tells of them. A column without nulls that is the
--- same for all comes as one value, one of nulls as none. JSON goes in and out as text:
--- the connection may be a caller's, with codecs of its own. Always one row: a row of
--- arrays is read in half the time of a thousand rows.
+-- same for all comes as one value, one of nulls as none. Always one row: a row of arrays
+-- is read in half the time of a thousand rows.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), given AS (
-    SELECT g.id, g.n, moment.now,
-           coalesce(g.task_type, (:task_type::text[])[1]) AS task_type,
-           coalesce(g.payload, (:payload::text[])[1])::jsonb AS payload,
-           coalesce(g.priority, (:priority::smallint[])[1]) AS priority,
-           coalesce(g.runnable, (:runnable::boolean[])[1]) AS runnable,
-           coalesce(g.yields, (:yields::boolean[])[1]) AS yields,
-           coalesce(g.blockers, (:blockers::integer[])[1]) AS blockers,
-           coalesce(g.max_retries, (:max_retries::smallint[])[1]) AS max_retries,
-           coalesce(g.timeout_seconds, (:timeout_seconds::float8[])[1]) AS timeout_seconds,
-           g.document_id, g.title, g.run_at, g.retry_policy::jsonb, g.parent_id, g.ancestors, g.position, g.key,
-           g.on_child_failure, g.tags, g.created_by, g.dag_id, g.spawned_by, g.spawn_key, g.deadline,
-           g.boost_per_minute, coalesce(g.path_boost, (:path_boost::float8[])[1]) AS path_boost, g.content_hash,
-           coalesce(g.unmet, (:unmet::integer[])[1]) AS unmet, coalesce(g.lifts, (:lifts::boolean[])[1]) AS lifts,
+    SELECT t.*, moment.now,
            -- Here, below an ORDER BY, it is computed once; where it is used it would be for each use.
-           coalesce(g.priority, (:priority::smallint[])[1]) - coalesce(g.path_boost, (:path_boost::float8[])[1])
-               - deadline_urgency(extract(epoch FROM g.deadline - moment.now)::float8) AS effective
+           t.priority - t.path_boost - deadline_urgency(extract(epoch FROM t.deadline - moment.now)::float8) AS effective
       FROM moment,
-           unnest(:id::uuid[], :task_type::text[], :document_id::text[], :title::text[], :payload::text[], :priority::smallint[], :runnable::boolean[],
-                  :yields::boolean[], :blockers::integer[], :run_at::timestamptz[], :max_retries::smallint[], :timeout_seconds::float8[], :retry_policy::text[],
-                  :parent_id::uuid[], :ancestors::text[], :position::integer[], :key::text[], :on_child_failure::text[], :tags::text[], :created_by::text[],
-                  :dag_id::uuid[], :spawned_by::uuid[], :spawn_key::text[], :deadline::timestamptz[], :boost_per_minute::float8[], :path_boost::float8[], :content_hash::bytea[],
-                  :unmet::integer[], :lifts::boolean[])
-               WITH ORDINALITY
-               AS g(id, task_type, document_id, title, payload, priority, runnable, yields, blockers, run_at,
-                    max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
-                    on_child_failure, tags, created_by, dag_id, spawned_by, spawn_key, deadline, boost_per_minute,
-                    path_boost, content_hash, unmet, lifts, n)
-     ORDER BY g.n
+           (SELECT {columns_given}, g.n
+              FROM unnest({columns_sent})
+                       WITH ORDINALITY AS g({columns_of_new_tasks}, n)) t
+     ORDER BY t.n
 ), placed AS (
     SELECT *, CASE WHEN blockers > 0 OR run_at > now THEN 'PENDING' ELSE 'QUEUED' END AS state FROM given
 ), inserted AS (
-    INSERT INTO tasks (id, task_type, document_id, title, payload, state, priority, rank, runnable, yields, blockers,
-                       run_at, max_retries, timeout_seconds, retry_policy, parent_id, ancestors, position, key,
-                       on_child_failure, tags, created_by, created_at, queued_at, rung_at, rung_tier, dag_id,
-                       spawned_by, spawn_key, deadline, boost_per_minute, path_boost, content_hash, unmet, lifts,
-                       has_dependents)
-    SELECT id, task_type, document_id, title, payload, state, priority,
-           effective + {boost_per_minute} * extract(epoch FROM now) / 60, runnable, yields, blockers,
-           coalesce(run_at, now), max_retries, timeout_seconds, retry_policy, parent_id,
-           coalesce(ancestors::uuid[], '{}'), position, key, on_child_failure,
-           CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END, created_by,
-           now, CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(effective), dag_id, spawned_by, spawn_key,
-           deadline, boost_per_minute, path_boost, content_hash, unmet, lifts,
+    INSERT INTO tasks ({columns_of_new_tasks},
+                       state, rank, created_at, queued_at, rung_at, rung_tier, has_dependents)
+    SELECT {columns_stored},
+           state, effective + {boost_per_minute} * extract(epoch FROM now) / 60, now,
+           CASE WHEN state = 'QUEUED' THEN now END, now, tier_of(effective),
            -- A DAG waits for the end of each of its tasks.
            dag_id IS NOT NULL
       FROM placed
@@ -108,7 +73,7 @@ SELECT id, content_hash FROM tasks
 
 -- name: fetch
 -- Tasks by id. No row: no such task.
-SELECT {columns} FROM tasks WHERE id = ANY(:task_ids::uuid[])
+SELECT {task_columns} FROM tasks WHERE id = ANY(:task_ids::uuid[])
 
 -- name: states
 -- The states of tasks by id. No row: no such task.
@@ -127,7 +92,7 @@ SELECT id, state FROM tasks WHERE id = ANY(:task_ids::uuid[])
 -- and of large tasks it would take all memory. `found` is how many it would have been. What they take
 -- is measured without taking them along; a batch counts as if it had all the children that it may,
 -- for to count them would have the planner forget what the list is of. No row: nothing fits, or the page is past the end.
-SELECT {columns}, found
+SELECT {task_columns}, found
   FROM (SELECT *, count(*) OVER () AS found, sum(size) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS so_far
           FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0)
                        + coalesce(octet_length(error::text), 0)
