@@ -1,18 +1,17 @@
-"""Documents in the ledger: heads, revisions, and the pieces that files are made of."""
+"""Documents in the ledger: heads, revisions, and the uploads that wait to become some."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.revision import Condition, NewRevision, PieceKey, Recipe, Revision
+from officeplane.store import pieces
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("documents")
-PIECES_AT_ONCE: Final = 4 * 1024 * 1024
-"""How many bytes of pieces travel in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ async def lock(executor: Executor, document_ids: Iterable[str]) -> dict[Document
 async def revise(executor: Executor, revisions: Sequence[tuple[TaskId | None, NewRevision]]) -> None:
     """Add revisions, with their pieces, and move the heads."""
     # Those of all documents together: a settlement's round trips are what a lane waits for.
-    await _keep(executor, _pieces(new for _, new in revisions))
+    await pieces.keep_of(executor, (new for _, new in revisions))
     await _SQL["revise"].fetch(executor, **revision_values(revisions))
 
 
@@ -132,56 +131,6 @@ def revision_values(revisions: Iterable[tuple[TaskId | None, NewRevision]]) -> R
         "recipes": [new.recipe.encode() for _, new in rows],
         "titles": [new.title for _, new in rows],
     }
-
-
-class PieceValues(TypedDict):
-    """What is stored of pieces, column by column."""
-
-    piece_document_ids: Sequence[str]
-    piece_keys: Sequence[PieceKey]
-    pieces: Sequence[bytes]
-
-
-def piece_values(revisions: Iterable[NewRevision]) -> PieceValues:
-    """Return the values for the pieces of revisions, in the one order in which they are kept."""
-    return _piece_values(sorted(_pieces(revisions)))
-
-
-def _piece_values(rows: Sequence[tuple[str, PieceKey, bytes]]) -> PieceValues:
-    return {
-        "piece_document_ids": [document_id for document_id, _, _ in rows],
-        "piece_keys": [key for _, key, _ in rows],
-        "pieces": [piece for _, _, piece in rows],
-    }
-
-
-async def keep_pieces(executor: Executor, document_id: str, pieces: Mapping[PieceKey, bytes]) -> None:
-    """Keep stretches of a document's files; those that are there already stay."""
-    await _keep(executor, [(document_id, key, piece) for key, piece in pieces.items()])
-
-
-def _pieces(revisions: Iterable[NewRevision]) -> list[tuple[str, PieceKey, bytes]]:
-    return [(new.document_id, key, piece) for new in revisions for key, piece in new.pieces.items()]
-
-
-async def _keep(executor: Executor, pieces: Iterable[tuple[str, PieceKey, bytes]]) -> None:
-    batch: list[tuple[str, PieceKey, bytes]] = []
-    size = 0
-    # In one order everywhere: two that keep the same pieces must not wait for each other.
-    for piece in sorted(pieces):
-        batch.append(piece)
-        size += len(piece[2])
-        if size >= PIECES_AT_ONCE:
-            await _SQL["keep_pieces"].fetch(executor, **_piece_values(batch))
-            batch, size = [], 0
-    if batch:
-        await _SQL["keep_pieces"].fetch(executor, **_piece_values(batch))
-
-
-async def pieces(executor: Executor, document_id: str, keys: Sequence[PieceKey]) -> dict[PieceKey, bytes]:
-    """Return stretches by key."""
-    rows = await _SQL["pieces"].fetch(executor, document_id=document_id, keys=list(keys))
-    return {PieceKey(row["key"]): row["bytes"] for row in rows}
 
 
 async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> Head | None:
@@ -278,11 +227,6 @@ async def lock_out(executor: Executor, document_id: str) -> bool:
     return bool(await _SQL["lock_out"].fetch(executor, document_id=document_id))
 
 
-async def piece_keys(executor: Executor, document_id: str) -> frozenset[PieceKey]:
-    """Return which pieces there are of a document."""
-    return frozenset(PieceKey(row["key"]) for row in await _SQL["piece_keys"].fetch(executor, document_id=document_id))
-
-
 async def named_after(
     executor: Executor, document_id: str, revision: int, limit: int
 ) -> dict[int, frozenset[PieceKey]]:
@@ -295,11 +239,6 @@ async def named_by_uploads(executor: Executor, document_id: str) -> frozenset[Pi
     """Return the pieces that files name which wait for their turn."""
     rows = await _SQL["recipes_of_uploads"].fetch(executor, document_id=document_id)
     return frozenset(key for row in rows for key in Recipe.decode(row["recipe"]).keys)
-
-
-async def drop_pieces(executor: Executor, document_id: str, keys: Collection[PieceKey]) -> None:
-    """Remove pieces of a document."""
-    await _SQL["drop_pieces"].fetch(executor, document_id=document_id, keys=list(keys))
 
 
 async def forget_deleted(executor: Executor, older_than_seconds: float, limit: int) -> int:
@@ -328,7 +267,7 @@ async def delete(executor: Executor, document_id: str) -> bool:
         return False
     await _SQL["end_pause"].fetch(executor, document_id=document_id)
     await _SQL["forget_revisions"].fetch(executor, document_id=document_id)
-    await _SQL["forget_pieces"].fetch(executor, document_id=document_id)
+    await pieces.forget(executor, document_id)
     await _SQL["forget_uploads"].fetch(executor, document_id=document_id)
     return True
 

@@ -12,7 +12,7 @@ from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
-from officeplane.store import documents
+from officeplane.store import documents, pieces
 from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError, claimed_task, lane_values
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -146,7 +146,7 @@ async def settle_edits(
             **lane_values(sorted(wanted)),
             **who.values(),
             **documents.revision_values(revisions.items()),
-            **documents.piece_values(revisions.values()),
+            **pieces.values_of(revisions.values()),
             **_rider_values(riders),
         )
     except asyncpg.exceptions.UniqueViolationError as error:

@@ -9,7 +9,7 @@ from uuid_utils import uuid7
 from officeplane.domain.document import Format
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.revision import Condition, NewRevision, Recipe, RecipeWriter
-from officeplane.store import documents
+from officeplane.store import documents, pieces
 from officeplane.store.connection import Ledger
 from officeplane.store.documents import Upload
 from officeplane.store.tasks import END_OF_TIME
@@ -183,8 +183,8 @@ async def test_a_revision_is_told_with_what_its_file_is_made_of(ledger: Ledger) 
 
     assert first is not None
     assert head is not None
-    pieces = await documents.pieces(ledger, "doc", first.recipe.keys)
-    assert b"".join(first.recipe.assemble(pieces)) == b"short" + PIECE
+    found = await pieces.fetch(ledger, "doc", first.recipe.keys)
+    assert b"".join(first.recipe.assemble(found)) == b"short" + PIECE
     assert (first.format, first.revision.revision) == (Format.DOCX, 1)
     assert (head.revision.revision, head.recipe) == (2, Recipe((b"two",)))
     assert await documents.revision(ledger, "doc", 3) is None
@@ -197,24 +197,6 @@ async def test_revisions_share_the_pieces_that_they_have_in_common(bench: Workbe
     (row,) = await bench.execute("SELECT count(*) AS n, sum(length(bytes)) AS size FROM pieces")
 
     assert (row["n"], row["size"]) == (2, 1200)
-
-
-async def test_pieces_of_one_document_are_not_those_of_another(ledger: Ledger) -> None:
-    await make(ledger, "a", PIECE)
-    keys = a_file(PIECE).finish().keys
-
-    assert list(await documents.pieces(ledger, "a", keys)) == keys
-    assert await documents.pieces(ledger, "b", keys) == {}
-
-
-async def test_many_pieces_travel_in_several_statements(ledger: Ledger) -> None:
-    file = a_file(*(bytes([n]) * 1024 * 1024 for n in range(6)))
-    recipe = file.finish()
-
-    await documents.keep_pieces(ledger, "doc", file.pieces)
-    await documents.keep_pieces(ledger, "doc", file.pieces)
-
-    assert await documents.pieces(ledger, "doc", recipe.keys) == file.pieces
 
 
 async def test_an_edit_starts_from_the_head_on_its_condition(bench: Workbench, ledger: Ledger) -> None:
@@ -282,7 +264,7 @@ async def test_the_uploads_of_a_deleted_document_are_gone_with_their_pieces(ledg
     await make(ledger)
     upload_id, file = str(uuid7()), a_file(PIECE)
     recipe = file.finish()
-    await documents.keep_pieces(ledger, "doc", file.pieces)
+    await pieces.keep(ledger, "doc", file.pieces)
     await documents.stage_upload(
         ledger, upload_id, "doc", Upload(None, hashlib.sha256(PIECE).hexdigest(), file.size, recipe, None)
     )

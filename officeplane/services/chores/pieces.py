@@ -9,7 +9,7 @@ A document that somebody is at is left to the next round: nobody waits for a col
 from typing import Final
 
 from officeplane.domain.revision import PieceKey
-from officeplane.store import documents
+from officeplane.store import documents, pieces
 from officeplane.store.connection import Connection, Ledger
 
 DOCUMENTS_AT_ONCE: Final = 20
@@ -25,7 +25,7 @@ async def collect(ledger: Ledger, older_than_seconds: float) -> int:
 
 
 async def _collect(ledger: Ledger, document_id: str, older_than_seconds: float) -> int:
-    unnamed = await documents.piece_keys(ledger, document_id)
+    unnamed = await pieces.keys(ledger, document_id)
     seen = 0
     while found := await documents.named_after(ledger, document_id, seen, REVISIONS_AT_ONCE):
         seen = max(found)
@@ -40,7 +40,7 @@ async def _collect(ledger: Ledger, document_id: str, older_than_seconds: float) 
             after = max(found)
             left = _without(left, *found.values())
         left = _without(left, await documents.named_by_uploads(connection, document_id))
-        await documents.drop_pieces(connection, document_id, left)
+        await pieces.drop(connection, document_id, left)
         return uploads
 
     return await ledger.in_transaction(collected)

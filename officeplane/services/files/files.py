@@ -12,7 +12,7 @@ from officeplane.sandbox.conversation import Heard, Sent
 from officeplane.sandbox.operations import Opening, Operation
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.files.known_pieces import KnownPieces
-from officeplane.store import documents
+from officeplane.store import pieces
 from officeplane.store.connection import Executor
 
 BYTES_AT_ONCE: Final = 4 * 1024 * 1024
@@ -56,7 +56,7 @@ async def _assembled(
     found = {key: at_hand[key] for key in part.keys if key in at_hand}
     wanted = [key for key in part.keys if key not in found]
     if wanted:
-        fetched = await documents.pieces(executor, document_id, wanted)
+        fetched = await pieces.fetch(executor, document_id, wanted)
         if len(fetched) < len(wanted):
             # Only with their document do pieces go that a revision is made of.
             raise DocumentNotFoundError(document_id)

@@ -15,9 +15,10 @@ from officeplane.sandbox.conversation import Sent
 from officeplane.sandbox.errors import ChildDiedError
 from officeplane.sandbox.operations import Check
 from officeplane.sandbox.pool import Sandbox
-from officeplane.store import documents
+from officeplane.store import pieces
 from officeplane.store.connection import Executor
-from officeplane.store.documents import PIECES_AT_ONCE, Upload
+from officeplane.store.documents import Upload
+from officeplane.store.pieces import PIECES_AT_ONCE
 
 
 class Spool:
@@ -53,9 +54,9 @@ class Spool:
         for block in self._blocks(self._cuts):
             writer.add(block)
             if sum(map(len, writer.pieces.values())) >= PIECES_AT_ONCE:
-                await documents.keep_pieces(executor, document_id, writer.pieces)
+                await pieces.keep(executor, document_id, writer.pieces)
                 writer.pieces.clear()
-        await documents.keep_pieces(executor, document_id, writer.pieces)
+        await pieces.keep(executor, document_id, writer.pieces)
         return Upload(if_match, self.sha256, writer.size, writer.finish(), self.title)
 
     async def _sent(self) -> AsyncGenerator[bytes, None]:

@@ -29,9 +29,8 @@ from officeplane.services.settle.judgement import Attempt, Judged, handed_back, 
 from officeplane.services.settle.plain import end_plainly
 from officeplane.services.settle.suspension import suspend
 from officeplane.services.settle.together import Terms, end_together
-from officeplane.store import settlements
+from officeplane.store import pieces, settlements
 from officeplane.store.connection import UNSTORABLE, Ledger
-from officeplane.store.documents import PIECES_AT_ONCE
 from officeplane.store.settlements import Settled
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -148,8 +147,7 @@ class Settlements:
     async def _written(
         self, judged: Sequence[Judged], continuation: Continuation | None, terms: Terms, told: list[Aftermath]
     ) -> dict[TaskId, Settled]:
-        is_big = sum(new.pieces_size for new in revisions_of(judged).values()) >= PIECES_AT_ONCE
-        if is_big or any(one.leads_to_more for one in judged):
+        if not pieces.go_along(revisions_of(judged).values()) or any(one.leads_to_more for one in judged):
             settled, after = await end_together(self._ledger, judged, terms)
             told.append(after)
             return settled

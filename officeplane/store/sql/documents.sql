@@ -67,15 +67,6 @@ WITH given AS MATERIALIZED (
 )
 {told}
 
--- name: keep_pieces
--- Keeps stretches of files. No row: all of them were there.
-INSERT INTO pieces (document_id, key, bytes)
-SELECT * FROM unnest(:piece_document_ids::text[], :piece_keys::bytea[], :pieces::bytea[]) ON CONFLICT DO NOTHING
-
--- name: pieces
--- Stretches by key. No row for a key: the document was deleted.
-SELECT key, bytes FROM pieces WHERE document_id = :document_id::text AND key = ANY(:keys::bytea[])
-
 -- name: head
 -- What an edit starts from: the head, and on which condition. No row: no such document.
 SELECT d.format, d.head, r.sha256, r.recipe, t.created_by, c.base_revision, c.on_conflict
@@ -145,10 +136,6 @@ SELECT id FROM documents WHERE id = :document_id::text AND deleted_at IS NULL FO
 -- whom those would have to wait for as well who came later.
 SELECT id FROM documents WHERE id = :document_id::text FOR UPDATE SKIP LOCKED
 
--- name: piece_keys
--- Which pieces there are of a document. No row: none.
-SELECT key FROM pieces WHERE document_id = :document_id::text
-
 -- name: recipes_after
 -- What revisions above a number are made of, a window of them. No row: there are none.
 SELECT revision, recipe FROM revisions WHERE document_id = :document_id::text AND revision > :revision::bigint
@@ -158,17 +145,13 @@ SELECT revision, recipe FROM revisions WHERE document_id = :document_id::text AN
 -- What the files are made of that wait for their turn in a lane. No row: none waits.
 SELECT recipe FROM uploads WHERE document_id = :document_id::text
 
--- name: drop_pieces
--- Removes pieces that nothing names. No row: they are gone already.
-DELETE FROM pieces WHERE document_id = :document_id::text AND key = ANY(:keys::bytea[])
-
 -- name: forget_deleted
 -- Forgets documents that were deleted long ago, of which nothing is left: their numbers begin
 -- again if the id is used once more. No row: none is old enough.
 DELETE FROM documents d
  WHERE d.id IN (SELECT o.id FROM documents o
                  WHERE o.deleted_at < clock_timestamp() - make_interval(secs => :older_than_seconds::float8)
-                   AND NOT EXISTS (SELECT FROM pieces p WHERE p.document_id = o.id)
+                   AND NOT EXISTS ({piece_of} o.id)
                    AND NOT EXISTS (SELECT FROM uploads u WHERE u.document_id = o.id)
                    AND NOT EXISTS (SELECT FROM tasks t
                                     WHERE t.document_id = o.id AND t.runnable AND t.state IN {unfinished})
@@ -196,10 +179,6 @@ DELETE FROM paused_documents WHERE document_id = :document_id::text
 -- name: forget_revisions
 -- Removes the history of a deleted document. No row: it had none.
 DELETE FROM revisions WHERE document_id = :document_id::text
-
--- name: forget_pieces
--- Removes what a deleted document was made of. No row: nothing is left.
-DELETE FROM pieces WHERE document_id = :document_id::text
 
 -- name: forget_uploads
 -- Removes the files that waited for their turn in a deleted document's lane: their pieces are gone. No row: none did.

@@ -243,11 +243,7 @@ WITH revised AS MATERIALIZED (
               FROM added GROUP BY 1) newest
      WHERE d.id = newest.document_id
 ), kept AS (
-    INSERT INTO pieces (document_id, key, bytes)
-    SELECT p.document_id, p.key, p.bytes
-      FROM unnest(:piece_document_ids::text[], :piece_keys::bytea[], :pieces::bytea[]) AS p(document_id, key, bytes)
-     WHERE p.document_id IN (SELECT document_id FROM added)
-    ON CONFLICT DO NOTHING
+    {pieces_kept}
 ), {followed}, happened AS (
     SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
     UNION ALL SELECT 2, 'task.running', id, document_id FROM ridden

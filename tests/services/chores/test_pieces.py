@@ -11,7 +11,7 @@ from officeplane.domain.ids import DocumentId
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe, RecipeWriter
 from officeplane.formats.blank import blank
 from officeplane.services.chores.pieces import collect
-from officeplane.store import documents
+from officeplane.store import documents, pieces
 from officeplane.store.connection import Connection, Executor
 from officeplane.store.documents import Upload
 from tests.services.papers import a_document, content, edited
@@ -34,7 +34,7 @@ async def staged(connection: Connection, upload_id: str, data: bytes = OTHER) ->
     """Keep a file that waits for its turn, as an upload does."""
     recipe, writer = cut(data)
     assert await documents.hold(connection, "plan")
-    await documents.keep_pieces(connection, "plan", writer.pieces)
+    await pieces.keep(connection, "plan", writer.pieces)
     upload = Upload(None, hashlib.sha256(data).hexdigest(), len(data), recipe)
     await documents.stage_upload(connection, upload_id, "plan", upload)
 
@@ -59,17 +59,17 @@ async def an_abandoned_upload(bench: Workbench) -> None:
     await bench.execute("UPDATE uploads SET created_at = created_at - interval '2 days'")
 
 
-async def pieces(bench: Workbench) -> set[bytes]:
+async def kept(bench: Workbench) -> set[bytes]:
     return {row["key"] for row in await bench.execute("SELECT key FROM pieces")}
 
 
 async def test_the_pieces_of_a_file_that_became_no_revision_go(bench: Workbench) -> None:
     recipe, _ = cut(OTHER)
-    assert set(recipe.keys) <= await pieces(bench)
+    assert set(recipe.keys) <= await kept(bench)
 
     assert await collect(bench.runtime.ledger, DAY) == 1
 
-    assert not set(recipe.keys) & await pieces(bench)
+    assert not set(recipe.keys) & await kept(bench)
     for revision in (1, 2):
         assert await content(bench, revision)
     assert await collect(bench.runtime.ledger, DAY) == 0
@@ -91,20 +91,20 @@ async def test_a_file_that_waits_keeps_its_pieces(bench: Workbench) -> None:
     assert await collect(bench.runtime.ledger, DAY) == 1
 
     recipe, _ = cut(OTHER)
-    assert set(recipe.keys) <= await pieces(bench)
+    assert set(recipe.keys) <= await kept(bench)
 
 
 async def test_the_pieces_of_a_deleted_document_that_came_too_late_go(bench: Workbench) -> None:
     recipe, writer = cut(OTHER)
     await bench.runtime.documents.delete("plan")
-    await documents.keep_pieces(bench.runtime.ledger, "plan", writer.pieces)
+    await pieces.keep(bench.runtime.ledger, "plan", writer.pieces)
     upload = Upload(None, "", len(OTHER), recipe)
     await documents.stage_upload(bench.runtime.ledger, LATER, "plan", upload)
     await bench.execute("UPDATE uploads SET created_at = created_at - interval '2 days'")
 
     await collect(bench.runtime.ledger, DAY)
 
-    assert await pieces(bench) == set()
+    assert await kept(bench) == set()
 
 
 async def an_upload(connection: Connection) -> None:
@@ -125,7 +125,7 @@ async def test_what_somebody_is_about_to_name_is_not_collected(
     assert await collect(bench.runtime.ledger, DAY) == 1
 
     recipe, _ = cut(OTHER)
-    assert set(recipe.keys) <= await pieces(bench)
+    assert set(recipe.keys) <= await kept(bench)
 
 
 @pytest.mark.parametrize("deed", [revised, an_upload])
@@ -133,21 +133,21 @@ async def test_whoever_comes_while_pieces_are_collected_keeps_them_anew(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch, deed: Callable[[Connection], Awaitable[None]]
 ) -> None:
     coming: list[asyncio.Future[None]] = []
-    drop = documents.drop_pieces
+    drop = pieces.drop
 
     async def dropped(executor: Executor, document_id: str, keys: Collection[PieceKey]) -> None:
         coming.append(asyncio.ensure_future(bench.runtime.ledger.in_transaction(deed)))
         await eventually(lambda: _somebody_waits(bench), what="whoever comes, at the document's lock")
         await drop(executor, document_id, keys)
 
-    monkeypatch.setattr(documents, "drop_pieces", dropped)
+    monkeypatch.setattr(pieces, "drop", dropped)
 
     assert await collect(bench.runtime.ledger, DAY) == 1
     await asyncio.gather(*coming)
 
     recipe, _ = cut(OTHER)
     assert len(coming) == 1
-    assert set(recipe.keys) <= await pieces(bench)
+    assert set(recipe.keys) <= await kept(bench)
 
 
 async def _somebody_waits(bench: Workbench) -> bool:
