@@ -5,7 +5,7 @@ before it is looked at. There is no kind of answer but these; what stands agains
 operation is one of the four refusals, which each have an error in domain words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
@@ -78,7 +78,7 @@ class Admitted(_Answer):
 class Blank(_Answer):
     """An empty document's file."""
 
-    attached: Annotated[Sequence[bytes], Field(min_length=1, max_length=1)]
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
 
     @property
     def file(self) -> bytes:
@@ -97,7 +97,7 @@ class Outline(_Answer):
 class Text(_Answer):
     """What a document says."""
 
-    attached: Annotated[Sequence[bytes], Field(min_length=1, max_length=1)]
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
 
     @classmethod
     def of(cls, text: str) -> "Text":
@@ -143,7 +143,7 @@ class Applied(_Answer):
     results: _Objects
     title: Annotated[str, Strict(), Field(max_length=TITLE_MAX)] | None
     """What the file calls itself, if that may have changed."""
-    attached: Annotated[Sequence[bytes], Field(min_length=1)]
+    attached: Annotated[list[bytes], Field(min_length=1)]
 
     @property
     def recipe(self) -> bytes:
@@ -151,7 +151,7 @@ class Applied(_Answer):
         return self.attached[0]
 
     @property
-    def pieces(self) -> Sequence[bytes]:
+    def pieces(self) -> list[bytes]:
         """The pieces that are new."""
         return self.attached[1:]
 

@@ -105,6 +105,6 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
         case Preview(state, orders):
             return preview(shelf, state, orders)
         case Apply(state, revisions):
-            return apply(shelf, state, revisions[0])
+            return apply(shelf, shelf.newest if state is None else state, revisions[0])
         case _:
             assert_never(operation)

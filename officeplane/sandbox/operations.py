@@ -1,7 +1,6 @@
 """Operations: what a sandboxed child is asked for."""
 
-import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Generic, Self, TypeAlias, TypeVar
 
@@ -118,7 +117,8 @@ class Apply(Operation[Applied]):
     Each is answered by itself; one that is refused is the last.
     """
 
-    state: str
+    state: str | None
+    """None for what was made last."""
     revisions: tuple[Orders, ...]
 
     def is_answered_by(self, answer: object) -> bool:
@@ -129,7 +129,7 @@ class Apply(Operation[Applied]):
         """Return the revisions that are still to be made after the first of them."""
         if not isinstance(answer, Applied) or len(self.revisions) == 1:
             return None
-        return replace(self, state=hashlib.sha256(answer.recipe).hexdigest(), revisions=self.revisions[1:])
+        return type(self)(None, self.revisions[1:])
 
 
 AnyOperation: TypeAlias = Check | MakeBlank | ReadOutline | ReadText | Compare | FindChanged | Preview | Apply

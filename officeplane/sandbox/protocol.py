@@ -5,7 +5,7 @@ direction. What a child says is measured before it is taken in and checked befor
 looked at, and nothing is taken from it but an answer to what it was asked for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -72,8 +72,10 @@ class _Kind(NamedTuple):
 
     name: str
     type: type[object]
-    adapter: TypeAdapter[Any]
+    fields: tuple[str, ...]
     has_attached: bool
+    decode: Callable[[object], Any]
+    encode: Callable[[object], Any]
 
 
 class _Asked(NamedTuple):
@@ -98,14 +100,16 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
 _ALWAYS: Final = (Invalid, Unsupported, TooLarge, Missing, Broke)
 
 
-def _kinds(types: Iterable[type[Any]]) -> list[_Kind]:
-    return [
-        _Kind(one.__name__, one, TypeAdapter(one), any(field.name == "attached" for field in fields(one)))
-        for one in types
-    ]
+def _kind(of: type[Any]) -> _Kind:
+    adapter = TypeAdapter(of)
+    names = [field.name for field in fields(of)]
+    in_body = tuple(name for name in names if name != "attached")
+    return _Kind(
+        of.__name__, of, in_body, "attached" in names, adapter.validator.validate_python, adapter.serializer.to_python
+    )
 
 
-_KINDS: Final = _kinds([*_ASKED, *(asked.answer for asked in _ASKED.values()), *_ALWAYS])
+_KINDS: Final = [_kind(one) for one in (*_ASKED, *(asked.answer for asked in _ASKED.values()), *_ALWAYS)]
 _BY_NAME: Final = {kind.name: kind for kind in _KINDS}
 _BY_TYPE: Final = {kind.type: kind for kind in _KINDS}
 
@@ -118,7 +122,7 @@ def bounds_of(operation: Operation[Any]) -> Bounds:
 def encode_request(operation: Operation[Any], opens: Opening | None = None, file_bytes: int | None = None) -> bytes:
     """Return a request as it goes over the wire before the bytes of the file that comes with it."""
     kind = _BY_TYPE[type(operation)]
-    body: Body = {"operation": kind.name, "with": kind.adapter.dump_python(operation)}
+    body: Body = {"operation": kind.name, "with": kind.encode(operation)}
     file_sizes = [] if file_bytes is None else [file_bytes]
     if opens is None:
         return head_of(body, file_sizes)
@@ -129,7 +133,7 @@ def encode_request(operation: Operation[Any], opens: Opening | None = None, file
 def decode_request(frame: Frame) -> Request:
     """Return the request that an owner has sent, who is believed."""
     body, attached = frame
-    operation: AnyOperation = _BY_NAME[body["operation"]].adapter.validate_python(body["with"])
+    operation: AnyOperation = _BY_NAME[body["operation"]].decode(body["with"])
     if "opens" not in body:
         return Request(operation, None, b"".join(attached))
     recipe, file = attached
@@ -139,7 +143,8 @@ def decode_request(frame: Frame) -> Request:
 def encode_answer(answer: Answer, *, recycle: bool) -> Frame:
     """Return an answer as it goes over the wire."""
     kind = _BY_TYPE[type(answer)]
-    told = kind.adapter.dump_python(answer, exclude={"attached"})
+    # What is in them is JSON already.
+    told = {name: getattr(answer, name) for name in kind.fields}
     attached: Sequence[bytes] = getattr(answer, "attached", ())
     return Frame({"answer": kind.name, "with": told, "recycle": recycle}, attached)
 
@@ -158,7 +163,8 @@ def decode_answer(operation: Operation[A], frame: Frame, *, may_be_missing: bool
     if kind is None or kind.type not in (expected, *_ALWAYS) or (kind.type is Missing and not may_be_missing):
         message = f"{name[:100]!r} is no answer to {operation.name}"
         raise ValueError(message)
-    answer = kind.adapter.validate_python({**told, "attached": attached} if kind.has_attached or attached else told)
+    told = {**told, "attached": attached} if kind.has_attached or attached else told
+    answer = kind.decode(told)
     if kind.type is expected and not operation.is_answered_by(answer):
         message = f"{name} is no answer to this {operation.name}"
         raise ValueError(message)

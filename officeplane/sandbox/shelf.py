@@ -39,6 +39,11 @@ class Shelf:
     def __init__(self) -> None:
         self._opened: OrderedDict[str, Opened] = OrderedDict()
 
+    @property
+    def newest(self) -> str:
+        """The state that was used or made last."""
+        return next(reversed(self._opened))
+
     def find(self, state: str) -> Opened:
         """Return the document as it was in a state; `NotHereError` if that is not here."""
         if state not in self._opened:

@@ -297,7 +297,7 @@ def test_revisions_in_a_row_are_answered_one_by_one_and_each_is_what_it_would_be
     rest = row.rest_after(answer)
 
     assert answer == first
-    assert rest == apply(first, two)
+    assert rest == Apply(None, ((two,),))
     assert rest is not None
     assert line.hear(rest).answer == second
     assert rest.rest_after(second) is None
