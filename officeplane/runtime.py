@@ -34,7 +34,7 @@ from officeplane.services.claims.kernel import Claims
 from officeplane.services.claims.leases import Leases
 from officeplane.services.dags.dags import Dags
 from officeplane.services.documents.documents import Documents
-from officeplane.services.edits.edit_bases import KnownHeads
+from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.editing import Editing
 from officeplane.services.observe.events import Events
 from officeplane.services.observe.explanation import Explanations
@@ -194,8 +194,8 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         failure_threshold=settings.breaker_failure_threshold,
         half_open_after_seconds=settings.breaker_half_open_after,
     )
-    heads = KnownHeads()
-    editing = Editing(ledger, runtime.sandbox, heads)
+    edit_bases = EditBaseCache()
+    editing = Editing(ledger, runtime.sandbox, edit_bases)
 
     settlements = Settlements(ledger, doorbell, rules, runtime.catalogue.own_seconds)
     meter = Meter()
@@ -212,7 +212,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     return WorkerServices(
         worker_id=worker_id,
         meter=meter,
-        desk=WorkerDesk(ledger, doorbell, Claims(ledger), who, meter, editing.riding, heads),
+        desk=WorkerDesk(ledger, doorbell, Claims(ledger), who, meter, editing.lookahead, edit_bases),
         settlements=settlements,
         leases=Leases(ledger),
         editing=editing,

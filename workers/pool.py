@@ -157,7 +157,7 @@ class Pool:
     async def _leave(self) -> None:
         await self._lease.stop()
         await self._children.close()
-        await self._services.editing.riding.close()
+        await self._services.editing.lookahead.close()
         try:
             await self._services.leases.report(self._services.worker_id, self._services.meter)
             await self._services.leases.leave(self._services.worker_id)

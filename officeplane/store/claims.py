@@ -160,7 +160,7 @@ class Upcoming(NamedTuple):
     author: str | None
     created_at: datetime
     version: str
-    rides: bool
+    may_go_ahead: bool
 
 
 async def upcoming(executor: Executor, document_id: DocumentId, limit: int) -> list[Upcoming]:
@@ -174,7 +174,7 @@ async def upcoming(executor: Executor, document_id: DocumentId, limit: int) -> l
             row["created_by"],
             row["created_at"],
             row["version"],
-            row["rides"],
+            row["may_go_ahead"],
         )
         for row in rows
     ]

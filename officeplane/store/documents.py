@@ -15,7 +15,7 @@ _SQL: Final = load("documents")
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class EditBase:
     """What an edit starts from, and on which condition."""
 
     format: Format
@@ -133,13 +133,13 @@ def revision_values(revisions: Iterable[tuple[TaskId | None, NewRevision]]) -> R
     }
 
 
-async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> Head | None:
+async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> EditBase | None:
     """Return what an edit starts from; None when there is no such document."""
     rows = await _SQL["head"].fetch(executor, document_id=document_id, task_id=task_id)
     if not rows:
         return None
     (row,) = rows
-    return Head(
+    return EditBase(
         Format(row["format"]),
         row["head"],
         row["sha256"],

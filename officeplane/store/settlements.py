@@ -102,7 +102,7 @@ class Follower:
     on_conflict: str | None
 
 
-class Rider(NamedTuple):
+class AheadEdit(NamedTuple):
     """An edit that was done before its turn, in its place behind the attempt that it is to be settled with."""
 
     leader_id: TaskId
@@ -117,11 +117,11 @@ class Rider(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SettledEdits:
-    """How attempts ended, what follows in their lanes, and how long each rider that ended with them had waited."""
+    """How attempts ended, what follows in their lanes, and how long the edits done ahead had waited."""
 
     settled: list[Settled]
     followers: list[Follower]
-    riders_waited: dict[TaskId, list[float]]
+    ahead_waited: dict[TaskId, list[float]]
 
 
 async def settle_edits(
@@ -130,13 +130,13 @@ async def settle_edits(
     revisions: Mapping[TaskId, NewRevision],
     who: Claimant,
     wanted: Sequence[LaneClaim],
-    riders: Sequence[Rider] = (),
+    ahead: Sequence[AheadEdit] = (),
     *,
     counted_by: str,
 ) -> SettledEdits:
     """Do what `settle_and_claim` does, and add the revisions that attempts have made, if these follow their heads.
 
-    Riders end with the attempts before them, as far as they are still next in their lanes.
+    Edits done ahead end with the attempts before them, as far as they are still next in their lanes.
     """
     try:
         rows = await _SQL["settle_edits"].fetch(
@@ -147,7 +147,7 @@ async def settle_edits(
             **who.values(),
             **documents.revision_values(revisions.items()),
             **pieces.values_of(revisions.values()),
-            **_rider_values(riders),
+            **_ahead_values(ahead),
         )
     except asyncpg.exceptions.UniqueViolationError as error:
         if error.constraint_name != OCCUPANT:
@@ -160,7 +160,7 @@ async def settle_edits(
             for row in rows
             if row["id"] is not None
         ],
-        {TaskId(str(row["settled_id"])): row["riders_waited"] for row in rows if row["riders_waited"]},
+        {TaskId(str(row["settled_id"])): row["ahead_waited"] for row in rows if row["ahead_waited"]},
     )
 
 
@@ -260,27 +260,27 @@ def _unless_empty(column: list[_Value]) -> list[_Value]:
     return column if any(column) else []
 
 
-class _RiderValues(TypedDict):
+class _AheadValues(TypedDict):
     """Edits that were done before their turn, column by column."""
 
-    rider_leader_ids: Sequence[TaskId]
-    rider_places: Sequence[int]
-    rider_task_ids: Sequence[TaskId]
-    rider_claim_ids: Sequence[ClaimId]
-    rider_versions: Sequence[str]
-    rider_results: Sequence[str]
-    rider_seconds: Sequence[float]
+    ahead_leader_ids: Sequence[TaskId]
+    ahead_places: Sequence[int]
+    ahead_task_ids: Sequence[TaskId]
+    ahead_claim_ids: Sequence[ClaimId]
+    ahead_versions: Sequence[str]
+    ahead_results: Sequence[str]
+    ahead_seconds: Sequence[float]
 
 
-def _rider_values(riders: Sequence[Rider]) -> _RiderValues:
+def _ahead_values(ahead: Sequence[AheadEdit]) -> _AheadValues:
     return {
-        "rider_leader_ids": [rider.leader_id for rider in riders],
-        "rider_places": [rider.place for rider in riders],
-        "rider_task_ids": [rider.task_id for rider in riders],
-        "rider_claim_ids": [rider.claim_id for rider in riders],
-        "rider_versions": [rider.version for rider in riders],
-        "rider_results": [rider.result_json for rider in riders],
-        "rider_seconds": [rider.seconds for rider in riders],
+        "ahead_leader_ids": [edit.leader_id for edit in ahead],
+        "ahead_places": [edit.place for edit in ahead],
+        "ahead_task_ids": [edit.task_id for edit in ahead],
+        "ahead_claim_ids": [edit.claim_id for edit in ahead],
+        "ahead_versions": [edit.version for edit in ahead],
+        "ahead_results": [edit.result_json for edit in ahead],
+        "ahead_seconds": [edit.seconds for edit in ahead],
     }
 
 

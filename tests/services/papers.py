@@ -72,10 +72,10 @@ async def text(bench: Workbench, revision: int | None = None) -> str:
 
 
 class Stay(NamedTuple):
-    """What came of an attempt whose worker stays in the lane: how it stands, what rode with it, what follows."""
+    """What came of an attempt whose worker stays in the lane: how it stands, which edits ended with it, what comes."""
 
     settlement: Settlement
-    ridden: list[TaskId]
+    ended_ahead: list[TaskId]
     followers: list[ClaimedTask]
 
 
@@ -89,12 +89,12 @@ async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> St
     if continuation is None:
         return Stay(settlement, [], [])
     followers = await bench.worker.desk.continued(continuation)
-    return Stay(settlement, [rider.task_id for rider in continuation.ridden], followers)
+    return Stay(settlement, [edit.task_id for edit in continuation.ended_ahead], followers)
 
 
 def riding_tasks(document_id: str = "plan") -> list[asyncio.Task[Any]]:
     """Return the asyncio tasks that do edits of a document before their turn."""
-    return [task for task in asyncio.all_tasks() if task.get_name() == f"ride.{document_id}"]
+    return [task for task in asyncio.all_tasks() if task.get_name() == f"lookahead.{document_id}"]
 
 
 async def at_rest(document_id: str = "plan") -> None:
@@ -107,5 +107,5 @@ async def at_rest(document_id: str = "plan") -> None:
 def done_ahead(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> list[TaskId]:
     """Return the edits that are done and would end with this one, in their order."""
     assert claimed.document_id is not None
-    riders, _ = bench.worker.editing.riding.riders({claimed.id: made(outcome).revision}, {claimed.document_id: 99})
-    return [rider.task_id for rider in riders]
+    ahead, _ = bench.worker.editing.lookahead.behind({claimed.id: made(outcome).revision}, {claimed.document_id: 99})
+    return [edit.task_id for edit in ahead]

@@ -111,14 +111,14 @@ REVISIONS: Final = {
     "titles": TEXTS,
 }
 PIECES: Final = {"piece_document_ids": DOCUMENTS, "piece_keys": TEXTS, "pieces": TEXTS}
-RIDERS: Final = {
-    "rider_leader_ids": IDS,
-    "rider_places": NUMBERS,
-    "rider_task_ids": IDS,
-    "rider_claim_ids": IDS,
-    "rider_versions": TEXTS,
-    "rider_results": JSONS,
-    "rider_seconds": NUMBERS,
+AHEAD: Final = {
+    "ahead_leader_ids": IDS,
+    "ahead_places": NUMBERS,
+    "ahead_task_ids": IDS,
+    "ahead_claim_ids": IDS,
+    "ahead_versions": TEXTS,
+    "ahead_results": JSONS,
+    "ahead_seconds": NUMBERS,
 }
 CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
 HOT: Final = [
@@ -155,7 +155,7 @@ HOT: Final = [
         **CLAIMANT,
         **REVISIONS,
         **PIECES,
-        **RIDERS,
+        **AHEAD,
     ),
     hot("settlements", "standing", "pkey", task_ids=IDS, claim_ids=IDS),
     hot("settlements", "lapsed", "active", heartbeat_seconds="5"),

@@ -19,19 +19,19 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.companion import Companion
 from officeplane.services.claims.kernel import as_allowed, new_claim_id
 from officeplane.services.claims.lanes import HeldLane
-from officeplane.services.edits.edit_bases import KnownHeads
-from officeplane.services.edits.riding import Riding
+from officeplane.services.edits.edit_bases import EditBaseCache
+from officeplane.services.edits.lookahead import Lookahead
 from officeplane.store import settlements
 from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError
 from officeplane.store.connection import Executor
-from officeplane.store.documents import Head
+from officeplane.store.documents import EditBase
 from officeplane.store.settlements import Follower, Settled
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class Ridden(NamedTuple):
-    """A rider that ended with the attempt before it."""
+class EndedAhead(NamedTuple):
+    """An edit, done ahead of its turn, that ended with the attempt before it."""
 
     task_id: TaskId
     task_type: str
@@ -49,16 +49,16 @@ class Continuation:
     """The lanes that may go on when what runs in them ends; afterwards, what went on."""
 
     def __init__(
-        self, who: Claimant, companion: Companion, lanes: Sequence[HeldLane], ahead: Riding, bases: KnownHeads
+        self, who: Claimant, companion: Companion, lanes: Sequence[HeldLane], lookahead: Lookahead, bases: EditBaseCache
     ) -> None:
         self._who = who
         self._companion = companion
-        self._ahead = ahead
+        self._lookahead = lookahead
         self._bases = bases
         self.lanes = lanes
         self.claimed: list[ClaimedTask] = []
         """The heads that were claimed."""
-        self.ridden: list[Ridden] = []
+        self.ended_ahead: list[EndedAhead] = []
         """The edits, done ahead of their turn, that ended with these attempts."""
 
     async def settle(
@@ -94,30 +94,30 @@ class Continuation:
         counted_by: str,
     ) -> tuple[list[Settled], list[ClaimedTask]]:
         """Do the same for edits, with those done ahead of their turn; note what the documents are at afterwards."""
-        riders, made = self._ahead.riders(revisions, {lane.document_id: lane.room - 1 for lane in self.lanes})
+        ahead, made = self._lookahead.behind(revisions, {lane.document_id: lane.room - 1 for lane in self.lanes})
         try:
-            done = await settlements.settle_edits(executor, verdicts, made, who, wanted, riders, counted_by=counted_by)
+            done = await settlements.settle_edits(executor, verdicts, made, who, wanted, ahead, counted_by=counted_by)
         except LaneRaceError:
-            self._ahead.settled(riders, (), made)
+            self._lookahead.settled(ahead, (), made)
             raise
-        for rider in riders:
-            waits = done.riders_waited.get(rider.leader_id, ())
-            if rider.place <= len(waits):
-                document_id, waited = made[rider.task_id].document_id, waits[rider.place - 1]
-                self.ridden.append(Ridden(rider.task_id, rider.task_type, document_id, waited, rider.seconds))
-        ridden = {rider.task_id for rider in self.ridden}
-        self._ahead.settled(riders, ridden, made)
+        for edit in ahead:
+            waits = done.ahead_waited.get(edit.leader_id, ())
+            if edit.place <= len(waits):
+                document_id, waited = made[edit.task_id].document_id, waits[edit.place - 1]
+                self.ended_ahead.append(EndedAhead(edit.task_id, edit.task_type, document_id, waited, edit.seconds))
+        ended_ahead = {edit.task_id for edit in self.ended_ahead}
+        self._lookahead.settled(ahead, ended_ahead, made)
         # One that was asked to stop has ended all the same, and its revision is nowhere.
-        completed = {row.task_id for row in done.settled if row.state is TaskState.COMPLETED} | ridden
+        completed = {row.task_id for row in done.settled if row.state is TaskState.COMPLETED} | ended_ahead
         self._bases.learn(_bases(done.followers, [new for task_id, new in made.items() if task_id in completed]))
         return done.settled, [follower.task for follower in done.followers]
 
 
-def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, Head]:
+def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, EditBase]:
     # Of each document the last: they are in the order of their turns.
     made = {revision.document_id: revision for revision in revisions}
     return {
-        follower.task.claim_id: Head(
+        follower.task.claim_id: EditBase(
             revision.format, revision.base + 1, revision.sha256, revision.recipe,
             follower.author, follower.base_revision, follower.on_conflict,
         )

@@ -22,8 +22,8 @@ from officeplane.services.claims.companion import ClaimStatement
 from officeplane.services.claims.continuation import Continuation, lane_claims
 from officeplane.services.claims.kernel import Claims, in_hand
 from officeplane.services.claims.lanes import HeldLane, Lanes
-from officeplane.services.edits.edit_bases import KnownHeads
-from officeplane.services.edits.riding import Riding
+from officeplane.services.edits.edit_bases import EditBaseCache
+from officeplane.services.edits.lookahead import Lookahead
 from officeplane.services.observe.metering import Meter
 from officeplane.store import claims as ledger_claims
 from officeplane.store import valves
@@ -43,15 +43,15 @@ class WorkerDesk:
         claims: Claims,
         who: Claimant,
         meter: Meter,
-        ahead: Riding,
-        bases: KnownHeads,
+        lookahead: Lookahead,
+        bases: EditBaseCache,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._claims = claims
         self._who = who
         self._meter = meter
-        self._ahead = ahead
+        self._lookahead = lookahead
         self._bases = bases
         self._lanes = Lanes(doorbell, who.worker_id)
         self._suspect: TaskId | None = None
@@ -126,18 +126,18 @@ class WorkerDesk:
         """Return the lanes among these that may go on in the statement that ends what runs there, if there are any."""
         now = time.monotonic()
         lanes = [lane for lane in self._lanes.held(documents) if lane.may_continue(now)]
-        return Continuation(self._who, self, lanes, self._ahead, self._bases) if lanes else None
+        return Continuation(self._who, self, lanes, self._lookahead, self._bases) if lanes else None
 
     async def continued(self, continuation: Continuation) -> list[ClaimedTask]:
         """Note what went on in these lanes, and return the heads that were claimed."""
         claimed = continuation.claimed
         followed = {task.document_id for task in claimed}
-        ridden = Counter(rider.document_id for rider in continuation.ridden)
+        ended_ahead = Counter(edit.document_id for edit in continuation.ended_ahead)
         for lane in continuation.lanes:
-            lane.tasks += ridden[lane.document_id] + (lane.document_id in followed)
-        for rider in continuation.ridden:
-            self._meter.waited(rider.task_type, rider.waited_seconds)
-            self._meter.ran(rider.task_type, rider.ran_seconds)
+            lane.tasks += ended_ahead[lane.document_id] + (lane.document_id in followed)
+        for edit in continuation.ended_ahead:
+            self._meter.waited(edit.task_type, edit.waited_seconds)
+            self._meter.ran(edit.task_type, edit.ran_seconds)
         if claimed:
             with in_hand(claimed):
                 await reach("before_continue")

@@ -1,4 +1,4 @@
-"""Heads that a worker knows without asking: what its own settlement has made of a document.
+"""Edit bases that a worker knows without asking: what its own settlement has made of a document.
 
 The statement that ends an edit may claim the next task of the lane. From then on
 nobody else can move the document's head, so that task need not look it up.
@@ -8,23 +8,23 @@ from collections.abc import Mapping
 from typing import Final
 
 from officeplane.domain.ids import ClaimId
-from officeplane.store.documents import Head
+from officeplane.store.documents import EditBase
 
 KNOWN_MAX: Final = 1_000
 
 
-class KnownHeads:
-    """Heads by the claim of the task that starts from them."""
+class EditBaseCache:
+    """Edit bases by the claim of the task that starts from them."""
 
     def __init__(self) -> None:
-        self._heads: dict[ClaimId, Head] = {}
+        self._bases: dict[ClaimId, EditBase] = {}
 
-    def learn(self, heads: Mapping[ClaimId, Head]) -> None:
+    def learn(self, bases: Mapping[ClaimId, EditBase]) -> None:
         """Keep these until they are asked for; of those that nobody asks for the oldest go."""
-        self._heads.update(heads)
-        while len(self._heads) > KNOWN_MAX:
-            del self._heads[next(iter(self._heads))]
+        self._bases.update(bases)
+        while len(self._bases) > KNOWN_MAX:
+            del self._bases[next(iter(self._bases))]
 
-    def take(self, claim_id: ClaimId) -> Head | None:
-        """Return what the document of a claimed task is at, if that is known."""
-        return self._heads.pop(claim_id, None)
+    def take(self, claim_id: ClaimId) -> EditBase | None:
+        """Return what a claimed task starts from, if that is known."""
+        return self._bases.pop(claim_id, None)

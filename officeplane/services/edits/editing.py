@@ -22,16 +22,16 @@ from officeplane.sandbox.errors import ChildDiedError, SandboxError
 from officeplane.sandbox.operations import Apply, Operation, ReadOutline, ReadText
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.edits.conflicts import Condition, Conflict, conflict_with, made_since
-from officeplane.services.edits.edit_bases import KnownHeads
+from officeplane.services.edits.edit_bases import EditBaseCache
+from officeplane.services.edits.lane_ahead import Work
+from officeplane.services.edits.lookahead import Lookahead, Tell
 from officeplane.services.edits.orders import PlannedEdit, orders_of
-from officeplane.services.edits.ride import Work
-from officeplane.services.edits.riding import Riding, Tell
 from officeplane.services.files.files import OpenedFile, ask, content
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.services.files.made import made_of
 from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
-from officeplane.store.documents import Head
+from officeplane.store.documents import EditBase
 
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
@@ -42,16 +42,16 @@ NOT_EDITED: Final = (ChildDiedError, SandboxError, UnsupportedDocumentError)
 class Editing:
     """What a worker does for tasks that change documents."""
 
-    def __init__(self, ledger: Ledger, sandbox: Sandbox, heads: KnownHeads) -> None:
+    def __init__(self, ledger: Ledger, sandbox: Sandbox, edit_bases: EditBaseCache) -> None:
         self._ledger = ledger
         self._sandbox = sandbox
-        self._heads = heads
+        self._edit_bases = edit_bases
         self._known = KnownPieces()
-        self.riding = Riding(ledger, self._edit_in_a_row)
+        self.lookahead = Lookahead(ledger, self._edit_in_a_row)
 
     async def run(self, task: ClaimedTask, payload_json: str) -> Outcome:
         """Carry out a task that is an edit, or that puts an earlier or uploaded file in its document's place."""
-        known = self._heads.take(task.claim_id)
+        known = self._edit_bases.take(task.claim_id)
         head = known or await self._head(task)
         if isinstance(head, Failed):
             return head
@@ -61,8 +61,8 @@ class Editing:
             return await self._upload(task, head, json.loads(payload_json)["uploadId"])
         is_plain = head.base_revision is None and payload_json == task.payload_json
         # It follows another in its lane, where more may wait; or it was done when this one was its follower.
-        if is_plain and (known is not None or self.riding.leads_to(task, head)):
-            return await self.riding.run(task, head)
+        if is_plain and (known is not None or self.lookahead.leads_to(task, head)):
+            return await self.lookahead.run(task, head)
         return await self._edit(task, head, [PlannedEdit(task.task_type, payload_json)])
 
     async def run_batch(self, task: ClaimedTask) -> Outcome:
@@ -75,7 +75,7 @@ class Editing:
 
     def reader(self, task: ClaimedTask) -> "DocumentReader":
         """Return where a task's handler reads its document."""
-        return DocumentReader(self._ledger, self._sandbox, task, self._heads.take(task.claim_id))
+        return DocumentReader(self._ledger, self._sandbox, task, self._edit_bases.take(task.claim_id))
 
     async def apply(self, reader: "DocumentReader", edits: Sequence[tuple[str, str]]) -> Outcome:
         """Carry out what a handler asks for, as one revision after the one that it read."""
@@ -84,14 +84,14 @@ class Editing:
             return head
         return await self._edit(reader.task, head, [PlannedEdit(*edit) for edit in edits])
 
-    async def _head(self, task: ClaimedTask) -> Head | Failed:
+    async def _head(self, task: ClaimedTask) -> EditBase | Failed:
         if task.document_id is None:
             return _permanent("it names no document")
-        head = self._heads.take(task.claim_id) or await documents.head(self._ledger, task.document_id, task.id)
+        head = self._edit_bases.take(task.claim_id) or await documents.head(self._ledger, task.document_id, task.id)
         return head or _permanent(f"there is no document {task.document_id!r}; it was deleted meanwhile")
 
     async def _edit(
-        self, task: ClaimedTask, head: Head, edits: Sequence[PlannedEdit], *, is_batch: bool = False
+        self, task: ClaimedTask, head: EditBase, edits: Sequence[PlannedEdit], *, is_batch: bool = False
     ) -> Outcome:
         """Apply edits in order, as one revision or not at all."""
         work = Work.of(task, head.author)
@@ -117,7 +117,7 @@ class Editing:
         assert outcome is not None  # noqa: S101 - there was an answer
         return outcome
 
-    async def _edit_in_a_row(self, head: Head, works: Sequence[Work], tell: Tell) -> None:
+    async def _edit_in_a_row(self, head: EditBase, works: Sequence[Work], tell: Tell) -> None:
         """Apply edits of several tasks, each from what the last has made, and tell how each ended.
 
         Raises `DocumentNotFoundError` when what they start from is nowhere.
@@ -130,7 +130,7 @@ class Editing:
             left.popleft()
             if isinstance(outcome, Edited):
                 made = outcome.revision
-                head = Head(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
+                head = EditBase(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
             tell(outcome)
 
         revisions = tuple(
@@ -144,7 +144,9 @@ class Editing:
         except NOT_EDITED as error:
             tell(_not_edited(error))
 
-    async def _outcome(self, work: Work, head: Head, answer: Applied | Refused, *, is_batch: bool = False) -> Outcome:
+    async def _outcome(
+        self, work: Work, head: EditBase, answer: Applied | Refused, *, is_batch: bool = False
+    ) -> Outcome:
         match answer:
             case Applied(results, title):
                 made = await made_of(self._ledger, self._known, work.document_id, head.recipe, answer)
@@ -155,7 +157,7 @@ class Editing:
             case _:
                 return _invalid(str(answer.error))
 
-    async def _revert(self, task: ClaimedTask, head: Head, number: int) -> Outcome:
+    async def _revert(self, task: ClaimedTask, head: EditBase, number: int) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
         stored = await documents.revision(self._ledger, task.document_id, number)
         if stored is None:
@@ -166,7 +168,7 @@ class Editing:
             f"as of revision {number}", await documents.title_as_of(self._ledger, task.document_id, number),
         )  # fmt: skip
 
-    async def _upload(self, task: ClaimedTask, head: Head, upload_id: str) -> Outcome:
+    async def _upload(self, task: ClaimedTask, head: EditBase, upload_id: str) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
         upload = await documents.upload(self._ledger, upload_id, task.document_id)
         if upload is None:
@@ -186,7 +188,7 @@ class Editing:
     @staticmethod
     def _edited(
         work: Work,
-        head: Head,
+        head: EditBase,
         result: Mapping[str, object],
         recipe: Recipe,
         pieces: Mapping[PieceKey, bytes],
@@ -217,7 +219,7 @@ class Editing:
 class DocumentReader:
     """A task's document as its handler sees it: the head at the first look."""
 
-    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask, head: Head | None) -> None:
+    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask, head: EditBase | None) -> None:
         self.task = task
         self.head = head
         self._ledger = ledger

@@ -51,5 +51,5 @@ async def end_plainly(
     settled = ends.now + ends.before
     aftermath = aftermath_of(settled, verdicts, RolledUp())
     if continuation is not None:
-        aftermath.ended.extend(rider.task_id for rider in continuation.ridden)
+        aftermath.ended.extend(edit.task_id for edit in continuation.ended_ahead)
     return Written({row.task_id: row for row in settled}, aftermath)

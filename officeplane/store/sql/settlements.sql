@@ -183,7 +183,7 @@ SELECT {settled}, next.*
 -- name: settle_edits
 -- Does what `settle_and_claim` does for attempts of which some made a revision: that is added,
 -- with its pieces, and its document's head moved. One that does not follow what its document
--- is at is handed back, to start from there. With a completed edit its riders end, as far as
+-- is at is handed back, to start from there. With a completed edit its ahead end, as far as
 -- they are what comes next in the lane, and are as they were read: they are claimed and ended
 -- at once. With a claim come the conditions that its edit is under. No row: as there.
 -- Documents are locked before tasks, by all who lock both.
@@ -199,36 +199,36 @@ WITH revised AS MATERIALIZED (
     SELECT o.id, o.claim_id, CASE WHEN r.fits IS FALSE THEN 'QUEUED' ELSE o.wanted END AS wanted, o.result
       FROM {outcomes}
       LEFT JOIN revised r ON r.task_id = o.id
-), {ended_well}, riders AS (
+), {ended_well}, ahead AS (
     SELECT r.*, settled.document_id
       FROM settled
-      JOIN unnest(:rider_leader_ids::uuid[], :rider_places::integer[], :rider_task_ids::uuid[],
-                  :rider_claim_ids::uuid[], :rider_versions::text[], :rider_results::jsonb[], :rider_seconds::float8[])
+      JOIN unnest(:ahead_leader_ids::uuid[], :ahead_places::integer[], :ahead_task_ids::uuid[],
+                  :ahead_claim_ids::uuid[], :ahead_versions::text[], :ahead_results::jsonb[], :ahead_seconds::float8[])
                AS r(leader_id, place, task_id, claim_id, version, result, seconds)
         ON r.leader_id = settled.id
      WHERE settled.state = 'COMPLETED' AND NOT EXISTS ({pause_of} settled.document_id OFFSET 0)
 ), lined_up AS (
     SELECT l.leader_id, n.next_id, n.place
-      FROM (SELECT leader_id, document_id, max(place) AS places FROM riders GROUP BY 1, 2) l,
+      FROM (SELECT leader_id, document_id, max(place) AS places FROM ahead GROUP BY 1, 2) l,
            LATERAL (SELECT id AS next_id, row_number() OVER (ORDER BY rank, seq) AS place FROM tasks
                      WHERE tasks.document_id = l.document_id AND runnable AND state IN {claimable} AND {may_head}
                      ORDER BY rank, seq LIMIT l.places) n
 ), in_turn AS MATERIALIZED (
-    SELECT r.*, t.tid, bool_and(t.tid IS NOT NULL) OVER (PARTITION BY r.leader_id ORDER BY r.place) AS rides
-      FROM riders r
+    SELECT r.*, t.tid, bool_and(t.tid IS NOT NULL) OVER (PARTITION BY r.leader_id ORDER BY r.place) AS goes_along
+      FROM ahead r
       LEFT JOIN lined_up n ON n.leader_id = r.leader_id AND n.place = r.place AND n.next_id = r.task_id
       LEFT JOIN LATERAL (SELECT id, task_type, ctid AS tid, xmin AS version
                            FROM tasks WHERE tasks.id = n.next_id FOR NO KEY UPDATE SKIP LOCKED) t
         ON t.version::text = r.version AND NOT {held}
-), ridden AS (
+), ended_ahead AS (
     UPDATE tasks SET state = 'COMPLETED', result = in_turn.result, attempt = attempt + 1, claim_id = in_turn.claim_id,
            worker_id = :worker_id::text, started_at = clock_timestamp() - make_interval(secs => in_turn.seconds),
            finished_at = clock_timestamp()
-      FROM in_turn WHERE tasks.ctid = in_turn.tid AND in_turn.rides
+      FROM in_turn WHERE tasks.ctid = in_turn.tid AND in_turn.goes_along
     RETURNING tasks.*, in_turn.leader_id, in_turn.place
 ), ended AS (
     SELECT id, state, document_id, task_type, reason FROM settled
-    UNION ALL SELECT id, state, document_id, task_type, '' FROM ridden
+    UNION ALL SELECT id, state, document_id, task_type, '' FROM ended_ahead
 ), {accounted}, added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
     SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe,
@@ -246,8 +246,8 @@ WITH revised AS MATERIALIZED (
     {pieces_kept}
 ), {followed}, happened AS (
     SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
-    UNION ALL SELECT 2, 'task.running', id, document_id FROM ridden
-    UNION ALL SELECT 3, 'task.completed', id, document_id FROM ridden
+    UNION ALL SELECT 2, 'task.running', id, document_id FROM ended_ahead
+    UNION ALL SELECT 3, 'task.completed', id, document_id FROM ended_ahead
     UNION ALL SELECT 4, 'document.revised', task_id, document_id FROM added
     UNION ALL SELECT 5, 'task.running', id, document_id FROM begun
     UNION ALL SELECT 5, 'task.running', id, document_id FROM claimed
@@ -256,7 +256,7 @@ WITH revised AS MATERIALIZED (
 )
 SELECT {settled}, next.*, e.base_revision, e.on_conflict,
        ARRAY(SELECT date_part('epoch', r.started_at - greatest(r.queued_at, r.run_at))
-               FROM ridden r WHERE r.leader_id = settled.id ORDER BY r.place) AS riders_waited
+               FROM ended_ahead r WHERE r.leader_id = settled.id ORDER BY r.place) AS ahead_waited
   FROM settled
   LEFT JOIN (SELECT {attempt}, created_by FROM claimed) next ON next.document_id = settled.document_id
   LEFT JOIN edit_conditions e ON e.task_id = next.id

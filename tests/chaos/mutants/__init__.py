@@ -45,7 +45,7 @@ def _breaks(apply: Callable[[], None], *expected: str, provoked_by: Provocation 
 _ZOMBIES: Final = Provocation(
     ("freeze worker", "Postgres link black hole"), Failpoints("before_renewal=pause:2.5@0.2,reap_read=pause:1@0.5")
 )
-_STALE_RIDES: Final = Provocation(
+_STALE_LOOKAHEAD: Final = Provocation(
     ("Postgres link slow", "Postgres link black hole"), Failpoints("before_settle=pause:1@0.2")
 )
 _LONG_CANCELLATIONS: Final = Provocation(("Postgres link slow",), Failpoints(apis="cancel_written=pause:1@0.5"))
@@ -60,7 +60,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(settlements.settle_without_claim, "I2", "I4", provoked_by=_ZOMBIES),
         _breaks(settlements.reap_without_guard, "I1", "I4", "I12", provoked_by=_ZOMBIES),
         _breaks(settlements.cancel_flag_ignored, "I1"),
-        _breaks(settlements.riders_unchecked, "I6", provoked_by=_STALE_RIDES),
+        _breaks(settlements.ahead_unchecked, "I6", provoked_by=_STALE_LOOKAHEAD),
         _breaks(doorbell.lock_without_nonce, "I18"),
         _breaks(doorbell.lock_not_taken, "I18"),
         _breaks(maintenance.no_sweeper, "L1", provoked_by=_LOST_HINTS),

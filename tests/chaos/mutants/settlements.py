@@ -25,7 +25,7 @@ def reap_without_guard() -> None:
     change("settlements", "settle", _GUARD, f"({guarded} OR {anything})")
 
 
-def riders_unchecked() -> None:
+def ahead_unchecked() -> None:
     """Edits that were done before their turn are settled whether or not they are next, and as they were read."""
     text = "lined_up n ON n.leader_id = r.leader_id AND n.place = r.place AND n.next_id = r.task_id"
     change("settlements", "settle_edits", text, "LATERAL (SELECT r.task_id AS next_id) n ON true")

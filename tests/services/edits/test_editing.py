@@ -16,7 +16,7 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
 from officeplane.domain.task import ClaimedTask
 from officeplane.formats.blank import blank
-from officeplane.services.edits.ride import AHEAD_MAX
+from officeplane.services.edits.lane_ahead import AHEAD_MAX
 from officeplane.services.files.spool import spooled_bytes
 from officeplane.services.settle.settlement import Fenced
 from tests.sandbox.processes import asleep, gone
@@ -106,14 +106,14 @@ async def test_what_rides_on_what_only_a_dead_child_knew_is_left_to_its_own_turn
     first, second, *others = [await an_edit(bench, payload={"title": str(number)}) for number in range(AHEAD_MAX + 6)]
     follower = await followed(bench, await bench.claim_next(first))
     outcome = await carried_out(bench, follower)
-    (ride,) = bench.worker.editing.riding._rides.values()  # pyright: ignore[reportPrivateUsage]
-    await eventually(lambda: len(ride.done) == AHEAD_MAX, what="all that may be done ahead")
+    (lane,) = bench.worker.editing.lookahead._lanes.values()  # pyright: ignore[reportPrivateUsage]
+    await eventually(lambda: len(lane.done) == AHEAD_MAX, what="all that may be done ahead")
     await eventually(lambda: bench.runtime.sandbox._idle, what="the end of the request")  # pyright: ignore[reportPrivateUsage]
     (child,) = bench.runtime.sandbox._idle  # pyright: ignore[reportPrivateUsage]
     os.kill(child.pid, signal.SIGKILL)
     await gone(child.pid)
 
-    # The ride goes on, from pieces that are nowhere before they are settled.
+    # The lookahead goes on, from pieces that are nowhere before they are settled.
     await bench.settle(follower, outcome)
     states = [(await ran(bench, task)).task.state for task in others]
 

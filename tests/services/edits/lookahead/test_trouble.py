@@ -1,4 +1,4 @@
-"""Riders that fail, die, take too long or are not heard of: nobody else pays for it."""
+"""Edits done ahead that fail, die, take too long or are not heard of: nobody else pays for it."""
 
 import asyncio
 import hashlib
@@ -12,12 +12,12 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
-from officeplane.services.edits import ride
+from officeplane.services.edits import lane_ahead
 from officeplane.store.settlements import Settled
 from tests.fault_proxy import Direction, FaultProxy
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
-from tests.services.edits.riding.riders import (
+from tests.services.edits.lookahead.leaders import (
     PLAN,
     chapters,
     drive,
@@ -43,7 +43,7 @@ from tests.support import eventually
 from tests.workbench import Workbench
 
 
-async def test_what_follows_riders_is_right_although_their_child_is_gone(bench: Workbench) -> None:
+async def test_what_follows_edits_done_ahead_is_right_although_their_child_is_gone(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     tasks += await chapters(bench, 4)
@@ -57,7 +57,7 @@ async def test_what_follows_riders_is_right_although_their_child_is_gone(bench: 
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
 
 
-async def test_riders_whose_settlement_was_not_heard_of_end_once(
+async def test_edits_done_ahead_whose_settlement_was_not_heard_of_end_once(
     bench: Workbench, another_bench: AnotherBench, postgres_proxy: FaultProxy, database_url: str
 ) -> None:
     tasks = await chapters(bench, *range(4))
@@ -75,7 +75,7 @@ async def test_riders_whose_settlement_was_not_heard_of_end_once(
         stay = await stayed(deaf, *leader)
 
         assert isinstance(stay.settlement, Settled)
-        assert stay.ridden == []
+        assert stay.ended_ahead == []
         await drive(deaf, await deaf.worker.desk.claim([]))
     assert await bench.states(*tasks) == ["COMPLETED"] * 5
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
@@ -91,7 +91,7 @@ async def test_an_edit_that_cannot_work_is_judged_once_in_its_own_turn(bench: Wo
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == ids(tasks[2])
+    assert stay.ended_ahead == ids(tasks[2])
     (follower,) = stay.followers
     assert follower.id == bad.id
     await drive(bench, stay.followers)
@@ -116,7 +116,7 @@ async def test_an_edit_that_failed_ahead_is_judged_anew_when_it_is_retried(bench
     assert await titles(bench) == ["0", "1", "Four"]
 
 
-async def test_a_child_that_dies_of_a_rider_charges_nothing_to_its_leader(bench: Workbench) -> None:
+async def test_a_child_that_dies_of_an_edit_done_ahead_charges_nothing_to_its_leader(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     follower = await followed(bench, tasks[0])
     outcome = await carried_out(bench, follower)
@@ -129,7 +129,7 @@ async def test_a_child_that_dies_of_a_rider_charges_nothing_to_its_leader(bench:
 
     stay = await stayed(bench, follower, outcome)
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     await drive(bench, stay.followers)
     assert await bench.state(tasks[1]) is TaskState.COMPLETED
     rows = await bench.execute("SELECT id::text, attempts_charged, crashes FROM tasks WHERE crashes > 0")
@@ -144,14 +144,14 @@ async def test_a_child_that_dies_of_a_rider_charges_nothing_to_its_leader(bench:
 async def test_a_child_that_dies_behind_a_claimed_edit_that_it_has_done_charges_nothing_to_that(
     bench: Workbench,
 ) -> None:
-    tasks = await chapters(bench, *range(2 + ride.AHEAD_MAX))
+    tasks = await chapters(bench, *range(2 + lane_ahead.AHEAD_MAX))
     (next_leader,) = await chapters(bench, "next")
     # What it makes is more than a socket holds: until it is read here, its child is at it.
     large = "\n\n".join(hashlib.sha512(bytes([number % 256, number // 256])).hexdigest() for number in range(7_000))
     slow = await an_edit(bench, "write_page", payload={"content": large})
     (last,) = await chapters(bench, "last")
     stay = await stayed(bench, *await led(bench, tasks))
-    assert len(stay.ridden) == ride.AHEAD_MAX
+    assert len(stay.ended_ahead) == lane_ahead.AHEAD_MAX
     (follower,) = stay.followers
     assert follower.id == next_leader.id
 
@@ -172,7 +172,7 @@ async def test_a_child_that_dies_behind_a_claimed_edit_that_it_has_done_charges_
     assert [failure.kind for failure in (await bench.details(slow.id)).failures] == [FailureKind.CRASH]
 
 
-async def test_a_rider_that_cannot_be_stored_does_not_end_its_leader(bench: Workbench) -> None:
+async def test_an_edit_done_ahead_that_cannot_be_stored_does_not_end_its_leader(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(3))
     odd = (await chapters(bench, 3, created_by="odd"))[0]
     tasks += [odd, *await chapters(bench, 4)]
@@ -202,7 +202,7 @@ async def test_a_worker_that_closes_leaves_nothing_of_a_ride_behind(bench: Workb
     os.kill(child, signal.SIGSTOP)
     await in_the_hands_of_a_child_that_sleeps(bench)
 
-    await bench.worker.editing.riding.close()
+    await bench.worker.editing.lookahead.close()
 
     assert riding_tasks() == []
     await gone(child)
@@ -220,7 +220,7 @@ async def test_a_worker_that_closes_leaves_nothing_of_a_ride_that_was_replaced(b
     assert overtaking.id == urgent.id
     await carried_out(bench, overtaking)
 
-    await bench.worker.editing.riding.close()
+    await bench.worker.editing.lookahead.close()
 
     assert riding_tasks() == []
     await gone(child)
@@ -264,20 +264,20 @@ async def test_a_claimed_edit_that_is_stopped_takes_its_child_along_and_nobody_e
     assert await bench.execute("SELECT FROM tasks WHERE crashes > 0") == []
 
 
-async def test_a_rider_that_takes_too_long_is_left_to_its_own_turn(
+async def test_an_edit_done_ahead_that_takes_too_long_is_left_to_its_own_turn(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = await chapters(bench, *range(2))
     slow = await an_edit(bench, "write_page", payload={"content": "Line.\n\n" * 20_000})
     tasks += [slow, *await chapters(bench, 3)]
     follower = await followed(bench, tasks[0])
-    monkeypatch.setattr(ride, "SECONDS_MAX", 0.1)
+    monkeypatch.setattr(lane_ahead, "SECONDS_MAX", 0.1)
     outcome = await carried_out(bench, follower)
 
     await at_rest()
 
     stay = await stayed(bench, follower, outcome)
-    assert slow.id not in stay.ridden
+    assert slow.id not in stay.ended_ahead
     await drive(bench, stay.followers)
     assert (await bench.details(slow.id)).failures == ()
     assert await bench.states(*tasks) == ["COMPLETED"] * 4
@@ -285,13 +285,13 @@ async def test_a_rider_that_takes_too_long_is_left_to_its_own_turn(
     assert "Line." in await text(bench)
 
 
-async def test_a_rider_that_takes_too_long_is_not_tried_again_and_again(
+async def test_an_edit_done_ahead_that_takes_too_long_is_not_tried_again_and_again(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = await chapters(bench, *range(2))
     slow = await an_edit(bench, "write_page", payload={"content": "Line.\n\n" * 20_000})
     follower = await followed(bench, tasks[0])
-    monkeypatch.setattr(ride, "SECONDS_MAX", 0.1)
+    monkeypatch.setattr(lane_ahead, "SECONDS_MAX", 0.1)
     outcome = await carried_out(bench, follower)
     await bench.runtime.valves.pause_document(PLAN)
 

@@ -1,4 +1,4 @@
-"""Riding: edits that are done before their turn, and settled with the one that they follow."""
+"""Lookahead: edits that are done before their turn, and settled with the one that they follow."""
 
 import asyncio
 import hashlib
@@ -11,10 +11,10 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.domain.valve import Limits
 from officeplane.services.claims import lanes
 from officeplane.services.claims.lanes import HOLD_TASKS_MAX
-from officeplane.services.edits import riding
+from officeplane.services.edits import lookahead
 from officeplane.services.settle.judgement import Attempt
 from officeplane.store.settlements import Settled
-from tests.services.edits.riding.riders import (
+from tests.services.edits.lookahead.leaders import (
     PLAN,
     Leader,
     chapters,
@@ -39,14 +39,14 @@ from tests.services.papers import (
 from tests.workbench import Workbench
 
 
-async def test_riders_end_with_the_one_that_they_follow(bench: Workbench) -> None:
+async def test_edits_done_ahead_end_with_the_one_that_they_follow(bench: Workbench) -> None:
     tasks = [(await chapters(bench, number, created_by=f"author {number}"))[0] for number in range(5)]
     leader = await led(bench, tasks)
 
     stay = await stayed(bench, *leader)
 
     assert isinstance(stay.settlement, Settled)
-    assert stay.ridden == ids(*tasks[2:])
+    assert stay.ended_ahead == ids(*tasks[2:])
     assert stay.followers == []
     assert await bench.states(*tasks) == ["COMPLETED"] * 5
     history = list(reversed(await bench.runtime.documents.history("plan", None, 9)))
@@ -60,7 +60,7 @@ async def test_riders_end_with_the_one_that_they_follow(bench: Workbench) -> Non
         assert await titles(bench, one.revision) == [str(n) for n in range(number)]
 
 
-async def test_riders_are_in_the_ledger_as_if_they_had_run(bench: Workbench) -> None:
+async def test_edits_done_ahead_are_in_the_ledger_as_if_they_had_run(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
 
     await stayed(bench, *await led(bench, tasks))
@@ -79,7 +79,7 @@ async def test_riders_are_in_the_ledger_as_if_they_had_run(bench: Workbench) -> 
     assert history is not None
 
 
-async def test_what_riders_are_told_of_is_one_commit_in_order_and_legal_for_each(bench: Workbench) -> None:
+async def test_what_edits_done_ahead_are_told_of_is_one_commit_in_order_and_legal_for_each(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
 
     await stayed(bench, *await led(bench, tasks))
@@ -101,7 +101,7 @@ async def test_what_riders_are_told_of_is_one_commit_in_order_and_legal_for_each
         assert kinds.count("document.revised") == 1
 
 
-async def test_everybody_who_waits_for_a_rider_is_told_of_its_end(bench: Workbench) -> None:
+async def test_everybody_who_waits_for_an_edit_done_ahead_is_told_of_its_end(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     following = bench.worker.desk.continuation([PLAN])
@@ -111,14 +111,14 @@ async def test_everybody_who_waits_for_a_rider_is_told_of_its_end(bench: Workben
     assert {task_id for told in news for task_id in told.ended} == set(ids(*tasks[1:]))
 
 
-async def test_what_follows_riders_starts_from_the_last_of_them(bench: Workbench) -> None:
+async def test_what_follows_edits_done_ahead_starts_from_the_last_of_them(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     tasks += await chapters(bench, 4)
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == ids(*tasks[2:4])
+    assert stay.ended_ahead == ids(*tasks[2:4])
     (follower,) = stay.followers
     assert follower.id == tasks[4].id
     outcome = await carried_out(bench, follower)
@@ -151,7 +151,7 @@ async def test_nothing_rides_that_is_not_to_be_claimed(bench: Workbench, what: s
 
     stay = await stayed(bench, *leader)
 
-    assert (stay.ridden, stay.followers) == ([], [])
+    assert (stay.ended_ahead, stay.followers) == ([], [])
     assert await bench.states(*tasks) == ["COMPLETED", "COMPLETED", "QUEUED", "QUEUED"]
     assert await head(bench) == 3
     await bench.execute("TRUNCATE valves, paused_documents")
@@ -169,14 +169,14 @@ async def test_only_what_is_held_stays_behind(bench: Workbench) -> None:
 
     stay = await stayed(bench, *leader)
 
-    assert (stay.ridden, stay.followers) == (ids(tasks[2]), [])
+    assert (stay.ended_ahead, stay.followers) == (ids(tasks[2]), [])
 
 
 @pytest.mark.parametrize(
     "what",
     ["base revision", "reference", "child", "dependents", "retried", "another type", "revert", "upload", "not due"],
 )
-async def test_what_is_not_an_edit_alone_with_its_document_does_not_ride(bench: Workbench, what: str) -> None:
+async def test_what_is_not_an_edit_alone_with_its_document_is_not_done_ahead(bench: Workbench, what: str) -> None:
     before = await bench.a_task()
     await bench.complete(await bench.claim_next(before), '{"n": 2}')
     tasks = await chapters(bench, 0, 1)
@@ -214,7 +214,7 @@ async def test_what_is_not_an_edit_alone_with_its_document_does_not_ride(bench: 
     assert requests(bench) == asked
     assert done_ahead(bench, *leader) == []
     stay = await stayed(bench, *leader)
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     await bench.make_due()
     claimed = stay.followers or await bench.worker.desk.continue_lanes([PLAN])
     if what == "another type":
@@ -231,7 +231,7 @@ async def test_what_comes_before_such_an_edit_rides(bench: Workbench) -> None:
 
     stay = await stayed(bench, *await led(bench, tasks))
 
-    assert stay.ridden == ids(tasks[2])
+    assert stay.ended_ahead == ids(tasks[2])
     (noop,) = stay.followers
     assert noop.id == tasks[3].id
     await bench.complete(noop)
@@ -239,20 +239,22 @@ async def test_what_comes_before_such_an_edit_rides(bench: Workbench) -> None:
     assert await titles(bench) == ["0", "1", "2", "3"]
 
 
-async def test_riders_count_for_how_long_a_worker_may_stay(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_edits_done_ahead_count_for_how_long_a_worker_may_stay(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lanes, "HOLD_SECONDS_MAX", 3600.0)
     tasks = await chapters(bench, *range(HOLD_TASKS_MAX + 8))
     claimed = await bench.claim(tasks[0])
-    rode = 0
+    ahead = 0
 
     while claimed:
         outcome = await carried_out(bench, claimed[0])
         await at_rest()
         stay = await stayed(bench, claimed[0], outcome)
-        rode += len(stay.ridden)
+        ahead += len(stay.ended_ahead)
         claimed = stay.followers
 
-    assert rode > 0
+    assert ahead > 0
     assert await bench.states(*tasks) == ["COMPLETED"] * HOLD_TASKS_MAX + ["QUEUED"] * 8
     assert await bench.worker.desk.continue_lanes([PLAN]) == []
     assert await head(bench) == HOLD_TASKS_MAX + 1
@@ -265,11 +267,11 @@ async def test_no_more_ride_together_than_one_statement_carries_well(
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
     # What one of them adds is a little more than what the last one added.
-    monkeypatch.setattr(riding, "AHEAD_BYTES_MAX", made(leader.outcome).revision.pieces_size * 3)
+    monkeypatch.setattr(lookahead, "AHEAD_BYTES_MAX", made(leader.outcome).revision.pieces_size * 3)
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == ids(*tasks[2:4])
+    assert stay.ended_ahead == ids(*tasks[2:4])
     assert [follower.id for follower in stay.followers] == ids(tasks[4])
     await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "1", "2", "3", "4", "5"]
@@ -278,7 +280,7 @@ async def test_no_more_ride_together_than_one_statement_carries_well(
 async def test_an_edit_in_its_turn_is_done_once_however_many_documents_are_edited(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(riding, "RIDES_MAX", 1)
+    monkeypatch.setattr(lookahead, "LANES_MAX", 1)
     names = ["plan", "draft", "notes"]
     claimed: list[ClaimedTask] = []
     for name in names:

@@ -102,7 +102,7 @@ async def check_revisions(bench: Workbench) -> None:
 
 
 async def check_events(bench: Workbench) -> int:
-    """Each task's history is legal and as long as it says; return how many edits rode with another."""
+    """Each task's history is legal and as long as it says; return how many edits ended with another."""
     tasks = {row["id"]: row for row in await bench.execute("SELECT id::text, state, attempt FROM tasks")}
     steps: dict[str, list[tuple[str, str]]] = {}
     revised: list[str] = []
@@ -115,7 +115,7 @@ async def check_events(bench: Workbench) -> int:
             revised.append(row["task_id"])
         elif subject == "task" and what.upper() in STATES:
             steps.setdefault(row["task_id"], []).append((what.upper(), row["xid"]))
-    rode = 0
+    ahead = 0
     for task_id, task in tasks.items():
         states = [state for state, _ in steps[task_id]]
         assert (states[0], states[-1]) == ("QUEUED", task["state"])
@@ -123,8 +123,8 @@ async def check_events(bench: Workbench) -> int:
         assert states.count("RUNNING") == task["attempt"], states
         assert revised.count(task_id) == (task["state"] == "COMPLETED")
         ended = steps[task_id][-1]
-        rode += ended[0] == "COMPLETED" and ("RUNNING", ended[1]) in steps[task_id]
-    return rode
+        ahead += ended[0] == "COMPLETED" and ("RUNNING", ended[1]) in steps[task_id]
+    return ahead
 
 
 async def is_over(bench: Workbench) -> bool:
@@ -150,4 +150,4 @@ async def test_the_revisions_of_a_document_are_those_of_its_completed_edits(
 
     await check_revisions(bench)
     assert await check_events(bench) > 0
-    assert [task for task in asyncio.all_tasks() - others if task.get_name().startswith("ride.")] == []
+    assert [task for task in asyncio.all_tasks() - others if task.get_name().startswith("lookahead.")] == []

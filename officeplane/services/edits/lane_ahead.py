@@ -1,4 +1,4 @@
-"""A ride: what is done of one document's lane before its turn, what is being done, and what comes."""
+"""One lane ahead of its turn: the edits that are done, those that are being done, and those to come."""
 
 import asyncio
 from collections import deque
@@ -14,13 +14,13 @@ from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.revision import NewRevision, Recipe
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.claims import Upcoming
-from officeplane.store.documents import Head
-from officeplane.store.settlements import Rider
+from officeplane.store.documents import EditBase
+from officeplane.store.settlements import AheadEdit
 
 AHEAD_MAX: Final = 16
 AHEAD_BYTES_MAX: Final = 1024 * 1024
 SECONDS_MAX: Final = 10.0
-"""What takes longer is left to its own turn, in which its own timeout counts."""
+"""An edit that takes longer is left to its own turn, in which its own timeout counts."""
 
 
 class Work(NamedTuple):
@@ -36,7 +36,7 @@ class Work(NamedTuple):
     @classmethod
     def of(cls, task: ClaimedTask, author: str | None) -> "Work":
         """Return the work of a claimed task that has a document."""
-        assert task.document_id is not None  # noqa: S101 - it has a head
+        assert task.document_id is not None  # noqa: S101 - it has a base
         return cls(task.id, task.task_type, task.document_id, task.payload_json, task.created_at, author)
 
 
@@ -48,9 +48,9 @@ class Start(NamedTuple):
     recipe: Recipe
 
     @classmethod
-    def at(cls, head: Head) -> "Start":
-        """Return where an edit of this head starts."""
-        return cls(head.revision, head.sha256, head.recipe)
+    def at(cls, base: EditBase) -> "Start":
+        """Return where an edit of this base starts."""
+        return cls(base.revision, base.sha256, base.recipe)
 
     @classmethod
     def after(cls, made: NewRevision) -> "Start":
@@ -87,18 +87,18 @@ class Done:
     outcome: Outcome
     seconds: float
 
-    def rider(self, leader_id: TaskId, place: int) -> tuple[Rider, NewRevision] | None:
-        """Return what it may be settled as with this attempt, and what it made; None when it has to have its turn."""
+    def behind(self, leader_id: TaskId, place: int) -> tuple[AheadEdit, NewRevision] | None:
+        """Return it as it is settled with the attempt before it; None when it has to wait for its own turn."""
         work, version = self.step
         if version is None or not isinstance(self.outcome, Edited):
             return None
         claim_id, result_json = ClaimId(str(uuid7())), self.outcome.result_json
-        rider = Rider(leader_id, place, work.task_id, work.task_type, claim_id, version, result_json, self.seconds)
-        return rider, self.outcome.revision
+        edit = AheadEdit(leader_id, place, work.task_id, work.task_type, claim_id, version, result_json, self.seconds)
+        return edit, self.outcome.revision
 
 
-class Ride:
-    """What is done of one document's lane before its turn."""
+class LaneAhead:
+    """The edits of one document's lane that are done, being done and to come."""
 
     def __init__(self, document_id: DocumentId, format: Format, start: Start) -> None:
         self.document_id = document_id
@@ -116,7 +116,7 @@ class Ride:
 
     @property
     def size(self) -> int:
-        """How many bytes of pieces it has made."""
+        """How many bytes of pieces the edits that are done have made."""
         return sum(one.outcome.revision.pieces_size for one in self.done if isinstance(one.outcome, Edited))
 
     @property
@@ -131,7 +131,7 @@ class Ride:
         return is_sure and len(self.done) < AHEAD_MAX and self.size < AHEAD_BYTES_MAX
 
     def leads_to(self, task: ClaimedTask, start: Start) -> bool:
-        """Tell whether what it has done, does or will do next is this, from there."""
+        """Tell whether this task is the next edit of the lane, and starts from the same bytes."""
         if self.done:
             return self.done[0].step.work.task_id == task.id and self.done[0].start == start
         coming = self.doing or self.coming

@@ -1,4 +1,4 @@
-"""Riders that something has come before: what was done of them is thrown away, and done anew in its turn."""
+"""Edits done ahead that something has come before: what was done of them is thrown away, and done anew in its turn."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from officeplane.services.settle.settlement import Fenced
 from tests.sandbox.processes import gone
 from tests.services.conftest import AnotherBench
 from tests.services.documents.test_documents import uploading
-from tests.services.edits.riding.riders import (
+from tests.services.edits.lookahead.leaders import (
     PLAN,
     chapters,
     drive,
@@ -31,7 +31,7 @@ from tests.services.papers import (
 from tests.workbench import Workbench
 
 
-async def test_a_rider_that_was_cancelled_is_no_revision_and_what_was_built_on_it_is_done_anew(
+async def test_an_edit_done_ahead_that_was_cancelled_is_no_revision_and_what_was_built_on_it_is_done_anew(
     bench: Workbench,
 ) -> None:
     tasks = await chapters(bench, *range(6))
@@ -41,7 +41,7 @@ async def test_a_rider_that_was_cancelled_is_no_revision_and_what_was_built_on_i
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == ids(tasks[2])
+    assert stay.ended_ahead == ids(tasks[2])
     assert [follower.id for follower in stay.followers] == ids(tasks[4])
     assert await bench.states(*tasks) == ["COMPLETED"] * 3 + ["CANCELLED", "RUNNING", "QUEUED"]
     assert await head(bench) == 4
@@ -54,14 +54,14 @@ async def test_a_rider_that_was_cancelled_is_no_revision_and_what_was_built_on_i
     )
 
 
-async def test_riders_of_one_that_was_cancelled_while_it_ran_are_done_anew(bench: Workbench) -> None:
+async def test_edits_done_ahead_of_one_that_was_cancelled_while_it_ran_are_done_anew(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     await bench.runtime.cancellation.cancel(leader.task.id, None)
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     assert await bench.state(tasks[1]) is TaskState.CANCELLED
     assert await head(bench) == 2
     # Nobody but the ledger knows what the document is at.
@@ -80,41 +80,41 @@ async def test_what_is_more_urgent_comes_before_what_was_done_ahead(bench: Workb
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     assert [follower.id for follower in stay.followers] == [urgent.id]
     await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "1", "urgent", "2", "3"]
     assert await bench.states(*tasks, urgent) == ["COMPLETED"] * 5
 
 
-async def test_a_rider_that_was_changed_has_its_own_turn(bench: Workbench) -> None:
+async def test_an_edit_done_ahead_that_was_changed_has_its_own_turn(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
     await bench.runtime.patches.patch(tasks[3].id, TaskPatch.model_validate({"title": "Another"}))
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == ids(tasks[2])
+    assert stay.ended_ahead == ids(tasks[2])
     assert [follower.id for follower in stay.followers] == ids(tasks[3])
     await drive(bench, stay.followers)
     assert (await bench.details(tasks[3].id)).task.title == "Another"
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
 
 
-async def test_a_rider_that_was_made_less_urgent_is_overtaken(bench: Workbench) -> None:
+async def test_an_edit_done_ahead_that_was_made_less_urgent_is_overtaken(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
     await bench.runtime.patches.patch(tasks[2].id, TaskPatch.model_validate({"priority": "LOW"}))
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     assert [follower.id for follower in stay.followers] == ids(tasks[3])
     await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "1", "3", "4", "2"]
 
 
-async def test_a_rider_that_somebody_is_about_to_change_is_not_waited_for(bench: Workbench) -> None:
+async def test_an_edit_done_ahead_that_somebody_is_about_to_change_is_not_waited_for(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
     async with bench.runtime.ledger.transaction() as somebody:
@@ -122,7 +122,7 @@ async def test_a_rider_that_somebody_is_about_to_change_is_not_waited_for(bench:
 
         stay = await stayed(bench, *leader)
 
-    assert (stay.ridden, stay.followers) == (ids(tasks[2]), [])
+    assert (stay.ended_ahead, stay.followers) == (ids(tasks[2]), [])
     await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
 
@@ -138,7 +138,7 @@ async def test_a_leader_that_was_lost_takes_nobody_along(bench: Workbench, anoth
     stay = await stayed(bench, *leader)
 
     assert isinstance(stay.settlement, Fenced)
-    assert (stay.ridden, stay.followers) == ([], [])
+    assert (stay.ended_ahead, stay.followers) == ([], [])
     assert await bench.states(*tasks) == ["COMPLETED", "RETRYING", "QUEUED", "QUEUED"]
     assert await head(bench) == 2
     assert await bench.counters() == {
@@ -173,7 +173,7 @@ async def test_what_was_done_behind_a_lost_edit_is_done_anew(bench: Workbench, a
     assert await titles(bench) == ["0", "2", "3"]
 
 
-async def test_what_was_done_behind_a_lost_edit_does_not_ride_with_another(
+async def test_what_was_done_behind_a_lost_edit_is_not_done_ahead_with_another(
     bench: Workbench, another_bench: AnotherBench
 ) -> None:
     tasks = await a_lost_leader(bench, another_bench)
@@ -183,7 +183,7 @@ async def test_what_was_done_behind_a_lost_edit_does_not_ride_with_another(
     # It makes a revision of the same number as the lost one's would have been.
     stay = await stayed(bench, claimed, await carried_out(bench, claimed))
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     assert [follower.id for follower in stay.followers] == ids(tasks[2])
     await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "urgent", "2", "3"]
@@ -200,14 +200,14 @@ async def test_a_leader_whose_document_has_moved_takes_nobody_along(bench: Workb
 
     stay = await stayed(bench, *leader)
 
-    assert (stay.ridden, stay.followers) == ([], [])
+    assert (stay.ended_ahead, stay.followers) == ([], [])
     assert await bench.states(*tasks) == ["COMPLETED", "QUEUED", "QUEUED", "QUEUED"]
     await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
     assert await titles(bench) == ["0", "1", "2", "3"]
     assert await head(bench) == 6
 
 
-async def test_the_deletion_of_their_document_throws_riders_away(bench: Workbench) -> None:
+async def test_the_deletion_of_their_document_throws_edits_done_ahead_away(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
@@ -215,19 +215,21 @@ async def test_the_deletion_of_their_document_throws_riders_away(bench: Workbenc
 
     stay = await stayed(bench, *leader)
 
-    assert (stay.ridden, stay.followers) == ([], [])
+    assert (stay.ended_ahead, stay.followers) == ([], [])
     assert await bench.states(*tasks) == ["COMPLETED"] + ["CANCELLED"] * 3
     assert await bench.execute("SELECT FROM revisions") == []
 
 
-async def test_riders_of_a_document_that_is_gone_before_they_were_cancelled_are_thrown_away(bench: Workbench) -> None:
+async def test_edits_done_ahead_of_a_document_that_is_gone_before_they_were_cancelled_are_thrown_away(
+    bench: Workbench,
+) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     await bench.execute("UPDATE documents SET deleted_at = now()")
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     assert len(await bench.execute("SELECT FROM revisions")) == 2
 
 
@@ -245,20 +247,20 @@ async def test_a_document_that_came_back_has_nothing_of_what_was_done_before(ben
     assert await titles(bench) == ["a", "b", "c"]
 
 
-async def test_a_revert_in_between_throws_riders_away(bench: Workbench) -> None:
+async def test_a_revert_in_between_throws_edits_done_ahead_away(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     revert = await an_edit(bench, "revert", payload={"toRevision": 2}, priority="CRITICAL")
 
     stay = await stayed(bench, *leader)
 
-    assert stay.ridden == []
+    assert stay.ended_ahead == []
     assert [follower.id for follower in stay.followers] == [revert.id]
     await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "2", "3"]
 
 
-async def test_an_upload_in_between_throws_riders_away(bench: Workbench) -> None:
+async def test_an_upload_in_between_throws_edits_done_ahead_away(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
@@ -267,7 +269,7 @@ async def test_an_upload_in_between_throws_riders_away(bench: Workbench) -> None
 
         stay = await stayed(bench, *leader)
 
-        assert stay.ridden == []
+        assert stay.ended_ahead == []
         assert [follower.id for follower in stay.followers] == [upload.id]
         await drive(bench, stay.followers)
     assert (await titles(bench))[-2:] == ["2", "3"]
