@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypedDict
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
-from officeplane.store import edges
+from officeplane.store import dependencies
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 from officeplane.store.task_columns import Inserted, column_values, task_in
@@ -175,7 +175,7 @@ async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails
     blocked_by: dict[TaskId, list[TaskId]] = {}
     blocked = [task.id for task in tasks if task.unmet]
     if blocked:
-        for edge in await edges.of_tasks(executor, blocked):
+        for edge in await dependencies.of_tasks(executor, blocked):
             if edge.is_unmet:
                 blocked_by.setdefault(edge.task_id, []).append(edge.depends_on)
     return [

@@ -20,7 +20,7 @@ from officeplane.failpoints import reach
 from officeplane.services.settle.dependents import judge
 from officeplane.services.settle.judgement import Attempt
 from officeplane.services.settle.settlement import Fenced, Settlements
-from officeplane.store import chores, claims, dags, edges, trees, workers
+from officeplane.store import chores, claims, dags, dependencies, trees, workers
 from officeplane.store import settlements as ledger_settlements
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
@@ -103,12 +103,12 @@ class Redelivery:
         """Let go on, in a window of tasks, what waits for nothing any more; return whether there is more to look at."""
 
         async def look(connection: Connection) -> tuple[int | None, list[Moved]]:
-            until, overdue = await edges.overdue(connection, after_seq=self._recounted, limit=MOVES_AT_ONCE)
+            until, overdue = await dependencies.overdue(connection, after_seq=self._recounted, limit=MOVES_AT_ONCE)
             if not overdue:
                 return until, []
             _log.warning("dependents.overdue", tasks=len(overdue))
             await trees.lock_roots(connection, await trees.roots_of(connection, overdue))
-            return until, await edges.recount(connection, overdue)
+            return until, await dependencies.recount(connection, overdue)
 
         until, queued = await self._ledger.in_transaction(look)
         self._recounted = until or 0

@@ -33,7 +33,7 @@ from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake
 from officeplane.services.submit.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
 from officeplane.services.submit.task_types import names_in
-from officeplane.store import dags, documents, edges, tasks, trees
+from officeplane.store import dags, dependencies, documents, tasks, trees
 from officeplane.store.connection import UNSTORABLE, Connection, Ledger, LockNotAvailableError
 from officeplane.store.tasks import END_OF_TIME, UsedKey
 
@@ -168,7 +168,7 @@ async def _inserted(connection: Connection, intakes: Sequence[Intake], letters: 
         stored += submitted(part, await tasks.insert(connection, rows))
     found = [(one.task_id, one.depends_on) for intake in intakes for one in intake.dependencies]
     if found:
-        await edges.insert(connection, found)
+        await dependencies.insert(connection, found)
         await letters.write(connection, failed)
     conditions = [condition for intake in intakes for condition in intake.conditions]
     if conditions:

@@ -12,9 +12,9 @@ from officeplane.domain.priority import shown
 from officeplane.domain.task import Task, TaskDetails
 from officeplane.domain.valve import BreakerState, Limits, Valve
 from officeplane.services.observe.tasks import Tasks
-from officeplane.store import edges, tasks, valves, workers
+from officeplane.store import dependencies, tasks, valves, workers
 from officeplane.store.connection import Ledger
-from officeplane.store.edges import Edge
+from officeplane.store.dependencies import Edge
 from officeplane.store.tasks import LanePosition
 from officeplane.store.workers import WorkerInfo
 
@@ -81,7 +81,7 @@ class Explanations:
     async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
         place = await tasks.lane_position(self._ledger, task)
         if task.unmet:
-            unmet = [edge for edge in await edges.of_tasks(self._ledger, [task.id]) if edge.is_unmet]
+            unmet = [edge for edge in await dependencies.of_tasks(self._ledger, [task.id]) if edge.is_unmet]
             for edge in unmet[:DEPENDENCIES_SHOWN]:
                 yield _dependency(edge)
         if task.blockers > task.unmet:

@@ -11,7 +11,7 @@ from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.failpoints import reach
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import judge, lock_around
-from officeplane.store import dags, dead_letters, edges, tasks, trees
+from officeplane.store import dags, dead_letters, dependencies, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
 
@@ -49,11 +49,11 @@ class Reopening:
             raise TaskNotFoundError(task_id)
         if node.state not in REOPENABLE:
             raise IllegalStateError(task_id, node.state, "retried")
-        await edges.forget_spawned(connection, tree.nodes)
+        await dependencies.forget_spawned(connection, tree.nodes)
         unmet = await _dependencies_left(connection, tree)
         reopened = reopening(tree, tree.whole(task_id), {waiting: len(left) for waiting, left in unmet.items()})
         failed = {one for left in unmet.values() for one, state in left.items() if state in GAVE_UP}
-        _refuse_in_vain(reopened, unmet, tree, await edges.given_up(connection, failed) if failed else ())
+        _refuse_in_vain(reopened, unmet, tree, await dependencies.given_up(connection, failed) if failed else ())
         has_other_payload = ruling.decision is Decision.MODIFY_AND_RETRY
         if not has_other_payload:
             await _refuse_twins(connection, reopened, tree)
@@ -85,8 +85,8 @@ async def _dependencies_left(connection: Connection, tree: Tree) -> dict[TaskId,
 
     Locked first: one that ends afterwards finds the task waiting again.
     """
-    found = await edges.of_tasks(connection, tree.nodes)
-    states = await edges.lock(connection, {edge.depends_on for edge in found}) if found else {}
+    found = await dependencies.of_tasks(connection, tree.nodes)
+    states = await dependencies.lock(connection, {edge.depends_on for edge in found}) if found else {}
     left: dict[TaskId, dict[TaskId, TaskState | None]] = {}
     for edge in found:
         state = states.get(edge.depends_on)

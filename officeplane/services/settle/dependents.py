@@ -16,7 +16,7 @@ from officeplane.domain.lifecycle import FINAL, GAVE_UP, TaskState
 from officeplane.domain.tree import cancelling
 from officeplane.services.settle.batches import RolledUp, roll_up
 from officeplane.services.settle.dead_letters import Letters
-from officeplane.store import dags, edges, trees
+from officeplane.store import dags, dependencies, trees
 from officeplane.store.connection import Executor
 from officeplane.store.trees import Ended
 
@@ -32,7 +32,7 @@ async def lock_around(
     root_ids = set(roots)
     for task_ids, completed in ((completing, True), (ending, False)):
         if task_ids:
-            around = await edges.around(executor, task_ids, completed=completed)
+            around = await dependencies.around(executor, task_ids, completed=completed)
             dag_ids |= around.dag_ids
             root_ids |= around.root_ids
     await _lock(executor, dag_ids, root_ids)
@@ -60,14 +60,14 @@ async def follow(
     surprises = [task.task_id for task in fresh if task.has_dependents and task.task_id not in foreseen]
     if surprises:
         # Late, but before it is looked at: who had its turn first has changed it by then.
-        around = await edges.around(executor, surprises, completed=False)
+        around = await dependencies.around(executor, surprises, completed=False)
         await _lock(executor, around.dag_ids - held, around.root_ids)
         held |= around.dag_ids
     while fresh:
         completed = [task.task_id for task in fresh if task.has_dependents and task.state is TaskState.COMPLETED]
         cancelled = [task.task_id for task in fresh if task.state is TaskState.CANCELLED]
         if completed:
-            result.queued += await edges.release(executor, completed)
+            result.queued += await dependencies.release(executor, completed)
         following = RolledUp()
         if cancelled:
             following += await _cancel_forsaken(executor, cancelled, counted_by=counted_by)
@@ -132,7 +132,7 @@ async def _lock(executor: Executor, dag_ids: Collection[DagId], root_ids: Collec
 
 async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:
     result = RolledUp()
-    forsaken = await edges.forsaken(executor, cancelled)
+    forsaken = await dependencies.forsaken(executor, cancelled)
     if forsaken:
         await trees.lock_roots(executor, forsaken)
     for task_id in forsaken:
@@ -145,7 +145,7 @@ async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *,
 async def _cancel_dependents(
     executor: Executor, cancelled: Collection[TaskId], *, counted_by: str
 ) -> tuple[RolledUp, set[DagId]]:
-    doomed = await edges.doomed(executor, cancelled)
+    doomed = await dependencies.doomed(executor, cancelled)
     if not doomed:
         return RolledUp(), set()
     await trees.lock_roots(executor, {task.root_id for task in doomed})

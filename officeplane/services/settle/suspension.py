@@ -9,7 +9,7 @@ from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import CANCELLED_WITH, judge, lock_around
-from officeplane.store import edges, settlements, spawns
+from officeplane.store import dependencies, settlements, spawns
 from officeplane.store.connection import Executor, Ledger
 from officeplane.store.settlements import Settled
 
@@ -24,10 +24,10 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters
 
     async def together(executor: Executor) -> Settled | None:
         dag_ids = await lock_around(executor, completing=[task.id], ending=(), roots=[task.root_id])
-        state = (await edges.lock(executor, [spawned_id])).get(spawned_id, TaskState.CANCELLED)
+        state = (await dependencies.lock(executor, [spawned_id])).get(spawned_id, TaskState.CANCELLED)
         if state is TaskState.COMPLETED:
             return None
-        if state is TaskState.CANCELLED or (state in GAVE_UP and await edges.given_up(executor, [spawned_id])):
+        if state is TaskState.CANCELLED or (state in GAVE_UP and await dependencies.given_up(executor, [spawned_id])):
             await settlements.ask_to_stop(executor, task, CANCELLED_WITH)
             return None
         if await _closes_a_circle(executor, task.id, spawned_id):

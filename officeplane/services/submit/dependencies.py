@@ -9,7 +9,7 @@ from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.priority import Urgency
 from officeplane.domain.task import NewTask
 from officeplane.services.submit.intake import Dependency, Intake
-from officeplane.store import edges, ranks
+from officeplane.store import dependencies, ranks
 from officeplane.store.connection import Executor
 
 
@@ -21,9 +21,9 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> tuple[list[I
     """
     wanted = [dependency for intake in intakes for dependency in intake.dependencies]
     new = {intake.root_id for intake in intakes}
-    states = await edges.lock(executor, {dependency.depends_on for dependency in wanted} - new)
+    states = await dependencies.lock(executor, {dependency.depends_on for dependency in wanted} - new)
     failed = [task_id for task_id, state in states.items() if state in GAVE_UP]
-    given_up = await edges.given_up(executor, failed) if failed else set[TaskId]()
+    given_up = await dependencies.given_up(executor, failed) if failed else set[TaskId]()
     unmet: Counter[TaskId] = Counter()
     for dependency in wanted:
         is_new = dependency.depends_on in new

@@ -26,7 +26,7 @@ from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.submit.intake import Intake, take_in
 from officeplane.services.submit.submission import Submission, Submitted
 from officeplane.services.submit.task_types import names_in
-from officeplane.store import dags, edges, spawns
+from officeplane.store import dags, dependencies, spawns
 from officeplane.store.connection import Connection, Executor, Ledger
 from officeplane.store.spawns import Spawner
 
@@ -105,7 +105,7 @@ class Spawning:
         if found is None or found.state not in GAVE_UP or found.generation == spawner.generation:
             return spawner
         # An explicit retry does not wait for what will never complete: it stands for nothing any more.
-        return spawner._replace(found=None) if await edges.given_up(executor, [found.task_id]) else spawner
+        return spawner._replace(found=None) if await dependencies.given_up(executor, [found.task_id]) else spawner
 
 
 def _known(spawner: Spawner, request_hash: bytes) -> Spawned | None:

@@ -34,7 +34,7 @@ from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, take_in
 from officeplane.services.submit.task_types import TaskTypes, names_in
-from officeplane.store import documents, edges, tasks
+from officeplane.store import dependencies, documents, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
 from officeplane.store.task_columns import Inserted, as_inserted
 from officeplane.store.tasks import UsedKey
@@ -307,13 +307,13 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake], letters: Letters
     fresh = [intake for intake in intakes if intake.key is None or (intake.key in new and first[intake.key] is intake)]
     twins = await _twins(executor, fresh)
     fresh = [intake for intake in fresh if intake.root_id not in twins]
-    dependencies = [(one.task_id, one.depends_on) for intake in fresh for one in intake.dependencies]
+    needed = [(one.task_id, one.depends_on) for intake in fresh for one in intake.dependencies]
     failed: list[TaskId] = []
-    if dependencies:
+    if needed:
         fresh, failed = await waiting(executor, fresh)
     stored = dict(zip((intake.root_id for intake in fresh), await _fresh(executor, fresh), strict=True))
-    if dependencies:
-        await edges.insert(executor, dependencies)
+    if needed:
+        await dependencies.insert(executor, needed)
         await letters.write(executor, failed)
     conditions = [condition for intake in fresh for condition in intake.conditions]
     if conditions:

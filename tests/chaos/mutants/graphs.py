@@ -5,11 +5,11 @@ from tests.chaos.mutants.texts import change
 
 def fan_in_uncounted() -> None:
     """What depends on several goes on as soon as one of them has completed."""
-    change("edges", "release", "blockers = blockers - freed.met,", "blockers = 0,")
-    change("edges", "release", "unmet = unmet - freed.met,", "unmet = 0,")
+    change("dependencies", "release", "blockers = blockers - freed.met,", "blockers = 0,")
+    change("dependencies", "release", "unmet = unmet - freed.met,", "unmet = 0,")
     for then in ("'QUEUED'", "clock_timestamp()"):
         due = f"run_at <= clock_timestamp() THEN {then}"
-        change("edges", "release", f"WHEN blockers = freed.met AND {due}", f"WHEN {due}")
+        change("dependencies", "release", f"WHEN blockers = freed.met AND {due}", f"WHEN {due}")
 
 
 def spawn_key_ignored() -> None:

@@ -1,6 +1,6 @@
--- Edges: which task waits for the end of which other. An edge and the end of the task
--- it leads to meet at that task's row: whoever inserts one locks the row and marks it,
--- whoever ends a marked task looks for edges in a statement of its own, after that.
+-- Dependencies: which task waits for the end of which other, each an edge. An edge and the
+-- end of the task it leads to meet at that task's row: whoever inserts one locks the row and
+-- marks it, whoever ends a marked task looks for edges in a statement of its own, after that.
 
 -- name: lock
 -- Locks dependencies in the order of their ids, marks the unfinished as waited for, and

@@ -1,4 +1,4 @@
-"""Edges in the ledger: which task waits for the end of which other."""
+"""Dependencies in the ledger: which task waits for the end of which other."""
 
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
@@ -10,7 +10,7 @@ from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 from officeplane.store.trees import Moved
 
-_SQL: Final = load("edges")
+_SQL: Final = load("dependencies")
 
 
 class Edge(NamedTuple):
