@@ -1,23 +1,29 @@
 # Everything there is to do here. `make help` tells.
 .DEFAULT_GOAL := help
-.PHONY: help up test check fix build bench chaos prove lock
+.PHONY: help up test test-slow check fix build bench chaos prove lock
 
 UV ?= uv
 # Most tests wait for processes, so there may be more of these than cores.
 TESTERS ?= 3
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 help:  ## What can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
 up:  ## Run everything here, on own servers (PORT=8001 DATA_DIR=.officeplane WORKERS=3)
 	@./bootstrap.sh
 	@exec $(BIN)/officeplane up --with-parent $(if $(PORT),--port $(PORT)) \
 	    $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(WORKERS),--workers $(WORKERS))
 
-test:  ## Run the whole suite (ARGS="-k lanes -x" is passed to pytest)
+test:  ## Run the suite but for what takes longest (ARGS="-k lanes -x" is passed to pytest)
 	@./bootstrap.sh dev
-	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -m "not slow" $(ARGS)
+	@echo "make test: chaos, fuzz, the wheel, LibreOffice and the benchmarks are left to \`make test-slow\`"
+
+test-slow:  ## Run what `make test` leaves out: chaos, fuzz, the wheel, LibreOffice, the benchmarks
+	@./bootstrap.sh dev
+	@$(PYTEST) -m slow $(ARGS)
 
 check:  ## Format, lint, import contracts, types: each is run, and what failed is named
 	@./bootstrap.sh dev

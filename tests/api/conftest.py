@@ -12,11 +12,6 @@ from tests.api.plane import Api, client_of, running, served, worker_of
 from tests.conftest import NewDatabase
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Name the mark of the tests that take longest: `-m "not fuzz"` leaves them out."""
-    config.addinivalue_line("markers", "fuzz: thousands of made-up requests against the running API")
-
-
 @pytest.fixture(scope="session")
 async def api_settings(new_database: NewDatabase, redis_url: str) -> Settings:
     database_url = await new_database()

@@ -24,9 +24,9 @@ WITHIN_SECONDS: Final = 240
 # so a body that fits the schema may be refused all the same.
 NOT_CHECKED: Final = "positive_data_acceptance"
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(WITHIN_SECONDS + 60)]
 
-@pytest.mark.fuzz
-@pytest.mark.timeout(WITHIN_SECONDS + 60)
+
 async def test_no_request_gets_an_answer_that_is_not_documented(
     new_database: NewDatabase, redis_url: str, tmp_path: Path
 ) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.slow
+
 
 def run(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)

@@ -21,6 +21,8 @@ LEAST_RATIOS = {
     "hot-document": 0.02,
 }
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_drained_queue_lost_and_doubled_nothing(bench_run: Run) -> None:
     drained = bench_run.result("drain-documents")

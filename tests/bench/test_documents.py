@@ -9,7 +9,7 @@ from officeplane.bench.office_files import cells, lost_or_doubled, small_edits, 
 from tests.bench.conftest import DOCUMENT_SCENARIOS, DOCUMENTS_SECONDS, Run
 
 # It makes files of 200 pages before it edits them.
-pytestmark = pytest.mark.timeout(2 * DOCUMENTS_SECONDS)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * DOCUMENTS_SECONDS)]
 
 
 def test_many_files_keep_every_edit_and_every_revision(documents_run: Run) -> None:

@@ -18,8 +18,9 @@ RIDERS_MIN: Final = 50
 DAGS_MIN: Final = 20
 WAITS_MIN: Final = 20
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(480)]
 
-@pytest.mark.timeout(480)
+
 async def test_no_promise_is_broken_while_everything_is_killed_cut_and_starved() -> None:
     # Not pytest's folder, which the next run removes: what was found is worth a look.
     folder = Path(tempfile.mkdtemp(prefix="officeplane-chaos-"))

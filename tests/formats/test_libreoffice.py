@@ -48,7 +48,8 @@ from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 from tests.fixtures.documents import excel, powerpoint, word
 
-pytestmark = pytest.mark.timeout(240)  # on a busy machine; alone the whole file takes a tenth of that
+# On a busy machine; alone the whole file takes a tenth of that.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 _SECONDS: Final = 200
 
