@@ -116,9 +116,14 @@ class WorkerServices:
 
 @asynccontextmanager
 async def open_runtime(
-    settings: Settings, handlers: Iterable[ModuleType | str] = (), *, for_worker: bool = False
+    settings: Settings,
+    handlers: Iterable[ModuleType | str] = (),
+    *,
+    for_worker: bool = False,
+    ledger: Ledger | None = None,
+    sandbox: Sandbox | None = None,
 ) -> AsyncGenerator[Runtime, None]:
-    """Open everything; Redis may be down, Postgres must answer."""
+    """Open everything; Redis may be down, Postgres must answer. A ledger or a sandbox that is given stays open."""
     if not settings.database_url:
         message = "OFFICEPLANE_DATABASE_URL is not set, and no `officeplane up` runs in this folder or above it."
         raise DatabaseUnavailableError(message)
@@ -127,17 +132,19 @@ async def open_runtime(
         catalogue = load_catalogue((*settings.handlers, *handlers))
         for found in installed_handlers():
             _log.info("handlers.loaded", module=found.module, package=found.package, place=found.place)
-        ledger = await stack.enter_async_context(
-            open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
-        )
+        if ledger is None:
+            ledger = await stack.enter_async_context(
+                open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
+            )
         doorbell = await stack.enter_async_context(open_doorbell(settings))
-        sandbox = Sandbox(
-            _children_at_once(),
-            # A worker's requests are bounded by its slots, and have their attempts' time.
-            None if for_worker else READERS,
-            required=FULL if settings.sandbox == "require" else frozenset(),
-        )
-        stack.push_async_callback(sandbox.close)
+        if sandbox is None:
+            sandbox = Sandbox(
+                _children_at_once(),
+                # A worker's requests are bounded by its slots, and have their attempts' time.
+                None if for_worker else READERS,
+                required=FULL if settings.sandbox == "require" else frozenset(),
+            )
+            stack.push_async_callback(sandbox.close)
         tasks = Tasks(ledger)
         letters = Letters(API, alerts=bool(settings.alert_url))
         task_types = TaskTypes(ledger, catalogue)

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from officeplane.embedded.stack import EmbeddedStack, embedded_stack
 from officeplane.store.migrate import migrate
+from tests.kept import keep, kept
 
 # A machine that stands still in the middle of an example is nobody's fault.
 settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,7 +57,7 @@ def open_folder() -> Iterator[Path]:
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStack]:
     """The servers of this run."""
     folder: Path = tmp_path_factory.mktemp("stack")
-    async with embedded_stack(folder, durable=False) as servers:
+    async with embedded_stack(folder, durable=False) as servers, kept():
         yield servers
 
 
@@ -78,7 +79,9 @@ def new_database(stack: EmbeddedStack) -> NewDatabase:
             await connection.execute(f'CREATE DATABASE "{name}"')
         finally:
             await connection.close()
-        return urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+        url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
+        keep(url)
+        return url
 
     return make
 

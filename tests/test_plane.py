@@ -19,8 +19,9 @@ from officeplane.domain.errors import (
     TaskNotFoundError,
     UnknownTaskTypeError,
 )
+from tests.kept import empty
 from tests.services import handlers
-from tests.workbench import Workbench, empty, open_workbench
+from tests.workbench import Workbench, open_workbench
 
 STRANGER = "01890000-0000-7000-8000-000000000000"
 Call = Callable[..., Any]

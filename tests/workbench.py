@@ -11,10 +11,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any
 
-import asyncpg
-
 from officeplane.config import Settings
-from officeplane.dispatch import Availability, Connection, Keyspace
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.pools import Reply
 from officeplane.domain.blockage import Blockage
@@ -28,6 +25,7 @@ from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_se
 from officeplane.services.settle.judgement import Attempt
 from officeplane.services.settle.settlement import Settlement
 from officeplane.store.workers import Heartbeat
+from tests.kept import a_ledger, a_sandbox
 from tests.support import eventually
 
 
@@ -253,21 +251,11 @@ async def open_workbench(
     # What tests break on purpose is not to hold whole types back; tests of that say so.
     options: dict[str, Any] = {"breaker_failure_threshold": 1_000_000, **settings}
     given = Settings(database_url=database_url, redis_url=redis_url, **options)
-    async with open_runtime(given, handlers) as runtime:
-        yield Workbench(runtime, worker_services(runtime))
-
-
-async def empty(database_url: str, redis_url: str) -> None:
-    """Empty the ledger and this run's number of Valkey's databases."""
-    connection = await asyncpg.connect(database_url)
-    try:
-        await connection.execute(
-            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
-            "documents, revisions, pieces, uploads, edit_conditions, dead_letters, dead_letter_decisions, deliveries, "
-            "valves, paused_documents, observations, task_edges, dags, spawns, task_types"
-        )
-    finally:
-        await connection.close()
-    redis = Connection(redis_url, Keyspace("officeplane"), Availability())
-    await redis.ask([packed("FLUSHDB")])
-    await redis.aclose()
+    async with (
+        a_ledger(database_url) as ledger,
+        a_sandbox(given) as sandbox,
+        open_runtime(given, handlers, ledger=ledger, sandbox=sandbox) as runtime,
+    ):
+        bench = Workbench(runtime, worker_services(runtime))
+        yield bench
+        await bench.worker.editing.lookahead.close()

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.workbench import Workbench, empty, open_workbench
+from tests.kept import empty
+from tests.workbench import Workbench, open_workbench
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ from officeplane.services.settle.judgement import Attempt
 from officeplane.services.settle.settlement import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
-from tests.workbench import Workbench, empty, open_workbench
+from tests.kept import empty
+from tests.workbench import Workbench, open_workbench
 
 YESTERDAY: Final = datetime.now(UTC) - timedelta(days=1)
 TOMORROW: Final = datetime.now(UTC) + timedelta(days=1)

@@ -15,6 +15,7 @@ from officeplane.domain.task import Task
 from officeplane.store.migrate import migrate
 from tests.failpoints.cases import Kind
 from tests.failpoints.forks import Fork, Forks
+from tests.kept import empty
 from tests.support import eventually
 from tests.workbench import Workbench, open_workbench
 from tests.workers.marks import Marks
@@ -33,10 +34,6 @@ TIMES: Final = {
 }
 END_SECONDS: Final = 20.0
 _RELEASE_SECONDS: Final = 4.0
-_TABLES: Final = (
-    "tasks", "idempotency_keys", "events", "task_counters", "workers", "chore_leaders",
-    "revisions", "pieces", "documents",
-)  # fmt: skip
 _ELSEWHERE: Final = "worker:elsewhere"
 
 
@@ -59,10 +56,7 @@ class Site:
         """Leave nothing of earlier cases."""
         folder.mkdir()
         self.marks = Marks(folder)
-        for table in _TABLES:
-            await self._seeing.execute(f"DELETE FROM {table}")  # noqa: S608
-        for key in await self._keys():
-            await self._seeing.redis("DEL", key)
+        await empty(self.database_url, self.redis_url, self._prefix)
 
     async def worker(self, kind: Kind, failpoint: str = "", *, seed: int = 0, **times: str) -> Fork:
         """Start a worker, perhaps one that will crash, and return it when it works; its times may be others."""

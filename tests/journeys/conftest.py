@@ -6,15 +6,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import asyncpg
 import pytest
 
-from officeplane.dispatch import Availability, Connection, Keyspace
-from officeplane.dispatch.commands import packed
 from officeplane.store.migrate import migrate
 from officeplane.store.roles import admit_app
 from tests.conftest import NewDatabase, as_role
 from tests.journeys.processes import Process, Processes, Server, processes
+from tests.kept import empty
 from tests.workers.marks import Marks
 
 
@@ -82,28 +80,9 @@ async def lasting(install: Install) -> AsyncIterator[Installation]:
 @pytest.fixture
 async def deserted(lasting: Installation) -> AsyncIterator[Installation]:
     """An installation with nothing in it, at which nobody works yet; only its API server has seen other tests."""
-    await _emptied(lasting)
+    await empty(lasting.database_url, lasting.redis_url, lasting.key_prefix)
     yield lasting
     await lasting.processes.end_all(but=lasting.api.process)
-
-
-async def _emptied(plane: Installation) -> None:
-    connection = await asyncpg.connect(plane.database_url)
-    try:
-        await connection.execute(
-            "TRUNCATE tasks, task_failures, idempotency_keys, events, task_counters, workers, chore_leaders, "
-            "documents, revisions, pieces, uploads, edit_conditions, dead_letters, dead_letter_decisions, deliveries, "
-            "valves, paused_documents, observations, task_edges, dags, spawns, task_types"
-        )
-    finally:
-        await connection.close()
-    doorbell = Connection(plane.redis_url, Keyspace(plane.key_prefix), Availability())
-    try:
-        (known,) = await doorbell.ask([packed("KEYS", f"{plane.key_prefix}:*")])
-        assert isinstance(known, list)
-        await doorbell.ask([packed("DEL", str(key)) for key in known])
-    finally:
-        await doorbell.aclose()
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from officeplane.dispatch import announcements, bells
 from officeplane.services.claims import lanes
 from tests.fault_proxy import FaultProxy, fault_proxy
-from tests.workbench import Workbench, empty, open_workbench
+from tests.kept import empty
+from tests.workbench import Workbench, open_workbench
 
 HANDLERS = ("tests.services.handlers",)
 

@@ -6,7 +6,8 @@ import asyncpg
 import pytest
 
 from officeplane.store.connection import Connection
-from tests.workbench import Workbench, empty, open_workbench
+from tests.kept import empty
+from tests.workbench import Workbench, open_workbench
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 import structlog
 
 from officeplane.dispatch import bells
-from tests.workbench import Workbench, empty, open_workbench
+from tests.kept import empty
+from tests.workbench import Workbench, open_workbench
 from tests.workers.hosting import QUICK
 from tests.workers.marks import Marks
 

@@ -13,6 +13,7 @@ from officeplane.config import Settings
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.task import ClaimedTask
 from officeplane.runtime import Runtime, open_runtime, worker_services
+from tests.kept import a_ledger, a_sandbox
 from tests.workbench import Workbench
 from workers.pool import Pool
 from workers.signals import StopSignals
@@ -49,7 +50,11 @@ async def a_worker(bench: Workbench, **settings: Any) -> AsyncGenerator[HostedWo
     known = bench.runtime.settings
     urls: dict[str, Any] = {"database_url": known.database_url, "redis_url": known.redis_url}
     given = Settings.model_validate(urls | QUICK | settings)
-    async with open_runtime(given) as runtime:
+    async with (
+        a_ledger(given.database_url) as ledger,
+        a_sandbox(given) as sandbox,
+        open_runtime(given, ledger=ledger, sandbox=sandbox) as runtime,
+    ):
         services = worker_services(runtime)
         pool, signals = Pool(runtime, services), StopSignals()
         running = asyncio.create_task(pool.run(signals))

@@ -20,7 +20,8 @@ from officeplane.services.settle.judgement import Attempt
 from officeplane.services.settle.settlement import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
-from tests.workbench import Workbench, empty, open_workbench
+from tests.kept import empty
+from tests.workbench import Workbench, open_workbench
 
 STEPS: Final = 25
 KEYS: Final = st.sampled_from(["a", "b"])
