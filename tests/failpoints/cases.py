@@ -65,16 +65,23 @@ class Case:
     point: str
     kind: Kind
     action: str = "crash"
+    others: tuple[str, ...] = ()
+    """Further points that such a task never comes by: one run shows it of all."""
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """Everywhere that it is about."""
+        return (self.point, *self.others)
 
     @property
     def name(self) -> str:
         """What its test is called."""
-        return f"{self.point}-{self.kind.name.lower()}"
+        return f"{self.point if self.is_reachable else 'never_met'}-{self.kind.name.lower()}"
 
     @property
     def failpoint(self) -> str:
         """What a process is armed with."""
-        return f"{self.point}={self.action}"
+        return ",".join(f"{point}={self.action}" for point in self.points)
 
     @property
     def is_reachable(self) -> bool:
@@ -82,7 +89,15 @@ class Case:
         return (self.point, self.kind) not in UNREACHABLE
 
 
-CASES: Final = tuple(Case(point, kind) for point in POINTS for kind in Kind)
+def _never_met(kind: Kind) -> Case:
+    first, *others = [point for point in POINTS if (point, kind) in UNREACHABLE]
+    return Case(first, kind, others=tuple(others))
+
+
+CASES: Final = (
+    *(Case(point, kind) for point in POINTS for kind in Kind if (point, kind) not in UNREACHABLE),
+    *map(_never_met, Kind),
+)
 # Of the kinds those that settle more than one row, unless asked for all of them.
 _LOSERS: Final = tuple(Kind) if os.environ.get("PROVE_SWEEP") == "all" else (Kind.CHILD, Kind.AWAITED)
 # Nobody asks the database between the decision to leave a lane and the release of its lock.

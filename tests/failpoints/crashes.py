@@ -75,13 +75,13 @@ class _Crash:
             await self.site.worker(self.case.kind)
 
     async def of_nobody(self) -> None:
-        """Let a worker work that would crash if it came by the point."""
+        """Let a worker work that would crash if it came by any of the points."""
         await self._submit()
         worker = await self.site.worker(self.case.kind, self.case.failpoint)
         await self._cancel_once_it_runs(worker)
         await self.site.all_final()
-        assert not worker.status.done(), worker.words
-        assert await worker.stop() == 0, worker.words
+        assert not worker.status.done(), (self.case.points, worker.words)
+        assert await worker.stop() == 0, (self.case.points, worker.words)
         await self.site.worker(self.case.kind)
 
     async def of_server(self) -> None:
