@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, settings
 
 from officeplane.embedded.stack import EmbeddedStack, embedded_stack
 from officeplane.store.migrate import migrate
+from tests.forks import Forks
+from tests.forks import forks as serving_forks
 from tests.kept import keep, kept
 
 # A machine that stands still in the middle of an example is nobody's fault.
@@ -59,6 +61,13 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Embed
     folder: Path = tmp_path_factory.mktemp("stack")
     async with embedded_stack(folder, durable=False) as servers, kept():
         yield servers
+
+
+@pytest.fixture(scope="session")
+async def forks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Forks]:
+    """A way to start processes of the product that need no second to import what they are made of."""
+    async with serving_forks(tmp_path_factory.mktemp("forks")) as serving:
+        yield serving
 
 
 def as_role(database_url: str, role: str, password: str) -> str:

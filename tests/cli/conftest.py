@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,7 @@ import pytest
 from pydantic import JsonValue, TypeAdapter
 
 from tests.conftest import NewDatabase
+from tests.forks import Fork, Forks
 from tests.support import eventually
 
 PROGRAM = Path(sys.executable).with_name("officeplane")
@@ -64,7 +66,7 @@ class Officeplane(Protocol):
 class Background:
     """A program that goes on, and where its remarks go."""
 
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | Fork
     out: Path
     err: Path
 
@@ -143,26 +145,43 @@ class Start(Protocol):
 
 
 @pytest.fixture(scope="session")
-def officeplane() -> Officeplane:
+def program() -> Officeplane:
+    """The program as it is installed, for what is about its start; it takes most of a second to import itself."""
     return run_program
 
 
 @pytest.fixture(scope="session")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Start:
+def officeplane(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Officeplane:
+    """The program in a process of its own that has imported everything already."""
+    folder, number = tmp_path_factory.mktemp("commands"), count()
+
+    async def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 30) -> Ended:
+        given, out, err = (folder / f"{next(number)}-{name}" for name in ("in", "out", "err"))
+        given.write_text(stdin)
+        process = await forks.begin(arguments, env or {}, out, err, given)
+        try:
+            code = await process.ended(within=within)
+        finally:
+            process.send_signal(signal.SIGKILL)
+        return Ended(code, out.read_text(), err.read_text())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def start(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Start:
     @asynccontextmanager
     async def run(*arguments: str, env: Mapping[str, str] | None = None) -> AsyncGenerator[Background]:
         folder = tmp_path_factory.mktemp(arguments[0])
         out, err = folder / "out", folder / "err"
-        with out.open("w") as out_file, err.open("w") as err_file:
-            process = await asyncio.create_subprocess_exec(
-                PROGRAM, *arguments, cwd=ROOT, env={**os.environ, **(env or {})}, stdout=out_file, stderr=err_file
-            )
+        for file in (out, err):
+            file.touch()
+        process = await forks.begin(arguments, env or {}, out, err)
         try:
             yield Background(process, out, err)
         finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
 
     return run
 
@@ -185,13 +204,13 @@ async def plane(new_database: NewDatabase, redis_url: str, start: Start) -> Asyn
         start("serve", "--port", "0", env=env) as serve,
         start("worker", "--concurrency", "10", env=env) as worker,
     ):
-        url = await eventually(lambda: serve.address, what="the API")
+        url = await eventually(lambda: serve.address, within=60, what="the API")
         with_url = {**env, "OFFICEPLANE_URL": url}
 
         async def done() -> bool:
             return (await run_program("tasks", "submit", "noop", "--wait", "5", env=with_url)).code == 0
 
-        await eventually(done, what="a first task")
+        await eventually(done, within=60, what="a first task")
         yield Plane(url, with_url)
         assert await worker.stop() == 0
         assert await serve.stop() == 0

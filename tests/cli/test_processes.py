@@ -19,13 +19,13 @@ BODY = b'{"taskType": "noop"}'
 
 
 async def test_migrate_says_what_it_applied_and_is_safe_to_repeat(
-    officeplane: Officeplane, new_database: NewDatabase
+    program: Officeplane, new_database: NewDatabase
 ) -> None:
     env = {"OFFICEPLANE_DATABASE_URL": await new_database()}
 
-    first = await officeplane("migrate", env=env)
-    second = await officeplane("migrate", env=env)
-    third = await officeplane("migrate", "--json", env=env)
+    first = await program("migrate", env=env)
+    second = await program("migrate", env=env)
+    third = await program("migrate", "--json", env=env)
 
     assert first.out.splitlines()[0] == "applied 0001_tasks"
     assert second.out == "nothing to do\n"
@@ -137,8 +137,8 @@ async def test_a_wrong_password_ends_it_with_3(officeplane: Officeplane, databas
     assert len(ended.err.splitlines()) == 1
 
 
-async def test_doctor_finds_nothing_but_the_test_servers_haste(officeplane: Officeplane, plane: Plane) -> None:
-    ended = await officeplane("doctor", "--json", env=plane.env)
+async def test_doctor_finds_nothing_but_the_test_servers_haste(program: Officeplane, plane: Plane) -> None:
+    ended = await program("doctor", "--json", env=plane.env)
 
     assert problems(ended) == {"durability"}  # the tests' Postgres does not flush
     assert ended.code == 1

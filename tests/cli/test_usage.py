@@ -18,8 +18,8 @@ NOBODY = "http://127.0.0.1:9"
 HEAVY = {"asyncpg", "fastapi", "httpx", "pydantic", "redis", "uvicorn"}
 
 
-async def test_help_names_every_command(officeplane: Officeplane) -> None:
-    ended = await officeplane("--help")
+async def test_help_names_every_command(program: Officeplane) -> None:
+    ended = await program("--help")
 
     assert ended.code == 0
     for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters"):
@@ -35,8 +35,8 @@ async def test_help_is_quick_because_it_imports_nothing_heavy() -> None:
     assert HEAVY & set(json.loads(out)) == set()
 
 
-async def test_the_version_is_that_of_the_package(officeplane: Officeplane) -> None:
-    ended = await officeplane("--version")
+async def test_the_version_is_that_of_the_package(program: Officeplane) -> None:
+    ended = await program("--version")
 
     assert ended.code == 0
     assert ended.out.startswith("officeplane ")
@@ -83,8 +83,8 @@ async def test_a_command_that_makes_no_sense_ends_with_2(officeplane: Officeplan
 
 
 @pytest.mark.parametrize("command", ["serve", "worker", "migrate"])
-async def test_without_a_database_a_command_says_what_to_set(officeplane: Officeplane, command: str) -> None:
-    ended = await officeplane(command)
+async def test_without_a_database_a_command_says_what_to_set(program: Officeplane, command: str) -> None:
+    ended = await program(command)
 
     assert ended.code == 2
     assert ended.err.startswith("OFFICEPLANE_DATABASE_URL is not set.\n")

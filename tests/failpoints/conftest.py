@@ -11,9 +11,9 @@ import pytest
 from tests.conftest import NewDatabase
 from tests.failpoints.cases import Case
 from tests.failpoints.crashes import run_case
-from tests.failpoints.forks import forks
 from tests.failpoints.riders import Ride, run_ride
 from tests.failpoints.site import Site, open_site
+from tests.forks import Forks
 
 # A crash is mostly waited for, a lane of edits is mostly worked on.
 SITES: Final = 10
@@ -59,14 +59,20 @@ class Sweep(Generic[C]):
 
 @asynccontextmanager
 async def swept(
-    cases: Sequence[C], run: Run[C], folder: Path, new_database: NewDatabase, redis_url: str, *, sites: int
+    cases: Sequence[C],
+    run: Run[C],
+    folder: Path,
+    new_database: NewDatabase,
+    redis_url: str,
+    forks: Forks,
+    *,
+    sites: int,
 ) -> AsyncGenerator[Sweep[C], None]:
     """Begin with all of these cases."""
     made = Sweep(cases, run, folder)
     async with AsyncExitStack() as leaving:
-        ordering = await leaving.enter_async_context(forks(folder))
         opened = [
-            await leaving.enter_async_context(open_site(await new_database(), redis_url, ordering))
+            await leaving.enter_async_context(open_site(await new_database(), redis_url, forks))
             for _ in range(min(sites, len(cases)))
         ]
         working = [asyncio.create_task(made.work(site)) for site in opened]
@@ -88,11 +94,14 @@ async def sweep(
     request: pytest.FixtureRequest,
     new_database: NewDatabase,
     redis_url: str,
+    forks: Forks,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Sweep[Case]]:
     """Begin with every case that was asked for."""
     wanted = asked_for(request, Case, "sweep")
-    async with swept(wanted, run_case, tmp_path_factory.mktemp("sweep"), new_database, redis_url, sites=SITES) as made:
+    async with swept(
+        wanted, run_case, tmp_path_factory.mktemp("sweep"), new_database, redis_url, forks, sites=SITES
+    ) as made:
         yield made
 
 
@@ -101,11 +110,12 @@ async def rides(
     request: pytest.FixtureRequest,
     new_database: NewDatabase,
     redis_url: str,
+    forks: Forks,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Sweep[Ride]]:
     """Begin with every ride that was asked for."""
     wanted = asked_for(request, Ride, "rides")
     async with swept(
-        wanted, run_ride, tmp_path_factory.mktemp("rides"), new_database, redis_url, sites=RIDING_SITES
+        wanted, run_ride, tmp_path_factory.mktemp("rides"), new_database, redis_url, forks, sites=RIDING_SITES
     ) as made:
         yield made

@@ -14,8 +14,8 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import Task
 from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import API_POINTS, LOSSES, POINTS_OF_CANCELLATION, Case, Kind
-from tests.failpoints.forks import Fork
 from tests.failpoints.site import Site, lapse, leaf
+from tests.forks import Fork
 from tests.support import eventually
 
 DOCUMENT: Final = "contract"

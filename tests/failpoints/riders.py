@@ -13,8 +13,8 @@ from officeplane.domain.document import Format
 from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import Kind
 from tests.failpoints.crashes import DOCUMENT
-from tests.failpoints.forks import Fork
 from tests.failpoints.site import END_SECONDS, Site, lapse
+from tests.forks import Fork
 from tests.sandbox.processes import children_of
 from tests.support import eventually
 

@@ -14,7 +14,7 @@ from officeplane.domain.lifecycle import FINAL, TaskState, is_legal
 from officeplane.domain.task import Task
 from officeplane.store.migrate import migrate
 from tests.failpoints.cases import Kind
-from tests.failpoints.forks import Fork, Forks
+from tests.forks import Fork, Forks
 from tests.kept import empty
 from tests.support import eventually
 from tests.workbench import Workbench, open_workbench

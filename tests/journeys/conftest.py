@@ -11,6 +11,7 @@ import pytest
 from officeplane.store.migrate import migrate
 from officeplane.store.roles import admit_app
 from tests.conftest import NewDatabase, as_role
+from tests.forks import Forks
 from tests.journeys.processes import Process, Processes, Server, processes
 from tests.kept import empty
 from tests.workers.marks import Marks
@@ -38,7 +39,9 @@ Install = Callable[..., AbstractAsyncContextManager[Installation]]
 
 
 @pytest.fixture(scope="session")
-def install(new_database: NewDatabase, redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
+def install(
+    new_database: NewDatabase, redis_url: str, forks: Forks, tmp_path_factory: pytest.TempPathFactory
+) -> Install:
     """Makes an installation with an API server and nobody who works; other servers can be named."""
 
     @asynccontextmanager
@@ -50,7 +53,7 @@ def install(new_database: NewDatabase, redis_url: str, tmp_path_factory: pytest.
         await admit_app(database, app)
         redis = redis_url if at_redis is None else at_redis
         # Processes may not do more than the app; tests that look in are the owner.
-        async with processes(folder, database_url=app, redis_url=redis, key_prefix=prefix) as started:
+        async with processes(folder, database_url=app, redis_url=redis, key_prefix=prefix, forks=forks) as started:
             api = await started.serve()
             try:
                 yield Installation(database, redis, prefix, started, api)

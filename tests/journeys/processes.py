@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from typing import Any, Final
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
+from tests.forks import Fork, Forks
 from tests.support import eventually
 
 PROGRAM: Final = Path(sys.executable).with_name("officeplane")
@@ -41,7 +42,7 @@ SHORT_TIMES: Final = {
 class Process:
     """One process of the product."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, name: str, process: asyncio.subprocess.Process | Fork, log: Path) -> None:
         self.name = name
         self._process = process
         self._log = log
@@ -110,8 +111,9 @@ class Process:
 class Processes:
     """Starts processes on one installation."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], forks: Forks | None = None) -> None:
         self._folder = folder
+        self._forks = forks
         self._environment = {f"OFFICEPLANE_{name}": value for name, value in {**SHORT_TIMES, **environment}.items()}
         self._program: tuple[str | Path, ...] = (PROGRAM,)
         self._tree = ROOT
@@ -159,19 +161,29 @@ class Processes:
         given = {f"OFFICEPLANE_{name}": value for name, value in environment.items()}
         name = f"{arguments[0]}-{len(self._started)}"
         log = self._folder / f"{name}.log"
+        settings = {**self._environment, "OFFICEPLANE_LOG_FORMAT": "json", **given}
+        if self._forks is not None:
+            log.touch()
+            process = await self._forks.begin(arguments, settings, log, log)
+        else:
+            process = await self._executed(arguments, settings, log)
+        started = Process(name, process, log)
+        self._started.append(started)
+        return started
+
+    async def _executed(
+        self, arguments: Sequence[str], settings: Mapping[str, str], log: Path
+    ) -> asyncio.subprocess.Process:
         with log.open("w") as stream:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 *self._program,
                 *arguments,
                 cwd=self._tree,
-                env={**os.environ, **self._environment, "OFFICEPLANE_LOG_FORMAT": "json", **given},
+                env={**os.environ, **settings},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
             )
-        started = Process(name, process, log)
-        self._started.append(started)
-        return started
 
     async def end_all(self, *, but: Process | None = None) -> None:
         """Kill whatever still runs, except perhaps one."""
@@ -260,16 +272,16 @@ class Server:
 
 @asynccontextmanager
 async def processes(
-    folder: Path, *, database_url: str, redis_url: str, key_prefix: str
+    folder: Path, *, database_url: str, redis_url: str, key_prefix: str, forks: Forks | None = None
 ) -> AsyncGenerator[Processes, None]:
-    """Start processes on an installation; all of them are gone at the end."""
+    """Start processes on an installation, perhaps as forks; all of them are gone at the end."""
     environment = {
         "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,
         "KEY_PREFIX": key_prefix,
         "HANDLERS": HANDLERS,
     }
-    made = Processes(folder, environment)
+    made = Processes(folder, environment, forks)
     try:
         yield made
     finally:

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from tests.failpoints.forks import Fork, forks
+from tests.forks import Fork, forks
 from tests.prove.figures import Figure, exactly, noted, within
 from tests.prove.ground import HANDLERS, Ground, ground, until
 

@@ -1,28 +1,31 @@
 """Forks: processes of the product that start at once, because what they import is there already.
 
-`python -m tests.failpoints.forks` imports the program and waits; each order on its
+`python -m tests.forks` imports the program and waits; each order on its
 standard input forks it, and the fork runs the command line as `officeplane` would.
 It is a process like any other: it crashes, is stopped, and leaves an exit status.
 When whoever orders is gone, so are the forks.
 """
 
 import asyncio
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import sys
 import traceback
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NoReturn
 
+from officeplane import cli
 from tests.support import eventually
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[1]
 
 
 class Fork:
@@ -72,18 +75,29 @@ class Fork:
             message = f"{self.name} did not end within {within:g} s: {self.words[-2000:]}"
             raise AssertionError(message) from None
 
-    def signal(self, number: signal.Signals) -> None:
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self.status.result() if self.status.done() else None
+
+    async def wait(self) -> int:
+        """Return its exit status once it has ended, however long that takes."""
+        return await asyncio.shield(self.status)
+
+    def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, if it still runs."""
         if self.pid and not self.status.done():
-            os.kill(self.pid, number)
+            # It may be gone already, and its end not heard of yet.
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to stop."""
-        self.signal(signal.SIGTERM)
+        self.send_signal(signal.SIGTERM)
 
     async def stop(self) -> int:
         """Ask it to stop and return its exit status."""
-        self.signal(signal.SIGTERM)
+        self.send_signal(signal.SIGTERM)
         return await self.ended()
 
 
@@ -98,15 +112,29 @@ class Forks:
 
     async def start(self, *arguments: str, **environment: str) -> Fork:
         """Start `officeplane` with these arguments; settings are named without their prefix."""
+        log = self._folder / f"{arguments[0]}-{len(self._ordered)}.log"
+        return await self.begin(
+            arguments, {f"OFFICEPLANE_{name}": value for name, value in environment.items()}, log, log
+        )
+
+    async def begin(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        out: Path,
+        err: Path,
+        stdin: Path = Path(os.devnull),
+    ) -> Fork:
+        """Start `officeplane` in this process's environment and some more, on these files."""
         number = len(self._ordered)
-        fork = Fork(f"{arguments[0]}-{number}", self._folder / f"{arguments[0]}-{number}.log")
+        fork = Fork(f"{arguments[0]}-{number}", out)
         self._ordered.append(fork)
         self._born[number] = asyncio.get_running_loop().create_future()
         order = {
             "number": number,
             "arguments": arguments,
-            "log": str(self._folder / f"{fork.name}.log"),
-            "environment": {f"OFFICEPLANE_{name}": value for name, value in environment.items()},
+            "files": [str(path) for path in (stdin, out, err)],
+            "environment": {**os.environ, **environment},
         }
         assert self._server.stdin is not None
         self._server.stdin.write(json.dumps(order).encode() + b"\n")
@@ -135,7 +163,7 @@ async def forks(folder: Path) -> AsyncGenerator[Forks, None]:
     server = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "tests.failpoints.forks",
+        "tests.forks",
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -210,10 +238,11 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     """Be the program, as if it had just been started."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+    for target, path in enumerate(order["files"]):
+        source = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if target else os.O_RDONLY, 0o600)
         os.dup2(source, target)
+        os.close(source)
+    os.environ.clear()
     os.environ.update(order["environment"])
     sys.argv = ["officeplane", *order["arguments"]]
     from officeplane.cli.main import run  # noqa: PLC0415 - imported long ago
@@ -231,19 +260,12 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
         os._exit(status)
 
 
-_IMPORTED: Final = (
-    "uvloop",
-    "officeplane.cli.environment",
-    "officeplane.cli.handlers",
-    "officeplane.cli.hosting",
-    "officeplane.cli.ledger",
-    "officeplane.cli.main",
-    "officeplane.server",
-    "tests.failpoints.handlers",
-    "workers.pool",
-)
+_IMPORTED: Final = ("uvloop", "officeplane.server", "tests.failpoints.handlers", "workers.pool")
 
 if __name__ == "__main__":
-    for name in _IMPORTED:
+    commands = [module.name for module in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}.")]
+    for name in (*_IMPORTED, *commands):
         importlib.import_module(name)
+    # What is there stays where it is: the forks share it.
+    gc.freeze()
     _Server().serve()
