@@ -1,12 +1,14 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from officeplane.domain.request import NOT_SUPPORTED_YET, TaskRequest
 
@@ -78,33 +80,34 @@ REFUSED: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-def _cases(table: dict[str, list[Any]]) -> list[Any]:
-    return [
-        pytest.param(field, value, id=f"{field}={value!r:.40}-{number}")
-        for field, values in table.items()
-        for number, value in enumerate(values)
-    ]
-
-
 def test_every_field_has_values_that_are_taken_and_values_that_are_refused() -> None:
     fields = {field.alias for field in TaskRequest.model_fields.values()}
 
     assert fields == ACCEPTED.keys() == REFUSED.keys()
 
 
-@pytest.mark.parametrize("read", WAYS)
-@pytest.mark.parametrize(("field", "value"), _cases(ACCEPTED))
-def test_a_field_takes(field: str, value: object, read: Read) -> None:
-    read({field: value})
-
-
-@pytest.mark.parametrize("read", WAYS)
-@pytest.mark.parametrize(("field", "value"), _cases(REFUSED))
-def test_a_field_refuses(field: str, value: object, read: Read) -> None:
-    with pytest.raises(ValidationError) as refused:
+@pytest.mark.parametrize("field", ACCEPTED)
+def test_a_field_takes(field: str) -> None:
+    for value, read in product(ACCEPTED[field], WAYS):
         read({field: value})
 
-    assert all(error["loc"][0] == field for error in refused.value.errors())
+
+@pytest.mark.parametrize("field", REFUSED)
+def test_a_field_refuses(field: str) -> None:
+    for value, read in product(REFUSED[field], WAYS):
+        refused = _refused(read, {field: value})
+
+        assert refused, f"{value!r} is taken"
+        assert all(error["loc"][0] == field for error in refused), value
+
+
+def _refused(read: Read, given: dict[str, Any]) -> list[ErrorDetails]:
+    """Return what is wrong with a request, nothing if it is taken."""
+    try:
+        read(given)
+    except ValidationError as refusal:
+        return refusal.errors()
+    return []
 
 
 @pytest.mark.parametrize("field", ["unheardOf", "task_type", "TaskType", "id", "state", ""])
