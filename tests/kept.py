@@ -20,6 +20,8 @@ from officeplane.store.connection import Ledger, open_ledger
 
 T = TypeVar("T")
 
+# A machine that stands still for a moment is not what is tried here.
+_PATIENCE_SECONDS: Final = 20.0
 _DELETES: Final = (
     "SELECT string_agg(format('DELETE FROM %s;', oid::regclass), ' ') FROM pg_class "
     # What migrations have put in stays.
@@ -136,10 +138,10 @@ async def empty(database_url: str, redis_url: str, key_prefix: str = "") -> None
     redis = Connection(redis_url, Keyspace(key_prefix), Availability())
     try:
         if key_prefix:
-            (known,) = await redis.ask([packed("KEYS", f"{key_prefix}:*")])
+            (known,) = await redis.ask([packed("KEYS", f"{key_prefix}:*")], within_seconds=_PATIENCE_SECONDS)
             assert isinstance(known, list)
-            await redis.ask([packed("DEL", str(key)) for key in known])
+            await redis.ask([packed("DEL", str(key)) for key in known], within_seconds=_PATIENCE_SECONDS)
         else:
-            await redis.ask([packed("FLUSHDB")])
+            await redis.ask([packed("FLUSHDB")], within_seconds=_PATIENCE_SECONDS)
     finally:
         await redis.aclose()

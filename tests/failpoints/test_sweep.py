@@ -12,7 +12,7 @@ from tests.failpoints.conftest import Sweep
 
 def test_every_point_is_swept_for_every_kind_or_its_reason_is_written_down() -> None:
     assert Counter((point, case.kind) for case in CASES for point in case.points) == Counter(product(POINTS, Kind))
-    assert set(UNREACHABLE) < {(case.point, case.kind) for case in CASES}
+    assert set(UNREACHABLE) < set(product(POINTS, Kind))
     assert all(any(Case(point, kind).is_reachable for kind in Kind) for point in POINTS)
 
 

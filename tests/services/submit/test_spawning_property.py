@@ -186,6 +186,7 @@ async def plane(new_database: NewDatabase, redis_url: str) -> AsyncIterator[Work
         yield workbench
 
 
+@pytest.mark.timeout(300)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 async def test_each_key_spawns_once_and_nobody_waits_in_vain(plane: Workbench, data: st.DataObject) -> None:
