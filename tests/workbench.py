@@ -22,7 +22,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Settlement
 from officeplane.store.workers import Heartbeat
 from tests.kept import a_ledger, a_sandbox
@@ -79,12 +79,12 @@ class Workbench:
 
     async def settle(self, task: ClaimedTask, outcome: Outcome) -> Settlement:
         """End an attempt, and leave its lane."""
-        (settled,) = await self.settle_together([Attempt(task, outcome)])
+        (settled,) = await self.settle_together([EndedAttempt(task, outcome)])
         if task.document_id is not None:
             await self.worker.desk.leave_lanes([task.document_id])
         return settled
 
-    async def settle_together(self, attempts: Sequence[Attempt], *, only_lapsed: bool = False) -> list[Settlement]:
+    async def settle_together(self, attempts: Sequence[EndedAttempt], *, only_lapsed: bool = False) -> list[Settlement]:
         """End attempts in one settlement, and stay in their lanes."""
         return await self.worker.settlements.settle(attempts, counted_by=self.worker.worker_id, only_lapsed=only_lapsed)
 

@@ -25,7 +25,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import Leases
 from officeplane.services.observe.metering import Meter
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.store.connection import open_ledger
 from officeplane.store.workers import Heartbeat
 from workers.pulse import LOOK_SECONDS, Pulse, Standstill
@@ -225,8 +225,8 @@ class LeaseKeeper:
         # One that was let go has been charged already, and nobody else is for it; if nobody knows whose
         # step it is, it may be that of any whose time is up.
         charged = late if standstill.task is None else blocking
-        ended = [Attempt(one.task, one.ended(now, standstill.at)) for one in charged]
-        ended += [Attempt(one.task, HandedBack()) for one in held if one not in charged]
+        ended = [EndedAttempt(one.task, one.ended(now, standstill.at)) for one in charged]
+        ended += [EndedAttempt(one.task, HandedBack()) for one in held if one not in charged]
         overdue = [one.overdue(now) for one in (*charged, *late)]
         await self._rescue.end_process(standstill.blockage, ended, overdue[0] if overdue else "that attempt is over")
 

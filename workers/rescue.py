@@ -21,7 +21,7 @@ from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import HandedBack
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import Leases
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Settlements
 from officeplane.store.connection import open_ledger
 
@@ -45,13 +45,13 @@ class Rescue:
 
     async def hand_back(self, tasks: Sequence[ClaimedTask]) -> list[ClaimedTask]:
         """Hand attempts back uncharged; return those that are in nobody's hands here any more."""
-        settled = await self._within_its_time([Attempt(task, HandedBack()) for task in tasks], leaves=False)
+        settled = await self._within_its_time([EndedAttempt(task, HandedBack()) for task in tasks], leaves=False)
         if settled:
             said = [task.id for task in settled]
             await say(lambda: _log.warning("tasks.handed_back", task_ids=said, reason="the event loop is blocked"))
         return settled
 
-    async def end_process(self, blockage: Blockage, ended: Sequence[Attempt], cause: str) -> None:
+    async def end_process(self, blockage: Blockage, ended: Sequence[EndedAttempt], cause: str) -> None:
         """Settle what can be, say why, and end the process."""
         settled = await self._within_its_time(ended, leaves=True)
 
@@ -76,7 +76,7 @@ class Rescue:
         finally:
             os._exit(EXIT_CODE)
 
-    async def _within_its_time(self, ended: Sequence[Attempt], *, leaves: bool) -> list[ClaimedTask]:
+    async def _within_its_time(self, ended: Sequence[EndedAttempt], *, leaves: bool) -> list[ClaimedTask]:
         """Settle one by one, so that none waits for what only one of them waits for."""
         settled: list[ClaimedTask] = []
         settling = asyncio.create_task(self._settle(ended, settled, leaves=leaves))
@@ -85,7 +85,7 @@ class Rescue:
         settling.cancel()
         return settled
 
-    async def _settle(self, ended: Collection[Attempt], settled: list[ClaimedTask], *, leaves: bool) -> None:
+    async def _settle(self, ended: Collection[EndedAttempt], settled: list[ClaimedTask], *, leaves: bool) -> None:
         with suppress(DatabaseUnavailableError):
             async with open_ledger(self._database_url, connections=1) as ledger:
                 settlements = self._settlements.on(ledger)

@@ -24,7 +24,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.continuation import Continuation
 from officeplane.services.claims.desk import WorkerDesk
 from officeplane.services.settle.aftermath import Aftermath
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Settlements
 from officeplane.store.settlements import Settled
 
@@ -42,7 +42,7 @@ class Ended:
     """A task whose attempt has ended, how, and when; nothing of the attempt when its claim was lost."""
 
     task: ClaimedTask
-    attempt: Attempt | None
+    attempt: EndedAttempt | None
     at: float
 
 
@@ -108,7 +108,7 @@ class Settler:
 
     def add(self, task: ClaimedTask, outcome: Outcome | None) -> None:
         """Hand over an attempt that has ended."""
-        attempt = None if outcome is None else Attempt(task, outcome)
+        attempt = None if outcome is None else EndedAttempt(task, outcome)
         if attempt is not None and attempt.went_well:
             self._succeeded.add(task.task_type)
         gathering = self._plain if attempt is None or not attempt.leads_to_more else self._leading_to_more

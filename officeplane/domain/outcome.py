@@ -8,7 +8,7 @@ from officeplane.domain.dead_letter import fingerprint
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, Standing, next_step
+from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, RetryState, next_step
 from officeplane.domain.revision import NewRevision
 from officeplane.domain.task import ClaimedTask
 
@@ -121,7 +121,7 @@ def _after_failure(
     crashed: bool,
     rate_limits: int = 0,
 ) -> Verdict:
-    standing = Standing(
+    used = RetryState(
         attempts_charged=task.attempts_charged + charged,
         retries_max=task.max_retries,
         crashes=task.crashes + crashed,
@@ -131,14 +131,14 @@ def _after_failure(
         rate_limits=rate_limits,
     )
     policy = rules.default if task.retry_json is None else RetryPolicy.model_validate_json(task.retry_json)
-    poisoned = crashed and standing.is_poisoned
+    poisoned = crashed and used.is_poisoned
     verdict = Verdict(
         task.id,
         task.claim_id,
         TaskState.RETRYING,
         error_json=json.dumps(
             dict(failure.facts)
-            | {"kind": failure.kind, "message": _told(failure, poisoned=poisoned, standing=standing)}
+            | {"kind": failure.kind, "message": _told(failure, poisoned=poisoned, used=used)}
             | ({} if failure.child is None else {"child": failure.child})
         ),
         charged=charged,
@@ -146,7 +146,7 @@ def _after_failure(
         poisoned=poisoned,
         fingerprint=fingerprint(task.task_type, failure.kind, failure.message),
     )
-    match next_step(failure, standing, policy, chance):
+    match next_step(failure, used, policy, chance):
         case Retry(after_seconds):
             return verdict._replace(delay_seconds=after_seconds)
         case GiveUp():
@@ -155,10 +155,10 @@ def _after_failure(
             return verdict._replace(state=state, alerts=rules.alerts)
 
 
-def _told(failure: Failure, *, poisoned: bool, standing: Standing) -> str:
+def _told(failure: Failure, *, poisoned: bool, used: RetryState) -> str:
     if not poisoned:
         return failure.message
-    return f"{failure.message} (poison pill: it took its process down {standing.crashes} times)"
+    return f"{failure.message} (poison pill: it took its process down {used.crashes} times)"
 
 
 def unstorable(task: ClaimedTask, rules: RetryRules) -> Verdict:

@@ -77,7 +77,7 @@ class GiveUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RetryState:
     """What an attempt has used up once its own failure is counted."""
 
     attempts_charged: int
@@ -94,12 +94,12 @@ class Standing:
         return self.crashes >= self.crashes_max
 
 
-def next_step(failure: Failure, standing: Standing, policy: RetryPolicy, chance: float) -> Retry | GiveUp:
+def next_step(failure: Failure, used: RetryState, policy: RetryPolicy, chance: float) -> Retry | GiveUp:
     """Return what follows a failed attempt."""
-    if standing.is_poisoned or not policy.allows(failure.kind) or standing.attempts_charged > standing.retries_max:
+    if used.is_poisoned or not policy.allows(failure.kind) or used.attempts_charged > used.retries_max:
         return GiveUp()
     if failure.kind is FailureKind.RATE_LIMITED:
-        return Retry(wait_seconds(failure.retry_after, standing.rate_limits + 1, chance))
-    if failure.kind is FailureKind.CRASH and not standing.has_crashed_before:
+        return Retry(wait_seconds(failure.retry_after, used.rate_limits + 1, chance))
+    if failure.kind is FailureKind.CRASH and not used.has_crashed_before:
         return Retry(0.0)
-    return Retry(policy.delay_seconds(max(standing.attempts_charged, 1), chance))
+    return Retry(policy.delay_seconds(max(used.attempts_charged, 1), chance))

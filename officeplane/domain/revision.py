@@ -206,7 +206,7 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class EditCondition:
     """On which revision a task's edit was based, and what to do when that is not the head."""
 
     task_id: TaskId

@@ -12,7 +12,7 @@ from officeplane.domain.lifecycle import ACTIVE, FINAL, REOPENABLE, TaskState
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TaskNode:
     """One task of a tree, as it stands."""
 
     id: TaskId
@@ -52,18 +52,18 @@ class Reopened:
 class Tree:
     """A root with everything below it, and ways through it."""
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: Iterable[TaskNode]) -> None:
         self.nodes = {node.id: node for node in nodes}
-        self._children: dict[TaskId, list[Node]] = {}
+        self._children: dict[TaskId, list[TaskNode]] = {}
         for node in sorted(self.nodes.values(), key=lambda node: node.position):
             if node.parent_id is not None:
                 self._children.setdefault(node.parent_id, []).append(node)
 
-    def children(self, node_id: TaskId) -> list[Node]:
+    def children(self, node_id: TaskId) -> list[TaskNode]:
         """Return the children in their order."""
         return self._children.get(node_id, [])
 
-    def below(self, node_id: TaskId) -> list[Node]:
+    def below(self, node_id: TaskId) -> list[TaskNode]:
         """Return the node and everything below it, parents before children."""
         found = [self.nodes[node_id]]
         for node in found:
@@ -75,9 +75,9 @@ class Tree:
         parent = self.nodes[node_id].parent_id
         return node_id if parent is None or self.nodes[parent].is_batch else parent
 
-    def path(self, node_id: TaskId) -> list[Node]:
+    def path(self, node_id: TaskId) -> list[TaskNode]:
         """Return the ancestors of a node, the nearest first."""
-        found: list[Node] = []
+        found: list[TaskNode] = []
         parent = self.nodes[node_id].parent_id
         while parent is not None:
             found.append(self.nodes[parent])

@@ -108,7 +108,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Strain:
+class TypeFailure:
     """What one failed attempt means for everything of its type."""
 
     task_type: str
@@ -118,9 +118,9 @@ class Strain:
     """The document, or else the task, that a process died of: all its crashes in a row count as one."""
 
 
-def strain_of(
+def type_failure_of(
     task: ClaimedTask, failure: Failure, wait_seconds: float, own_seconds: Mapping[str, float]
-) -> Strain | None:
+) -> TypeFailure | None:
     """Return what a failure means for its type, if anything; its task is tried again after the wait.
 
     `own_seconds` is how long attempts may take by their types, of those that have a breaker. Who gave
@@ -131,10 +131,10 @@ def strain_of(
         return None
     match failure.kind:
         case FailureKind.RATE_LIMITED:
-            return Strain(task.task_type, slow_seconds=wait_seconds / 2)
+            return TypeFailure(task.task_type, slow_seconds=wait_seconds / 2)
         case FailureKind.TIMEOUT if task.timeout_seconds < own:
             return None
         case FailureKind.CRASH:
-            return Strain(task.task_type, crashed_by=task.document_id or task.id)
+            return TypeFailure(task.task_type, crashed_by=task.document_id or task.id)
         case _:
-            return Strain(task.task_type)
+            return TypeFailure(task.task_type)

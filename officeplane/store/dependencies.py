@@ -33,7 +33,7 @@ class Around(NamedTuple):
     root_ids: set[TaskId]
 
 
-class Doomed(NamedTuple):
+class Dependent(NamedTuple):
     """A task that waits for one that is cancelled."""
 
     task_id: TaskId
@@ -91,11 +91,11 @@ async def release(executor: Executor, completed: Collection[TaskId]) -> list[Mov
     return await trees.begun(executor, trees.none_younger(rows))
 
 
-async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doomed]:
+async def dependents(executor: Executor, cancelled: Collection[TaskId]) -> list[Dependent]:
     """Return what waits, however indirectly, for tasks that are cancelled."""
-    rows = await _SQL["doomed"].fetch(executor, task_ids=list(cancelled))
+    rows = await _SQL["dependents"].fetch(executor, task_ids=list(cancelled))
     return [
-        Doomed(
+        Dependent(
             TaskId(str(row["id"])),
             None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
             TaskId(str(row["root_id"])),
@@ -105,9 +105,9 @@ async def doomed(executor: Executor, cancelled: Collection[TaskId]) -> list[Doom
     ]
 
 
-async def forsaken(executor: Executor, cancelled: Collection[TaskId]) -> list[TaskId]:
+async def orphaned_spawns(executor: Executor, cancelled: Collection[TaskId]) -> list[TaskId]:
     """Return what cancelled tasks have spawned and waited for."""
-    rows = await _SQL["forsaken"].fetch(executor, task_ids=list(cancelled))
+    rows = await _SQL["orphaned_spawns"].fetch(executor, task_ids=list(cancelled))
     return [TaskId(str(row["id"])) for row in rows]
 
 

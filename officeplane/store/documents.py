@@ -6,7 +6,7 @@ from typing import Final, TypedDict
 
 from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.revision import Condition, NewRevision, PieceKey, Recipe, Revision
+from officeplane.domain.revision import EditCondition, NewRevision, PieceKey, Recipe, Revision
 from officeplane.store import pieces
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -246,7 +246,7 @@ async def forget_deleted(executor: Executor, older_than_seconds: float, limit: i
     return len(await _SQL["forget_deleted"].fetch(executor, older_than_seconds=older_than_seconds, limit=limit))
 
 
-async def remember_conditions(executor: Executor, conditions: Sequence[Condition]) -> None:
+async def remember_conditions(executor: Executor, conditions: Sequence[EditCondition]) -> None:
     """Keep what edits were based on."""
     await _SQL["remember_conditions"].fetch(
         executor,

@@ -13,7 +13,7 @@ from officeplane.store.queries import load
 _SQL: Final = load("patches")
 
 
-class Rehung(NamedTuple):
+class Rescheduled(NamedTuple):
     """A task that may run now, on another list than before or at another time."""
 
     task_id: TaskId
@@ -21,7 +21,7 @@ class Rehung(NamedTuple):
     tier_before: Tier
 
 
-async def apply(executor: Executor, changes: Sequence[Change]) -> list[Rehung]:
+async def apply(executor: Executor, changes: Sequence[Change]) -> list[Rescheduled]:
     """Change tasks of a locked tree; return those to ring, which became due or went to another tier."""
     rows = await _SQL["apply"].fetch(
         executor,
@@ -32,4 +32,4 @@ async def apply(executor: Executor, changes: Sequence[Change]) -> list[Rehung]:
         deadlines=[change.deadline for change in changes],
         run_ats=[change.run_at for change in changes],
     )
-    return [Rehung(TaskId(str(row["id"])), Tier(row["tier"]), Tier(row["tier_before"])) for row in rows]
+    return [Rescheduled(TaskId(str(row["id"])), Tier(row["tier"]), Tier(row["tier_before"])) for row in rows]

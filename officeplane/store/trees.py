@@ -10,7 +10,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import Tier
-from officeplane.domain.tree import Node, Reopened, Tree
+from officeplane.domain.tree import Reopened, TaskNode, Tree
 from officeplane.store.connection import Executor, Row, SerializationError
 from officeplane.store.queries import load
 
@@ -28,7 +28,7 @@ class Moved:
     tier: Tier
 
 
-class Ended(NamedTuple):
+class EndedTask(NamedTuple):
     """A task that has ended with another, how, and whether others wait for it."""
 
     task_id: TaskId
@@ -93,9 +93,9 @@ async def lock_trees(executor: Executor, root_ids: Collection[TaskId]) -> Tree:
     return Tree(map(node, rows))
 
 
-def node(row: Row) -> Node:
+def node(row: Row) -> TaskNode:
     """Return the node of a tree that a row describes."""
-    return Node(
+    return TaskNode(
         TaskId(str(row["id"])),
         None if row["parent_id"] is None else TaskId(str(row["parent_id"])),
         row["position"],
@@ -158,7 +158,7 @@ async def begun(executor: Executor, rows: Sequence[Row]) -> list[Moved]:
     return queued
 
 
-async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: str) -> list[Ended]:
+async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: str) -> list[EndedTask]:
     """End batches and what still waits below them; return every task that ended."""
     rows = await _SQL["finish"].fetch(
         executor,
@@ -170,7 +170,7 @@ async def finish(executor: Executor, endings: Sequence[Ending], *, counted_by: s
     return list(map(_ended, rows))
 
 
-async def finish_atomic(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> list[Ended]:
+async def finish_atomic(executor: Executor, parent_ids: Collection[TaskId], *, counted_by: str) -> list[EndedTask]:
     """End the children of atomic batches that have ended, and return them."""
     rows = await _SQL["finish_atomic"].fetch(executor, parent_ids=list(parent_ids), counted_by=counted_by)
     return list(map(_ended, rows))
@@ -184,7 +184,7 @@ async def edits(executor: Executor, parent_id: TaskId) -> list[tuple[str, str, s
 
 async def cancel(
     executor: Executor, ended: Collection[TaskId], asked: Collection[TaskId], reason: str | None, *, counted_by: str
-) -> tuple[list[Ended], list[DocumentId]]:
+) -> tuple[list[EndedTask], list[DocumentId]]:
     """End some tasks of locked trees and ask others to stop; return which ended, and the lanes that lost a task.
 
     Raises `SerializationError` when the transaction's number is too low to tell of it.
@@ -227,5 +227,5 @@ async def reopen(executor: Executor, tasks: Collection[Reopened], *, as_other_co
     ]
 
 
-def _ended(row: Row) -> Ended:
-    return Ended(TaskId(str(row["id"])), STATES[row["state"]], row["has_dependents"])
+def _ended(row: Row) -> EndedTask:
+    return EndedTask(TaskId(str(row["id"])), STATES[row["state"]], row["has_dependents"])

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
 from officeplane.domain.priority import Tier
-from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, Strain, Valve
+from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, TypeFailure, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -69,15 +69,15 @@ async def slow_down(executor: Executor, seconds: Sequence[tuple[str, float]]) ->
 
 async def count_failures(
     executor: Executor,
-    failed: Sequence[tuple[TaskId, Strain]],
+    failed: Sequence[tuple[TaskId, TypeFailure]],
     *,
     failure_threshold: int,
     half_open_after_seconds: float,
 ) -> list[str]:
     """Count failed attempts in a row; return the types whose breaker opens with them."""
-    types = [strain.task_type for _, strain in failed]
+    types = [failure.task_type for _, failure in failed]
     await _SQL["count_failures"].fetch(
-        executor, task_types=types, crashed_by=[strain.crashed_by for _, strain in failed]
+        executor, task_types=types, crashed_by=[failure.crashed_by for _, failure in failed]
     )
     rows = await _SQL["open_strained"].fetch(
         executor,

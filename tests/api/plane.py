@@ -18,7 +18,7 @@ from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.runtime import WorkerServices, worker_services
 from officeplane.server import create_app
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 
 Json = dict[str, Any]
 
@@ -65,7 +65,7 @@ class Api:
 
     async def end(self, claimed: ClaimedTask, outcome: Outcome | None = None) -> None:
         await self.worker.settlements.settle(
-            [Attempt(claimed, outcome or Succeeded(None))], counted_by=self.worker.worker_id
+            [EndedAttempt(claimed, outcome or Succeeded(None))], counted_by=self.worker.worker_id
         )
         if claimed.document_id is not None:
             await self.worker.desk.leave_lanes([claimed.document_id])

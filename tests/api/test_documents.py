@@ -18,7 +18,7 @@ from officeplane.domain.document import MEDIA_TYPES, Format
 from officeplane.formats.blank import blank
 from officeplane.runtime import WorkerServices
 from officeplane.services.documents import documents as service
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.api.plane import Api, code_of, fields_of, json_of, problem_of
 from tests.fixtures.documents.word import pictures
 from tests.support import eventually
@@ -51,7 +51,7 @@ async def run_next(api: Api, document_id: str) -> None:
 async def run(worker: WorkerServices, task_id: str) -> None:
     (claimed,) = await worker.desk.claim([task_id])
     outcome = await worker.editing.run(claimed, claimed.payload_json)
-    await worker.settlements.settle([Attempt(claimed, outcome)], counted_by=worker.worker_id)
+    await worker.settlements.settle([EndedAttempt(claimed, outcome)], counted_by=worker.worker_id)
     assert claimed.document_id is not None
     await worker.desk.leave_lanes([claimed.document_id])
 

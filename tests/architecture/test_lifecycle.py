@@ -18,7 +18,7 @@ from officeplane.domain.patch import TaskPatch
 from officeplane.domain.request import request_of
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.settle.dead_letters import Letters
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.suspension import suspend
 from officeplane.store.connection import Connection
 from tests.workbench import Workbench
@@ -351,7 +351,7 @@ async def test_the_end_of_an_attempt_is_refused_in_any_other_state(
     task = await a_leaf_in(bench, state)
     before = await _everything(bench)
 
-    await bench.settle_together([Attempt(task, outcome_of(signal))])
+    await bench.settle_together([EndedAttempt(task, outcome_of(signal))])
 
     assert await _everything(bench) == before
 

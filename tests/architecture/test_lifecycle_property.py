@@ -23,7 +23,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.runtime import WorkerServices, worker_services
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
@@ -249,7 +249,7 @@ class Life:
                 return
             for task_id in list(self.held):
                 worker, task = self.held.pop(task_id)
-                await worker.settlements.settle([Attempt(task, Succeeded(None))], counted_by=worker.worker_id)
+                await worker.settlements.settle([EndedAttempt(task, Succeeded(None))], counted_by=worker.worker_id)
                 await self._leave(worker, task)
         assert await self._unfinished() == []
 
@@ -332,7 +332,7 @@ class Life:
 
     async def _settled(self, worker: WorkerServices, task: ClaimedTask) -> object:
         outcome = self.data.draw(OUTCOMES, label="outcome")
-        (settled,) = await worker.settlements.settle([Attempt(task, outcome)], counted_by=worker.worker_id)
+        (settled,) = await worker.settlements.settle([EndedAttempt(task, outcome)], counted_by=worker.worker_id)
         await self._leave(worker, task)
         return settled
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.rate_limit import ASKED_SECONDS_MAX, LONGEST_SECONDS, RateLimit, rate_limit_of, wait_seconds
-from officeplane.domain.retry import Retry, RetryPolicy, Standing, next_step
+from officeplane.domain.retry import Retry, RetryPolicy, RetryState, next_step
 from officeplane.handlers.contract import PermanentFailure, RateLimited, failure_of
 
 NOW = datetime(2030, 1, 1, 12, 0, 0, tzinfo=UTC)
@@ -141,7 +141,7 @@ def test_what_nobody_asked_for_is_spread_by_a_tenth_and_bounded(nth: int, chance
     RetryPolicy(strategy="fixed", initial_seconds=1),
 ])  # fmt: skip
 def test_a_policy_for_failures_does_not_make_a_failure_of_a_rate_limit(policy: RetryPolicy) -> None:
-    standing = Standing(0, 0, crashes=0, crashes_max=2, has_crashed_before=False, rate_limits=1)
+    standing = RetryState(0, 0, crashes=0, crashes_max=2, has_crashed_before=False, rate_limits=1)
 
     step = next_step(Failure(FailureKind.RATE_LIMITED, "429"), standing, policy, 0.0)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from officeplane.domain.failure import HOPELESS, Failure, FailureKind
-from officeplane.domain.retry import DEFAULT_JITTER, GiveUp, Retry, RetryPolicy, Standing, next_step
+from officeplane.domain.retry import DEFAULT_JITTER, GiveUp, Retry, RetryPolicy, RetryState, next_step
 
 CHANCES = st.floats(0, 1, exclude_max=True)
 RETRIES = st.integers(1, 1_000_000)
@@ -25,8 +25,8 @@ def a_failure(kind: FailureKind = FailureKind.ERROR) -> Failure:
     return Failure(kind, "it went wrong")
 
 
-def a_standing(*, charged: int = 1, retries_max: int = 3, crashes: int = 0, crashes_max: int = 2) -> Standing:
-    return Standing(charged, retries_max, crashes, crashes_max, has_crashed_before=crashes > 1)
+def a_standing(*, charged: int = 1, retries_max: int = 3, crashes: int = 0, crashes_max: int = 2) -> RetryState:
+    return RetryState(charged, retries_max, crashes, crashes_max, has_crashed_before=crashes > 1)
 
 
 def test_the_default_waits_are_5_25_and_125_seconds() -> None:
@@ -148,7 +148,7 @@ def test_a_task_that_took_its_process_down_twice_is_given_up_with_retries_left()
 def test_a_retry_is_only_ever_given_while_retries_are_left_and_never_in_the_past(
     kind: FailureKind, charged: int, retries_max: int, crashes: int, policy: RetryPolicy, chance: float
 ) -> None:
-    standing = Standing(charged, retries_max, crashes, crashes_max=2, has_crashed_before=crashes > 1)
+    standing = RetryState(charged, retries_max, crashes, crashes_max=2, has_crashed_before=crashes > 1)
 
     match next_step(Failure(kind, ""), standing, policy, chance):
         case Retry(after_seconds):

@@ -3,23 +3,23 @@ from hypothesis import strategies as st
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import ACTIVE, CLAIMABLE, FINAL, REOPENABLE, SETTLEABLE, TaskState
-from officeplane.domain.tree import Node, Reopened, Tree, cancelling, reopening
+from officeplane.domain.tree import Reopened, TaskNode, Tree, cancelling, reopening
 from tests.domain.worlds import BATCHES, Batch, World
 
 PENDING, QUEUED, RUNNING = TaskState.PENDING, TaskState.QUEUED, TaskState.RUNNING
 COMPLETED, FAILED, CANCELLED = TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELLED
 
 
-def a_parent(state: TaskState, *, within: str | None = None, position: int = 0, name: str = "parent") -> Node:
-    return Node(TaskId(name), None if within is None else TaskId(within), position, state, True, 0, False)
+def a_parent(state: TaskState, *, within: str | None = None, position: int = 0, name: str = "parent") -> TaskNode:
+    return TaskNode(TaskId(name), None if within is None else TaskId(within), position, state, True, 0, False)
 
 
-def a_child(name: str, state: TaskState, *, by_user: bool = False, within: str = "parent") -> Node:
+def a_child(name: str, state: TaskState, *, by_user: bool = False, within: str = "parent") -> TaskNode:
     position = int(name[-1])
-    return Node(TaskId(name), TaskId(within), position, state, False, int(state is PENDING), by_user)
+    return TaskNode(TaskId(name), TaskId(within), position, state, False, int(state is PENDING), by_user)
 
 
-def a_tree_of(*nodes: Node) -> Tree:
+def a_tree_of(*nodes: TaskNode) -> Tree:
     return Tree(nodes)
 
 
@@ -70,7 +70,7 @@ def test_a_batch_between_two_attempts_ends_at_once() -> None:
 
 
 def test_retrying_a_lone_task_queues_it() -> None:
-    lone = Node(TaskId("lone"), None, 0, FAILED, False, 0, False)
+    lone = TaskNode(TaskId("lone"), None, 0, FAILED, False, 0, False)
 
     assert reopening(Tree([lone]), lone.id) == [Reopened(lone.id, QUEUED, 0)]
 
@@ -101,7 +101,7 @@ def test_retrying_a_child_while_another_has_its_turn_makes_it_wait() -> None:
 def test_a_child_cancelled_before_its_batch_had_its_turn_waits_for_the_batch_when_it_is_retried() -> None:
     tree = a_tree_of(
         a_parent(RUNNING), a_child("c0", RUNNING),
-        Node(TaskId("inner"), TaskId("parent"), 1, PENDING, True, 1, False),
+        TaskNode(TaskId("inner"), TaskId("parent"), 1, PENDING, True, 1, False),
         a_child("i0", CANCELLED, by_user=True, within="inner"), a_child("i1", PENDING, within="inner"),
     )  # fmt: skip
 
@@ -111,7 +111,7 @@ def test_a_child_cancelled_before_its_batch_had_its_turn_waits_for_the_batch_whe
 def test_what_a_user_cancelled_inside_a_batch_stays_so_when_that_batch_comes_back_with_its_sibling() -> None:
     tree = a_tree_of(
         a_parent(FAILED), a_child("c0", FAILED),
-        Node(TaskId("inner"), TaskId("parent"), 1, CANCELLED, True, 1, False),
+        TaskNode(TaskId("inner"), TaskId("parent"), 1, CANCELLED, True, 1, False),
         a_child("i0", CANCELLED, by_user=True, within="inner"), a_child("i1", CANCELLED, within="inner"),
     )  # fmt: skip
 
@@ -186,7 +186,7 @@ def test_whatever_was_done_to_a_tree_a_worker_brings_it_to_an_end(shape: Batch, 
     assert {node.state for node in world.nodes.values()} <= set(FINAL)
 
 
-def _played(shape: Batch, data: st.DataObject, *wanted: TaskState) -> tuple[World, Node | None]:
+def _played(shape: Batch, data: st.DataObject, *wanted: TaskState) -> tuple[World, TaskNode | None]:
     """Return a world after some play, and a task of it in one of these states, if there is any."""
     world = World.of(shape)
     for _ in range(data.draw(st.integers(1, 15), label="steps")):

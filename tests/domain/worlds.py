@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from officeplane.domain.batch import EndBatch, OnChildFailure, Siblings, StartChild, advance
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import CLAIMABLE, FINAL, NOT_BEGUN, REOPENABLE, SETTLEABLE, WAITING, TaskState
-from officeplane.domain.tree import Node, Reopened, Tree, cancelling, reopening
+from officeplane.domain.tree import Reopened, TaskNode, Tree, cancelling, reopening
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ BATCHES: st.SearchStrategy[Batch] = st.builds(Batch, POLICIES, st.lists(SHAPES, 
 class World:
     """One tree and what may be done to it."""
 
-    nodes: dict[TaskId, Node] = field(default_factory=dict[TaskId, Node])
+    nodes: dict[TaskId, TaskNode] = field(default_factory=dict[TaskId, TaskNode])
     policies: dict[TaskId, OnChildFailure] = field(default_factory=dict[TaskId, OnChildFailure])
 
     @classmethod
@@ -51,7 +51,7 @@ class World:
         own_id = TaskId(str(position) if parent_id is None else f"{parent_id}.{position}")
         blockers = 0 if is_first else 1
         state = TaskState.PENDING if blockers else TaskState.QUEUED
-        self.nodes[own_id] = Node(own_id, parent_id, position, state, shape is not None, blockers, False)
+        self.nodes[own_id] = TaskNode(own_id, parent_id, position, state, shape is not None, blockers, False)
         if shape is not None:
             self.policies[own_id] = shape.policy
             for index, child in enumerate(shape.children):
@@ -62,11 +62,11 @@ class World:
         """The tree as the rules read it."""
         return Tree(self.nodes.values())
 
-    def leaves(self, *states: TaskState) -> list[Node]:
+    def leaves(self, *states: TaskState) -> list[TaskNode]:
         """Return the leaves in these states."""
         return [node for node in self.nodes.values() if not node.is_batch and node.state in states]
 
-    def claim(self, leaf: Node) -> None:
+    def claim(self, leaf: TaskNode) -> None:
         """Take a leaf; the batches around it have begun."""
         assert leaf.state in CLAIMABLE
         self._move(leaf.id, TaskState.RUNNING)
@@ -74,7 +74,7 @@ class World:
             if ancestor.state in NOT_BEGUN:
                 self._move(ancestor.id, TaskState.RUNNING)
 
-    def settle(self, leaf: Node, state: TaskState) -> None:
+    def settle(self, leaf: TaskNode, state: TaskState) -> None:
         """End an attempt; a cancel request wins."""
         assert leaf.state in SETTLEABLE
         state = TaskState.CANCELLED if leaf.cancel_requested else state
@@ -82,7 +82,7 @@ class World:
         if state in FINAL:
             self._roll_up(leaf.parent_id)
 
-    def cancel(self, target: Node) -> None:
+    def cancel(self, target: TaskNode) -> None:
         """Cancel as a user does."""
         plan = cancelling(self.tree, target.id)
         for task_id in plan.ended:
@@ -92,7 +92,7 @@ class World:
         if target.id in plan.ended:
             self._roll_up(target.parent_id)
 
-    def retry(self, target: Node) -> list[Reopened]:
+    def retry(self, target: TaskNode) -> list[Reopened]:
         """Retry as a user does, and return what was reopened."""
         plan = reopening(self.tree, target.id)
         for one in plan:
@@ -122,7 +122,7 @@ class World:
                 case _:
                     return
 
-    def _siblings(self, parent: Node) -> Siblings:
+    def _siblings(self, parent: TaskNode) -> Siblings:
         children = self.tree.children(parent.id)
         waiting = (child.id for child in children if child.state is TaskState.PENDING and child.blockers)
         return Siblings(

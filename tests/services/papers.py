@@ -7,7 +7,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Settlement
 from tests.workbench import Workbench
 
@@ -84,7 +84,7 @@ async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> St
     assert claimed.document_id is not None
     continuation = bench.worker.desk.continuation([claimed.document_id])
     (settlement,), _ = await bench.worker.settlements.write(
-        [Attempt(claimed, outcome)], continuation, counted_by=bench.worker.worker_id
+        [EndedAttempt(claimed, outcome)], continuation, counted_by=bench.worker.worker_id
     )
     if continuation is None:
         return Stay(settlement, [], [])

@@ -8,7 +8,7 @@ from uuid_utils import uuid7
 
 from officeplane.domain.document import Format
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.revision import Condition, NewRevision, Recipe, RecipeWriter
+from officeplane.domain.revision import EditCondition, NewRevision, Recipe, RecipeWriter
 from officeplane.store import documents, pieces
 from officeplane.store.connection import Ledger
 from officeplane.store.documents import Upload
@@ -203,7 +203,7 @@ async def test_an_edit_starts_from_the_head_on_its_condition(bench: Workbench, l
     await make(ledger, "doc", b"one")
     conditional = await bench.a_task(document_id="doc", created_by="ben")
     free = await bench.a_task(document_id="doc")
-    await documents.remember_conditions(ledger, [Condition(conditional.id, 7, "rebase")])
+    await documents.remember_conditions(ledger, [EditCondition(conditional.id, 7, "rebase")])
 
     head = await documents.head(ledger, "doc", conditional.id)
     other = await documents.head(ledger, "doc", free.id)
@@ -219,7 +219,7 @@ async def test_a_condition_is_one_of_three(bench: Workbench, ledger: Ledger) -> 
     task = await bench.a_task(document_id="doc")
 
     with pytest.raises(asyncpg.CheckViolationError):
-        await documents.remember_conditions(ledger, [Condition(task.id, 1, "whatever")])
+        await documents.remember_conditions(ledger, [EditCondition(task.id, 1, "whatever")])
 
 
 async def test_an_upload_waits_for_its_turn_and_for_its_document_only(ledger: Ledger) -> None:

@@ -18,7 +18,7 @@ from officeplane.domain.outcome import Lapsed
 from officeplane.domain.priority import Tier
 from officeplane.failpoints import reach
 from officeplane.services.settle.dependents import judge
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Fenced, Settlements
 from officeplane.store import chores, claims, dags, dependencies, trees, workers
 from officeplane.store import settlements as ledger_settlements
@@ -79,7 +79,7 @@ class Redelivery:
         if not lapsed:
             return 0
         await reach("reap_read")
-        attempts = [Attempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
+        attempts = [EndedAttempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
         settled = await self._settlements.settle(attempts, counted_by=self._counted_by, only_lapsed=True)
         await reach("reap_settled")
         reaped = [one for one, result in zip(lapsed, settled, strict=True) if not isinstance(result, Fenced)]

@@ -18,7 +18,7 @@ from officeplane.domain.revision import NewRevision, Revisions
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.companion import Companion
 from officeplane.services.claims.kernel import as_allowed, new_claim_id
-from officeplane.services.claims.lanes import HeldLane
+from officeplane.services.claims.lanes import LaneStay
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lookahead import Lookahead
 from officeplane.store import settlements
@@ -40,7 +40,7 @@ class EndedAhead(NamedTuple):
     ran_seconds: float
 
 
-def lane_claims(lanes: Iterable[HeldLane]) -> list[LaneClaim]:
+def lane_claims(lanes: Iterable[LaneStay]) -> list[LaneClaim]:
     """Return a new claim on each of these lanes, in the order of their documents."""
     return sorted((lane.document_id, new_claim_id(), HoldId(lane.hold.hold_id)) for lane in lanes)
 
@@ -49,7 +49,7 @@ class Continuation:
     """The lanes that may go on when what runs in them ends; afterwards, what went on."""
 
     def __init__(
-        self, who: Claimant, companion: Companion, lanes: Sequence[HeldLane], lookahead: Lookahead, bases: EditBaseCache
+        self, who: Claimant, companion: Companion, lanes: Sequence[LaneStay], lookahead: Lookahead, bases: EditBaseCache
     ) -> None:
         self._who = who
         self._companion = companion

@@ -21,7 +21,7 @@ from officeplane.failpoints import reach
 from officeplane.services.claims.companion import ClaimStatement
 from officeplane.services.claims.continuation import Continuation, lane_claims
 from officeplane.services.claims.kernel import Claims, in_hand
-from officeplane.services.claims.lanes import HeldLane, Lanes
+from officeplane.services.claims.lanes import Lanes, LaneStay
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lookahead import Lookahead
 from officeplane.services.observe.metering import Meter
@@ -106,7 +106,7 @@ class WorkerDesk:
         """Claim the next heads of lanes that this worker may stay in; leave the others."""
         await reach("before_continue")
         now = time.monotonic()
-        mine = self._lanes.held(documents)
+        mine = self._lanes.stays(documents)
         staying = [lane for lane in mine if lane.may_continue(now)]
         leaving = [lane for lane in mine if not lane.may_continue(now)]
         claimed: list[ClaimedTask] = []
@@ -125,7 +125,7 @@ class WorkerDesk:
     def continuation(self, documents: Iterable[DocumentId]) -> Continuation | None:
         """Return the lanes among these that may go on in the statement that ends what runs there, if there are any."""
         now = time.monotonic()
-        lanes = [lane for lane in self._lanes.held(documents) if lane.may_continue(now)]
+        lanes = [lane for lane in self._lanes.stays(documents) if lane.may_continue(now)]
         return Continuation(self._who, self, lanes, self._lookahead, self._bases) if lanes else None
 
     async def continued(self, continuation: Continuation) -> list[ClaimedTask]:
@@ -150,11 +150,11 @@ class WorkerDesk:
 
     async def quit_lanes(self, documents: Iterable[DocumentId]) -> None:
         """Give documents back in whose lanes nothing waits; a hint parked meanwhile is rung."""
-        await self._lanes.leave(self._lanes.held(documents))
+        await self._lanes.leave(self._lanes.stays(documents))
 
     async def leave_lanes(self, documents: Iterable[DocumentId]) -> None:
         """Give documents back, and ring for whatever still waits in their lanes."""
-        leaving = self._lanes.held(documents)
+        leaving = self._lanes.stays(documents)
         await self._lanes.leave(leaving)
         await self._ring([lane.document_id for lane in leaving])
 
@@ -233,7 +233,7 @@ class WorkerDesk:
             await self._lanes.leave([lane for lane in entered if lane.document_id not in occupied])
         return heads
 
-    async def _take_heads(self, lanes: Sequence[HeldLane]) -> list[ClaimedTask]:
+    async def _take_heads(self, lanes: Sequence[LaneStay]) -> list[ClaimedTask]:
         if not lanes:
             return []
         return await self._claims.take_heads(self._who, lane_claims(lanes), self, limits=self._limits)

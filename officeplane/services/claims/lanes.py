@@ -25,7 +25,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class HeldLane:
+class LaneStay:
     """One stay in one document's lane."""
 
     hold: Hold
@@ -54,27 +54,27 @@ class Lanes:
     def __init__(self, doorbell: Doorbell, worker_id: WorkerId) -> None:
         self._doorbell = doorbell
         self._worker_id = worker_id
-        self._held: dict[DocumentId, HeldLane] = {}
+        self._held: dict[DocumentId, LaneStay] = {}
 
     @property
     def holds(self) -> list[Hold]:
         """The locks this worker has, for renewal."""
         return [lane.hold for lane in self._held.values() if lane.is_locked]
 
-    def held(self, documents: Iterable[DocumentId]) -> list[HeldLane]:
+    def stays(self, documents: Iterable[DocumentId]) -> list[LaneStay]:
         """Return the stays in these documents' lanes."""
         return [lane for document_id in documents if (lane := self._held.get(document_id)) is not None]
 
-    def keep(self, lanes: Iterable[HeldLane]) -> None:
+    def keep(self, lanes: Iterable[LaneStay]) -> None:
         """Stay in lanes whose head was claimed."""
         self._held.update((lane.document_id, lane) for lane in lanes)
 
     def rejoin(self, document_id: DocumentId, hold_id: str) -> None:
         """Stay in a lane that was entered without knowing it; its lock may still be there."""
         hold = Hold(document_id, self._worker_id, hold_id)
-        self._held[document_id] = HeldLane(hold, is_locked=True, since=time.monotonic())
+        self._held[document_id] = LaneStay(hold, is_locked=True, since=time.monotonic())
 
-    async def enter(self, hints: Iterable[Hint]) -> list[HeldLane]:
+    async def enter(self, hints: Iterable[Hint]) -> list[LaneStay]:
         """Lock the lanes that hints lead to; the hints of those that others hold are parked."""
         urgent: dict[DocumentId, Hint] = {}
         for hint in hints:
@@ -90,14 +90,14 @@ class Lanes:
         now = time.monotonic()
         granted = await self._locked(requests)
         if granted is None:
-            return [HeldLane(request.hold, is_locked=False, since=now) for request in requests]
+            return [LaneStay(request.hold, is_locked=False, since=now) for request in requests]
         return [
-            HeldLane(request.hold, is_locked=True, since=now)
+            LaneStay(request.hold, is_locked=True, since=now)
             for request, is_granted in zip(requests, granted, strict=True)
             if is_granted
         ]
 
-    async def leave(self, lanes: Sequence[HeldLane]) -> None:
+    async def leave(self, lanes: Sequence[LaneStay]) -> None:
         """Give lanes back; what was parked behind their locks is rung."""
         for lane in lanes:
             if self._held.get(lane.document_id) is lane:

@@ -26,7 +26,7 @@ from officeplane.domain.request import DagRequest, DagTasksRequest
 from officeplane.domain.tree import Tree, cancelling
 from officeplane.services.dags.intake import take_in_dag
 from officeplane.services.operate.cancellation import tell_cancelled
-from officeplane.services.settle.batches import RolledUp
+from officeplane.services.settle.batches import TreeEffects
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import follow, judge, lock_around
 from officeplane.services.submit.dependencies import waiting
@@ -120,7 +120,7 @@ class Dags:
         reason = storable(reason or "its DAG was cancelled")
         dag = await self._dag(dag_id)
 
-        async def decide(connection: Connection) -> tuple[list[TaskId], list[TaskId], list[DocumentId], RolledUp]:
+        async def decide(connection: Connection) -> tuple[list[TaskId], list[TaskId], list[DocumentId], TreeEffects]:
             members = [task.id for task in await dags.tasks(connection, dag_id) if task.state not in FINAL]
             locked = await lock_around(connection, completing=(), ending=members, roots=())
             await dags.lock(connection, {dag_id} - locked)
@@ -130,14 +130,14 @@ class Dags:
             await dags.request_cancel(connection, dag_id)
             ending, asked = _plan(tree)
             ended, lanes = await trees.cancel(connection, ending, asked, reason, counted_by=self._counted_by)
-            rolled = await follow(
+            effects = await follow(
                 connection,
                 ended,
                 locked | {dag_id},
                 [task.task_id for task in ended],
                 self._letters,
             )
-            return [task.task_id for task in ended], asked, lanes, rolled
+            return [task.task_id for task in ended], asked, lanes, effects
 
         await tell_cancelled(self._ledger, self._doorbell, *await self._ledger.in_transaction(decide))
 

@@ -10,7 +10,7 @@ from officeplane.domain.lifecycle import FINAL
 from officeplane.domain.tree import Cancelling, Tree, cancelling_all
 from officeplane.failpoints import reach
 from officeplane.services.settle.aftermath import ENDED
-from officeplane.services.settle.batches import RolledUp, roll_up
+from officeplane.services.settle.batches import TreeEffects, roll_up
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import follow, lock_around
 from officeplane.store import claims, trees
@@ -61,22 +61,22 @@ class Cancellation:
     ) -> Cancelling:
         reason = None if reason is None else storable(reason)
 
-        async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], RolledUp]:
+        async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], TreeEffects]:
             dag_ids = await lock_around(connection, completing=(), ending=task_ids, roots=roots)
             tree = await trees.lock_trees(connection, roots)
             plan = cancelling_all(tree, wanted(tree))
             ended, lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
-            rolled = RolledUp()
+            effects = TreeEffects()
             if around := _batches_around(tree, plan):
-                rolled = await roll_up(connection, around, children_ran=False, counted_by=self._counted_by)
-            ended += rolled.ended
+                effects = await roll_up(connection, around, children_ran=False, counted_by=self._counted_by)
+            ended += effects.ended
             foreseen = [task.task_id for task in ended]
-            rolled += await follow(connection, ended, dag_ids, foreseen, self._letters)
+            effects += await follow(connection, ended, dag_ids, foreseen, self._letters)
             await reach("cancel_written")
-            return plan, lanes, rolled
+            return plan, lanes, effects
 
-        plan, lanes, rolled = await self._ledger.in_transaction(decide)
-        await tell_cancelled(self._ledger, self._doorbell, plan.ended, plan.asked, lanes, rolled)
+        plan, lanes, effects = await self._ledger.in_transaction(decide)
+        await tell_cancelled(self._ledger, self._doorbell, plan.ended, plan.asked, lanes, effects)
         return plan
 
 
@@ -93,12 +93,12 @@ async def tell_cancelled(
     ended: Collection[TaskId],
     asked: Collection[TaskId],
     lanes: Sequence[DocumentId],
-    rolled: RolledUp,
+    effects: TreeEffects,
 ) -> None:
     """Announce what a cancellation that is committed has ended, request what it asked, and ring for what may go on."""
     await reach("after_cancel")
-    await doorbell.announcements.announce(ENDED, [*ended, *(task.task_id for task in rolled.ended)])
-    await doorbell.announcements.request_stop(sorted({*asked, *rolled.asked}))
+    await doorbell.announcements.announce(ENDED, [*ended, *(task.task_id for task in effects.ended)])
+    await doorbell.announcements.request_stop(sorted({*asked, *effects.asked}))
     # The head of a lane may have gone; whoever leaves a lane rings for the next.
     ready = await claims.lane_heads(ledger, lanes) if lanes else []
-    await doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in rolled.queued)])
+    await doorbell.bells.ring([*ready, *((moved.task_id, moved.tier) for moved in effects.queued)])

@@ -17,7 +17,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP
 from officeplane.services.operate.reopening import Reopening
 from officeplane.services.settle.aftermath import ENDED
-from officeplane.services.settle.batches import RolledUp
+from officeplane.services.settle.batches import TreeEffects
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import abandon, lock_around
 from officeplane.services.submit.intake import other_payload
@@ -112,7 +112,7 @@ class DeadLetters:
         if root_id is None:
             raise DeadLetterNotFoundError(task_id)
 
-        async def decide(connection: Connection) -> RolledUp:
+        async def decide(connection: Connection) -> TreeEffects:
             await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
             _unresolved(task_id, await dead_letters.lock_latest(connection, task_id))
             match ruling.decision:
@@ -120,14 +120,14 @@ class DeadLetters:
                     moved = await self._reopening.reopen(connection, root_id, task_id, ruling)
                     if payload_json is not None:
                         await dead_letters.replace_payload(connection, task_id, root_id, payload_json)
-                    return RolledUp(queued=moved)
+                    return TreeEffects(queued=moved)
                 case Decision.CANCEL | Decision.DELETE:
                     await dead_letters.resolve(connection, [task_id], ruling)
                     lost = await _lost_for_good(connection, root_id, task_id)
                     return await abandon(connection, lost, self._letters)
                 case Decision.ESCALATE | Decision.NOTE:
                     await dead_letters.remark(connection, task_id, ruling, alerts=self._letters.alerts)
-                    return RolledUp()
+                    return TreeEffects()
                 case _:
                     assert_never(ruling.decision)
 

@@ -7,7 +7,7 @@ from officeplane.domain.lifecycle import WAITING
 from officeplane.domain.patch import OF_THE_WHOLE, TaskPatch, changes
 from officeplane.store import patches, tasks, trees
 from officeplane.store.connection import Connection, Ledger
-from officeplane.store.patches import Rehung
+from officeplane.store.patches import Rescheduled
 
 
 class Patches:
@@ -23,7 +23,7 @@ class Patches:
         if root_id is None:
             raise TaskNotFoundError(task_id)
 
-        async def decide(connection: Connection) -> list[Rehung]:
+        async def decide(connection: Connection) -> list[Rescheduled]:
             # Whoever claims the task at this moment is waited for, and then it is too late.
             await trees.lock_roots(connection, [root_id])
             tree = await trees.lock_tree(connection, root_id)
@@ -37,11 +37,11 @@ class Patches:
             found = await tasks.fetch(connection, [one.id for one in tree.below(task_id)])
             return await patches.apply(connection, changes(found[task_id], tree, found, patch))
 
-        rehung = await self._ledger.in_transaction(decide)
+        rescheduled = await self._ledger.in_transaction(decide)
         # A hint left where it was would let what is less urgent by now run as before.
-        fallen = [one for one in rehung if one.tier > one.tier_before]
+        fallen = [one for one in rescheduled if one.tier > one.tier_before]
         await self._doorbell.bells.silence((one.task_id, one.tier_before) for one in fallen)
-        await self._doorbell.bells.ring((one.task_id, one.tier) for one in rehung)
+        await self._doorbell.bells.ring((one.task_id, one.tier) for one in rescheduled)
 
 
 def _refuse_what_is_of_the_whole(patch: TaskPatch) -> None:

@@ -11,7 +11,7 @@ from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import Tier
 from officeplane.failpoints import reach
-from officeplane.services.settle.batches import RolledUp
+from officeplane.services.settle.batches import TreeEffects
 from officeplane.store import valves
 from officeplane.store.connection import Ledger
 from officeplane.store.settlements import Settled
@@ -31,16 +31,16 @@ class Aftermath:
     freed: list[str] = field(default_factory=list[str])
 
 
-def aftermath_of(rows: Sequence[Settled], verdicts: Sequence[Verdict], rolled: RolledUp) -> Aftermath:
+def aftermath_of(rows: Sequence[Settled], verdicts: Sequence[Verdict], effects: TreeEffects) -> Aftermath:
     """Return what these ends and what they led to have to tell."""
     at_once = {v.task_id for v in verdicts if v.state is TaskState.RETRYING and not v.delay_seconds}
-    ready = [(moved.task_id, moved.tier) for moved in rolled.queued]
+    ready = [(moved.task_id, moved.tier) for moved in effects.queued]
     ready += [
         (row.task_id, row.tier)
         for row in rows
         if row.state is TaskState.QUEUED or (row.state is TaskState.RETRYING and row.task_id in at_once)
     ]
-    ended = [row.task_id for row in rows if row.state in FINAL] + [task.task_id for task in rolled.ended]
+    ended = [row.task_id for row in rows if row.state in FINAL] + [task.task_id for task in effects.ended]
     return Aftermath(ended, ready)
 
 

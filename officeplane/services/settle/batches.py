@@ -12,19 +12,19 @@ from officeplane.domain.batch import EndBatch, KeepWaiting, StartChild, advance
 from officeplane.domain.ids import TaskId
 from officeplane.store import trees
 from officeplane.store.connection import Executor
-from officeplane.store.trees import Ended, Ending, Moved
+from officeplane.store.trees import EndedTask, Ending, Moved
 
 
 @dataclass(slots=True)
-class RolledUp:
+class TreeEffects:
     """What the end of some children led to."""
 
     queued: list[Moved] = field(default_factory=list[Moved])
-    ended: list[Ended] = field(default_factory=list[Ended])
+    ended: list[EndedTask] = field(default_factory=list[EndedTask])
     asked: list[TaskId] = field(default_factory=list[TaskId])
     """What runs and was asked to stop."""
 
-    def __iadd__(self, more: "RolledUp") -> Self:
+    def __iadd__(self, more: "TreeEffects") -> Self:
         """Add what this led to in its turn."""
         self.queued += more.queued
         self.ended += more.ended
@@ -34,9 +34,9 @@ class RolledUp:
 
 async def roll_up(
     executor: Executor, parent_ids: Collection[TaskId], *, children_ran: bool, counted_by: str
-) -> RolledUp:
+) -> TreeEffects:
     """Start next children and end finished batches, from these parents up to their roots."""
-    result = RolledUp()
+    result = TreeEffects()
     level = set(parent_ids)
     while level:
         starts: list[TaskId] = []

@@ -14,14 +14,14 @@ from officeplane.domain.graph import reached_from
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import FINAL, GAVE_UP, TaskState
 from officeplane.domain.tree import cancelling
-from officeplane.services.settle.batches import RolledUp, roll_up
+from officeplane.services.settle.batches import TreeEffects, roll_up
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.store import dags, dependencies, trees
 from officeplane.store.connection import Executor
-from officeplane.store.trees import Ended
+from officeplane.store.trees import EndedTask
 
 CANCELLED_WITH: Final = "a task that it depends on was cancelled"
-FORSAKEN: Final = "the task that spawned it, and waited for it, was cancelled"
+ORPHANED: Final = "the task that spawned it, and waited for it, was cancelled"
 
 
 async def lock_around(
@@ -41,11 +41,11 @@ async def lock_around(
 
 async def follow(
     executor: Executor,
-    ended: Sequence[Ended],
+    ended: Sequence[EndedTask],
     locked: Collection[DagId],
     foreseen: Collection[TaskId],
     letters: Letters,
-) -> RolledUp:
+) -> TreeEffects:
     """Let what waits for these tasks go on, or end it with them; judge the DAGs, and return what became of it all.
 
     What a cancelled task has spawned and waits for ends with it, too. `foreseen`
@@ -53,7 +53,7 @@ async def follow(
     ended with what is around them.
     """
     counted_by = letters.counted_by
-    result = RolledUp()
+    result = TreeEffects()
     held = set(locked)
     touched = set[DagId]()
     fresh = list(ended)
@@ -68,11 +68,11 @@ async def follow(
         cancelled = [task.task_id for task in fresh if task.state is TaskState.CANCELLED]
         if completed:
             result.queued += await dependencies.release(executor, completed)
-        following = RolledUp()
+        following = TreeEffects()
         if cancelled:
-            following += await _cancel_forsaken(executor, cancelled, counted_by=counted_by)
-            doomed, dag_ids = await _cancel_dependents(executor, cancelled, counted_by=counted_by)
-            following += doomed
+            following += await _cancel_orphaned_spawns(executor, cancelled, counted_by=counted_by)
+            effects, dag_ids = await _cancel_dependents(executor, cancelled, counted_by=counted_by)
+            following += effects
             touched |= dag_ids
         result += following
         fresh = following.ended
@@ -85,10 +85,10 @@ async def follow(
     return result
 
 
-async def abandon(executor: Executor, task_ids: Collection[TaskId], letters: Letters) -> RolledUp:
+async def abandon(executor: Executor, task_ids: Collection[TaskId], letters: Letters) -> TreeEffects:
     """Cancel whatever waits for tasks that have failed and will never complete."""
     dag_ids = await lock_around(executor, completing=(), ending=task_ids, roots=())
-    gone = [Ended(task_id, TaskState.CANCELLED, has_dependents=True) for task_id in task_ids]
+    gone = [EndedTask(task_id, TaskState.CANCELLED, has_dependents=True) for task_id in task_ids]
     return await follow(executor, gone, dag_ids, task_ids, letters)
 
 
@@ -130,29 +130,29 @@ async def _lock(executor: Executor, dag_ids: Collection[DagId], root_ids: Collec
         await trees.lock_roots(executor, root_ids)
 
 
-async def _cancel_forsaken(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> RolledUp:
-    result = RolledUp()
-    forsaken = await dependencies.forsaken(executor, cancelled)
-    if forsaken:
-        await trees.lock_roots(executor, forsaken)
-    for task_id in forsaken:
+async def _cancel_orphaned_spawns(executor: Executor, cancelled: Collection[TaskId], *, counted_by: str) -> TreeEffects:
+    result = TreeEffects()
+    orphaned = await dependencies.orphaned_spawns(executor, cancelled)
+    if orphaned:
+        await trees.lock_roots(executor, orphaned)
+    for task_id in orphaned:
         plan = cancelling(await trees.lock_tree(executor, task_id), task_id)
-        ended, _ = await trees.cancel(executor, plan.ended, plan.asked, FORSAKEN, counted_by=counted_by)
-        result += RolledUp(ended=ended, asked=sorted(plan.asked))
+        ended, _ = await trees.cancel(executor, plan.ended, plan.asked, ORPHANED, counted_by=counted_by)
+        result += TreeEffects(ended=ended, asked=sorted(plan.asked))
     return result
 
 
 async def _cancel_dependents(
     executor: Executor, cancelled: Collection[TaskId], *, counted_by: str
-) -> tuple[RolledUp, set[DagId]]:
-    doomed = await dependencies.doomed(executor, cancelled)
-    if not doomed:
-        return RolledUp(), set()
-    await trees.lock_roots(executor, {task.root_id for task in doomed})
-    ids = [task.task_id for task in doomed]
+) -> tuple[TreeEffects, set[DagId]]:
+    dependents = await dependencies.dependents(executor, cancelled)
+    if not dependents:
+        return TreeEffects(), set()
+    await trees.lock_roots(executor, {task.root_id for task in dependents})
+    ids = [task.task_id for task in dependents]
     ended, _ = await trees.cancel(executor, ids, (), CANCELLED_WITH, counted_by=counted_by)
     # A batch of which a part was cancelled goes on with the next, or ends.
-    parents = {task.parent_id for task in doomed if task.parent_id is not None}.difference(ids)
-    result = await roll_up(executor, parents, children_ran=False, counted_by=counted_by) if parents else RolledUp()
+    parents = {task.parent_id for task in dependents if task.parent_id is not None}.difference(ids)
+    result = await roll_up(executor, parents, children_ran=False, counted_by=counted_by) if parents else TreeEffects()
     result.ended += ended
-    return result, {task.dag_id for task in doomed if task.dag_id is not None}
+    return result, {task.dag_id for task in dependents if task.dag_id is not None}

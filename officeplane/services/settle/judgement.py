@@ -21,12 +21,12 @@ from officeplane.domain.outcome import (
 )
 from officeplane.domain.revision import NewRevision, Revisions
 from officeplane.domain.task import ClaimedTask
-from officeplane.domain.valve import Strain, strain_of
+from officeplane.domain.valve import TypeFailure, type_failure_of
 from officeplane.store import settlements
 from officeplane.store.connection import Ledger
 
 
-class Attempt(NamedTuple):
+class EndedAttempt(NamedTuple):
     """One attempt that has ended, and how."""
 
     task: ClaimedTask
@@ -49,7 +49,7 @@ class Judged(NamedTuple):
     task: ClaimedTask
     verdict: Verdict
     revision: NewRevision | None = None
-    strain: Strain | None = None
+    type_failure: TypeFailure | None = None
     awaits: TaskId | None = None
 
     @property
@@ -59,19 +59,20 @@ class Judged(NamedTuple):
 
 
 async def judged(
-    ledger: Ledger, attempts: Sequence[Attempt], rules: RetryRules, own_seconds: Mapping[str, float]
+    ledger: Ledger, attempts: Sequence[EndedAttempt], rules: RetryRules, own_seconds: Mapping[str, float]
 ) -> list[Judged]:
     """Return what becomes of these tasks; `own_seconds` are the timeouts of their types."""
     rate_limits = await _rate_limits(ledger, attempts)
 
-    def judged_alone(attempt: Attempt) -> Judged:
+    def judged_alone(attempt: EndedAttempt) -> Judged:
         task, outcome = attempt
         verdict = judge(task, outcome, rules, random.random(), rate_limits.get(task.id, 0))
         match outcome:
             case Edited(revision=revision):
                 return Judged(task, verdict, revision)
             case Failed(failure):
-                return Judged(task, verdict, strain=strain_of(task, failure, verdict.delay_seconds, own_seconds))
+                found = type_failure_of(task, failure, verdict.delay_seconds, own_seconds)
+                return Judged(task, verdict, type_failure=found)
             case Waiting(spawned_id):
                 return Judged(task, verdict, awaits=spawned_id)
             case _:
@@ -94,7 +95,7 @@ def _is_related(task: ClaimedTask) -> bool:
     return task.parent_id is not None or task.has_dependents or task.task_type == BATCH_TYPE
 
 
-async def _rate_limits(ledger: Ledger, attempts: Sequence[Attempt]) -> Mapping[TaskId, int]:
+async def _rate_limits(ledger: Ledger, attempts: Sequence[EndedAttempt]) -> Mapping[TaskId, int]:
     """Return how many rate limits in a row those have met before that have met one more, which names no time."""
     met = [
         attempt.task.id

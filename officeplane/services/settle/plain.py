@@ -12,7 +12,7 @@ from officeplane.domain.outcome import Verdict
 from officeplane.domain.revision import Revisions
 from officeplane.services.claims.continuation import Continuation
 from officeplane.services.settle.aftermath import Aftermath, aftermath_of
-from officeplane.services.settle.batches import RolledUp
+from officeplane.services.settle.batches import TreeEffects
 from officeplane.services.settle.judgement import Judged, revisions_of
 from officeplane.services.settle.remainder import with_the_rest
 from officeplane.store import settlements
@@ -49,7 +49,7 @@ async def end_plainly(
         rows = await settle(verdicts)
     ends = await with_the_rest(ledger, rows, verdicts, settle, awaited=False)
     settled = ends.now + ends.before
-    aftermath = aftermath_of(settled, verdicts, RolledUp())
+    aftermath = aftermath_of(settled, verdicts, TreeEffects())
     if continuation is not None:
         aftermath.ended.extend(edit.task_id for edit in continuation.ended_ahead)
     return Written({row.task_id: row for row in settled}, aftermath)

@@ -25,7 +25,7 @@ from officeplane.failpoints import reach
 from officeplane.services.claims.continuation import Continuation
 from officeplane.services.settle import aftermath
 from officeplane.services.settle.aftermath import Aftermath
-from officeplane.services.settle.judgement import Attempt, Judged, handed_back, judged, revisions_of
+from officeplane.services.settle.judgement import EndedAttempt, Judged, handed_back, judged, revisions_of
 from officeplane.services.settle.plain import end_plainly
 from officeplane.services.settle.suspension import suspend
 from officeplane.services.settle.together import Terms, end_together
@@ -67,7 +67,7 @@ class Settlements:
         return Settlements(ledger, self._doorbell, self._rules, self._own_seconds)
 
     async def settle(
-        self, attempts: Sequence[Attempt], *, counted_by: str, only_lapsed: bool = False
+        self, attempts: Sequence[EndedAttempt], *, counted_by: str, only_lapsed: bool = False
     ) -> list[Settlement]:
         """End attempts together, tell of it, and return, in their order, where each of them stands.
 
@@ -80,7 +80,7 @@ class Settlements:
 
     async def write(
         self,
-        attempts: Sequence[Attempt],
+        attempts: Sequence[EndedAttempt],
         continuation: Continuation | None = None,
         *,
         counted_by: str,

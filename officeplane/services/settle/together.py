@@ -15,17 +15,17 @@ from officeplane.domain.outcome import RetryRules, Verdict
 from officeplane.domain.revision import Revisions
 from officeplane.failpoints import reach
 from officeplane.services.settle.aftermath import aftermath_of
-from officeplane.services.settle.batches import RolledUp, roll_up
+from officeplane.services.settle.batches import TreeEffects, roll_up
 from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.dependents import follow, lock_around
 from officeplane.services.settle.judgement import Judged, handed_back, revisions_of
 from officeplane.services.settle.plain import Written
 from officeplane.services.settle.remainder import Ends, with_the_rest
-from officeplane.services.settle.type_failures import strain
+from officeplane.services.settle.type_failures import count_type_failures
 from officeplane.store import documents, settlements, trees
 from officeplane.store.connection import Executor, Ledger
 from officeplane.store.settlements import Settled
-from officeplane.store.trees import Ended
+from officeplane.store.trees import EndedTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Terms:
 async def end_together(ledger: Ledger, judged: Sequence[Judged], terms: Terms) -> Written:
     """End attempts together with what their ends lead to; what was lost is left out."""
     transaction = _Together(judged, terms)
-    rows, verdicts, rolled = await ledger.in_transaction(transaction.carry_out)
+    rows, verdicts, effects = await ledger.in_transaction(transaction.carry_out)
     # What became ready may be in the same lane, which was looked at before that.
     settled = {row.task_id: row._replace(lane_waits=True) if row.has_dependents else row for row in rows}
-    return Written(settled, aftermath_of(rows, verdicts, rolled))
+    return Written(settled, aftermath_of(rows, verdicts, effects))
 
 
 class _Together:
@@ -63,7 +63,7 @@ class _Together:
         self._atomic = {one.task.id for one in judged if one.task.task_type == BATCH_TYPE}
         self._awaited = {one.task.id for one in judged if one.task.has_dependents}
 
-    async def carry_out(self, executor: Executor) -> tuple[list[Settled], list[Verdict], RolledUp]:
+    async def carry_out(self, executor: Executor) -> tuple[list[Settled], list[Verdict], TreeEffects]:
         """Write it all; whoever calls commits."""
         fitting = await _fitting(executor, self._revisions)
         stale = self._revisions.keys() - fitting.keys()
@@ -77,13 +77,14 @@ class _Together:
         ]
         if made:
             await documents.revise(executor, made)
-        rolled = await self._follow(executor, settled, dag_ids, foreseen)
-        strains = {one.task.id: one.strain for one in self._judged if one.strain is not None}
-        if strains:
+        effects = await self._follow(executor, settled, dag_ids, foreseen)
+        failures = {one.task.id: one.type_failure for one in self._judged if one.type_failure is not None}
+        if failures:
             well = {one.task.task_type for one in self._judged if one.verdict.state is TaskState.COMPLETED}
-            await strain(executor, strains, settled, well.union(self._terms.succeeded), self._terms.rules)
+            succeeded = well.union(self._terms.succeeded)
+            await count_type_failures(executor, failures, settled, succeeded, self._terms.rules)
         await reach("before_commit")
-        return settled + before, verdicts, rolled
+        return settled + before, verdicts, effects
 
     async def _lock(self, executor: Executor, verdicts: Sequence[Verdict]) -> tuple[set[DagId], set[TaskId]]:
         """Lock DAGs and trees around what ends; return the DAGs, and the tasks for which that was done."""
@@ -111,24 +112,24 @@ class _Together:
 
     async def _follow(
         self, executor: Executor, settled: Sequence[Settled], dag_ids: Collection[DagId], foreseen: Collection[TaskId]
-    ) -> RolledUp:
+    ) -> TreeEffects:
         """Let batches and dependents go on, or end them."""
         counted_by = self._terms.counted_by
         ended = [row for row in settled if row.state in FINAL]
-        rolled = RolledUp()
+        effects = TreeEffects()
         whole = [row.task_id for row in ended if row.task_id in self._atomic]
         if whole:
-            rolled.ended += await trees.finish_atomic(executor, whole, counted_by=counted_by)
+            effects.ended += await trees.finish_atomic(executor, whole, counted_by=counted_by)
         if self._parents:
             await reach("between_settle_and_roll_up")
             parents = {self._parents[row.task_id] for row in ended if row.task_id in self._parents}
-            rolled += await roll_up(executor, parents, children_ran=True, counted_by=counted_by)
-        final = [*(Ended(row.task_id, row.state, row.has_dependents) for row in ended), *rolled.ended]
+            effects += await roll_up(executor, parents, children_ran=True, counted_by=counted_by)
+        final = [*(EndedTask(row.task_id, row.state, row.has_dependents) for row in ended), *effects.ended]
         # What is cancelled may have spawned something that it was about to wait for, or waited for already.
         if any(task.has_dependents or task.state is TaskState.CANCELLED for task in final):
             await reach("between_settle_and_release")
-            rolled += await follow(executor, final, dag_ids, foreseen, self._terms.letters)
-        return rolled
+            effects += await follow(executor, final, dag_ids, foreseen, self._terms.letters)
+        return effects
 
 
 async def _fitting(executor: Executor, revisions: Revisions) -> Revisions:

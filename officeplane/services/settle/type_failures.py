@@ -1,4 +1,4 @@
-"""Straining: what failed attempts do to the valves of their types, in the settlement that ends them."""
+"""Type failures: what failed attempts do to the valves of their types, in the settlement that ends them."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -7,7 +7,7 @@ import structlog
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import RetryRules
-from officeplane.domain.valve import Strain
+from officeplane.domain.valve import TypeFailure
 from officeplane.store import valves
 from officeplane.store.connection import Executor
 from officeplane.store.settlements import Settled
@@ -15,24 +15,24 @@ from officeplane.store.settlements import Settled
 _log = structlog.stdlib.get_logger(__name__)
 
 
-async def strain(
+async def count_type_failures(
     executor: Executor,
-    strains: Mapping[TaskId, Strain],
+    failures: Mapping[TaskId, TypeFailure],
     settled: Sequence[Settled],
     succeeded: Collection[str],
     rules: RetryRules,
 ) -> None:
     """Slow types down that were told to wait, and count failures in a row of the others.
 
-    Who succeeded in the same group may have been the last: its type's failures are not counted.
+    A success in the same group may have been the last to end: its type's failures are not counted.
     """
-    felt = [
-        (row.task_id, strains[row.task_id])
+    counted = [
+        (row.task_id, failures[row.task_id])
         for row in settled
-        if row.task_id in strains and row.state is not TaskState.CANCELLED
+        if row.task_id in failures and row.state is not TaskState.CANCELLED
     ]
-    slow = [(one.task_type, one.slow_seconds) for _, one in felt if one.slow_seconds is not None]
-    failed = [(task_id, one) for task_id, one in felt if one.slow_seconds is None and one.task_type not in succeeded]
+    slow = [(one.task_type, one.slow_seconds) for _, one in counted if one.slow_seconds is not None]
+    failed = [(task_id, one) for task_id, one in counted if one.slow_seconds is None and one.task_type not in succeeded]
     if slow:
         await valves.slow_down(executor, slow)
     if failed:

@@ -20,7 +20,7 @@ from officeplane.domain.ids import TaskId, parse_task_id
 from officeplane.domain.priority import Urgency
 from officeplane.domain.reference import find_references
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, TaskRequest
-from officeplane.domain.revision import Condition
+from officeplane.domain.revision import EditCondition
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
@@ -54,7 +54,7 @@ class Intake(NamedTuple):
     key: str | None
     request_hash: bytes
     edited: tuple["EditedDocument", ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[EditCondition, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
 
     @property
@@ -120,14 +120,14 @@ def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogu
 
 def _edits(
     request: TaskRequest, rows: Sequence[NewTask], catalogue: Catalogue
-) -> tuple[tuple[EditedDocument, ...], tuple[Condition, ...]]:
+) -> tuple[tuple[EditedDocument, ...], tuple[EditCondition, ...]]:
     """Return which documents a request edits, and on which revisions it is based."""
     edited: list[EditedDocument] = []
-    conditions: list[Condition] = []
+    conditions: list[EditCondition] = []
     for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
         task_type = catalogue.find(row.task_type)
         if asked.base_revision is not None:
-            conditions.append(Condition(row.id, asked.base_revision, asked.on_conflict or "reject"))
+            conditions.append(EditCondition(row.id, asked.base_revision, asked.on_conflict or "reject"))
         if not task_type.edits_document:
             continue
         if row.document_id is None:
@@ -178,7 +178,7 @@ def _lifting(rows: Sequence[NewTask]) -> Iterator[NewTask]:
         before = row.urgency if before is None else before.at_least(row.urgency)
 
 
-def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Sequence[Condition]) -> bytes:
+def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Sequence[EditCondition]) -> bytes:
     """Return what stands for all that tasks do: two requests that have it in common do the same."""
     bases = {condition.task_id: (condition.base_revision, condition.on_conflict) for condition in conditions}
     content = [

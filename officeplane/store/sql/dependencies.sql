@@ -98,24 +98,24 @@ WITH freed AS (
 )
 SELECT id, document_id, state, runnable, blockers, rung_tier, is_younger FROM released
 
--- name: doomed
+-- name: dependents
 -- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
-WITH RECURSIVE doomed AS (
+WITH RECURSIVE dependents AS (
     SELECT t.id, t.parent_id, t.ancestors, t.dag_id
       FROM unnest(:task_ids::uuid[]) AS c(id), LATERAL (SELECT task_id FROM task_edges WHERE depends_on = c.id OFFSET 0) e,
            LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = e.task_id) t
      WHERE t.state IN {unfinished}
     UNION
     SELECT t.id, t.parent_id, t.ancestors, t.dag_id
-      FROM doomed d,
+      FROM dependents d,
            LATERAL (SELECT task_id AS id FROM task_edges WHERE depends_on = d.id
                     UNION SELECT id FROM tasks WHERE parent_id = d.id) next,
            LATERAL (SELECT id, parent_id, ancestors, dag_id, state FROM tasks WHERE id = next.id) t
      WHERE t.state IN {unfinished}
 )
-SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id FROM doomed
+SELECT id, parent_id, coalesce(ancestors[1], id) AS root_id, dag_id FROM dependents
 
--- name: forsaken
+-- name: orphaned_spawns
 -- What cancelled tasks have spawned and waited for. No row: they waited for nothing of theirs.
 SELECT c.id
   FROM task_edges e, LATERAL (SELECT id, spawned_by, state FROM tasks WHERE id = e.depends_on) c

@@ -1,7 +1,7 @@
 """What may go wrong when an attempt failed."""
 
 from officeplane.domain.outcome import HandedBack, Outcome, RetryRules, Verdict, judge
-from officeplane.domain.retry import RetryPolicy, Standing
+from officeplane.domain.retry import RetryPolicy, RetryState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle import judgement
 from officeplane.services.settle.judgement import Judged
@@ -36,4 +36,4 @@ def hand_back_charged() -> None:
 
 def poison_ignored() -> None:
     """A task may take down as many processes as it has attempts."""
-    monkey_patch(Standing, "is_poisoned", property(lambda _: False))
+    monkey_patch(RetryState, "is_poisoned", property(lambda _: False))

@@ -11,7 +11,7 @@ from structlog.typing import EventDict
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.ids import TaskId
 from officeplane.services.chores import deliveries
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.receiver import Receiver, receiving
 from tests.services.conftest import AnotherBench
 from tests.services.settle.test_dead_letters import GONE_WRONG
@@ -37,7 +37,7 @@ async def alerting_bench(another_bench: AnotherBench, receiver: Receiver) -> Asy
 async def give_up(bench: Workbench, count: int = 1) -> list[TaskId]:
     tasks = await bench.submit_many([NOOP] * count)
     claimed = await bench.claim(*tasks)
-    await bench.settle_together([Attempt(task, GONE_WRONG) for task in claimed])
+    await bench.settle_together([EndedAttempt(task, GONE_WRONG) for task in claimed])
     return [task.id for task in tasks]
 
 

@@ -9,7 +9,7 @@ import pytest
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Fenced
 from officeplane.store import workers
 from officeplane.store.workers import Heartbeat
@@ -283,7 +283,7 @@ async def test_a_lease_that_was_renewed_after_it_was_read_is_not_reaped(bench: W
     running = await bench.a_running_task()
     await renew(bench, running)
 
-    (settled,) = await bench.settle_together([Attempt(running, Lapsed(True, True))], only_lapsed=True)
+    (settled,) = await bench.settle_together([EndedAttempt(running, Lapsed(True, True))], only_lapsed=True)
 
     assert isinstance(settled, Fenced)
     assert await bench.states(running) == ["RUNNING"]
@@ -293,7 +293,7 @@ async def test_an_attempt_that_ended_after_it_was_read_is_not_reaped(bench: Work
     running = await bench.a_running_task()
     await bench.complete(running)
 
-    (settled,) = await bench.settle_together([Attempt(running, Lapsed(True, True))], only_lapsed=True)
+    (settled,) = await bench.settle_together([EndedAttempt(running, Lapsed(True, True))], only_lapsed=True)
 
     assert isinstance(settled, Fenced)
     assert await bench.states(running) == ["COMPLETED"]

@@ -10,7 +10,7 @@ from officeplane.domain.outcome import Succeeded
 from officeplane.domain.revision import Recipe
 from officeplane.domain.task import Task
 from officeplane.services.chores import retention
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.store import dead_letters, documents
 from officeplane.store.documents import Upload
 from tests.services.conftest import AnotherBench
@@ -258,7 +258,7 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
         await leaving.beat()
         await leaving.complete(await leaving.a_running_task())
         await leaving.worker.settlements.settle(
-            [Attempt(await leaving.a_running_task(), Succeeded(None))], counted_by=leaving.worker.counted_by(2)
+            [EndedAttempt(await leaving.a_running_task(), Succeeded(None))], counted_by=leaving.worker.counted_by(2)
         )
         assert len(await bench.execute("SELECT FROM task_counters WHERE counted_by <> ''")) == 2
         await prune(bench)

@@ -12,7 +12,7 @@ from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Contender, Limits, Room, admitted
 from officeplane.services.settle.aftermath import RUNG_SECONDS
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.workbench import Workbench
 
 
@@ -331,8 +331,8 @@ async def test_a_pause_and_a_claim_that_meet_leave_no_task_half_claimed(bench: W
     assert {(row["state"], row["claimed"]) for row in rows} <= {("QUEUED", False), ("RUNNING", True)}
 
 
-def _done(task: ClaimedTask) -> Attempt:
-    return Attempt(task, Succeeded(None))
+def _done(task: ClaimedTask) -> EndedAttempt:
+    return EndedAttempt(task, Succeeded(None))
 
 
 async def test_what_a_limit_has_room_for_is_rung_only_if_somebody_alive_can_take_it(bench: Workbench) -> None:

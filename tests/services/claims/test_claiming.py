@@ -14,7 +14,7 @@ from officeplane.domain.outcome import Succeeded
 from officeplane.domain.priority import Tier
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.failpoints import arm
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.store import claims
 from officeplane.store.claims import Claimant
 from tests.fault_proxy import Direction, FaultProxy
@@ -327,7 +327,7 @@ async def test_a_suspect_that_is_held_does_not_keep_another_from_following(bench
     assert continuation is not None
 
     await bench.worker.settlements.write(
-        [Attempt(task, Succeeded(None)) for task in running], continuation, counted_by=bench.worker.worker_id
+        [EndedAttempt(task, Succeeded(None)) for task in running], continuation, counted_by=bench.worker.worker_id
     )
 
     assert ids(continuation.claimed) == [other.id]
@@ -361,7 +361,7 @@ async def test_who_loses_the_database_right_after_a_claim_runs_what_it_claimed(b
     try:
         arm(f"{point}=raise", 0)
         claimed = await bench.claim(first)
-        await bench.settle_together([Attempt(claimed[0], Succeeded("{}"))])
+        await bench.settle_together([EndedAttempt(claimed[0], Succeeded("{}"))])
         claiming.forget_suspect(claimed[0].id)
         following = await claiming.continue_lanes([DocumentId("d")])
     finally:

@@ -6,8 +6,8 @@ from officeplane.dispatch.locks import Hold
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.claims.lanes import HOLD_SECONDS_MAX, HOLD_TASKS_MAX, HeldLane
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.claims.lanes import HOLD_SECONDS_MAX, HOLD_TASKS_MAX, LaneStay
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.workbench import Workbench
 
 LANE = DocumentId("d")
@@ -15,7 +15,7 @@ LANE = DocumentId("d")
 
 async def settled(bench: Workbench, task: ClaimedTask) -> ClaimedTask | None:
     """End an attempt as the settler does, and return what follows it in its lane."""
-    await bench.settle_together([Attempt(task, Succeeded(None))])
+    await bench.settle_together([EndedAttempt(task, Succeeded(None))])
     following = await bench.worker.desk.continue_lanes([LANE])
     return following[0] if following else None
 
@@ -74,7 +74,7 @@ async def test_a_lane_is_held_for_thirty_two_tasks_and_then_rung_again(bench: Wo
 
 @pytest.mark.parametrize(("seconds", "may"), [(HOLD_SECONDS_MAX - 0.1, True), (HOLD_SECONDS_MAX, False)])
 def test_a_lane_is_held_for_five_seconds(seconds: float, may: bool) -> None:
-    lane = HeldLane(Hold(LANE, "worker", "hold"), is_locked=True, since=100.0)
+    lane = LaneStay(Hold(LANE, "worker", "hold"), is_locked=True, since=100.0)
 
     assert HOLD_SECONDS_MAX == 5
     assert lane.may_continue(100.0 + seconds) is may

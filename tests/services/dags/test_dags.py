@@ -17,7 +17,7 @@ from officeplane.domain.ids import DagId
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.request import DagRequest, DagTasksRequest
 from officeplane.domain.task import Task
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.workbench import Workbench
 
 NOOP = {"taskType": "noop"}
@@ -298,7 +298,7 @@ async def test_both_ends_that_a_task_waits_for_are_told_before_it_is_ready(bench
         await around.fetch("SELECT FROM dags FOR UPDATE" if in_dag else "SELECT FROM tasks WHERE unmet > 0 FOR UPDATE")
         async with ledger.transaction() as held:
             await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", several[1].id)
-            ends = [Attempt(later[0], FAILED), *(Attempt(task, Succeeded(None)) for task in later[1:])]
+            ends = [EndedAttempt(later[0], FAILED), *(EndedAttempt(task, Succeeded(None)) for task in later[1:])]
             ending_later = asyncio.create_task(bench.settle_together(ends))
             await bench.waiter_for(held.get_server_pid())
             ending_earlier = asyncio.create_task(another.complete(earlier))

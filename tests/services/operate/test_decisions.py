@@ -12,7 +12,7 @@ from officeplane.domain.errors import IllegalStateError, InvalidReferenceError, 
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import Task
 from officeplane.services.operate import dead_letters as review
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.services.conftest import AnotherBench
 from tests.services.dags.test_dags import a_dag
 from tests.services.settle.test_dead_letters import GONE_WRONG, decisions
@@ -28,7 +28,7 @@ def ruling(decision: Decision, note: str | None = None) -> Ruling:
 async def that_gave_up(bench: Workbench, count: int, **options: Any) -> list[Task]:
     tasks = await bench.submit_many([{**NOOP, "max_retries": 0, **options}] * count)
     claimed = await bench.claim(*tasks)
-    await bench.settle_together([Attempt(task, GONE_WRONG) for task in claimed])
+    await bench.settle_together([EndedAttempt(task, GONE_WRONG) for task in claimed])
     return tasks
 
 

@@ -10,7 +10,7 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.workbench import Workbench
 
 NOOP: Final[Mapping[str, Any]] = {"task_type": "noop"}
@@ -215,7 +215,7 @@ async def test_two_batches_that_end_in_one_group_each_end_once(bench: Workbench)
     for _, first, _ in trees:
         await run(bench, first)
     running = [await bench.claim_next(last) for _, _, last in trees]
-    ends = [Attempt(task, Succeeded(None)) for task in running]
+    ends = [EndedAttempt(task, Succeeded(None)) for task in running]
 
     await asyncio.gather(
         bench.settle_together(ends),
@@ -251,7 +251,7 @@ async def test_a_child_and_its_retried_brother_ending_at_once_end_the_batch_once
         await bench.runtime.reopening.retry(first.id)
 
         await asyncio.gather(
-            bench.settle_together([Attempt(running, Succeeded(None))]),
+            bench.settle_together([EndedAttempt(running, Succeeded(None))]),
             bench.runtime.cancellation.cancel(first.id, None),
         )
 
@@ -276,7 +276,7 @@ async def test_a_settlement_and_the_cancellation_of_its_batch_do_not_deadlock(be
         running = await bench.claim_next(first)
 
         await asyncio.gather(
-            bench.settle_together([Attempt(running, Succeeded(None))]),
+            bench.settle_together([EndedAttempt(running, Succeeded(None))]),
             bench.runtime.cancellation.cancel(parent.id, None),
         )
 
@@ -291,9 +291,9 @@ async def test_children_of_many_trees_settle_together_with_plain_tasks(bench: Wo
 
     await bench.settle_together(
         [
-            Attempt(plain, Succeeded(None)),
-            Attempt(running[0], Succeeded(None)),
-            Attempt(running[1], Failed(Failure(FailureKind.PERMANENT, "no"))),
+            EndedAttempt(plain, Succeeded(None)),
+            EndedAttempt(running[0], Succeeded(None)),
+            EndedAttempt(running[1], Failed(Failure(FailureKind.PERMANENT, "no"))),
         ]
     )
 

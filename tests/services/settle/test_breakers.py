@@ -13,7 +13,7 @@ from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import OF_ITS_OWN, Breaker, BreakerState
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -98,9 +98,9 @@ async def test_a_success_begins_the_count_anew(bench: Workbench) -> None:
 
 async def test_failures_that_end_beside_a_success_are_not_in_a_row(bench: Workbench) -> None:
     running = [await bench.a_running_task() for _ in range(THRESHOLD + 1)]
-    ended = [Attempt(task, Failed(Failure(FailureKind.ERROR, "no"))) for task in running[1:]]
+    ended = [EndedAttempt(task, Failed(Failure(FailureKind.ERROR, "no"))) for task in running[1:]]
 
-    await bench.settle_together([*ended, Attempt(running[0], Succeeded(None))])
+    await bench.settle_together([*ended, EndedAttempt(running[0], Succeeded(None))])
 
     assert (await breaker(bench)).failures == 0
 
@@ -108,7 +108,7 @@ async def test_failures_that_end_beside_a_success_are_not_in_a_row(bench: Workbe
 async def test_failures_that_are_settled_together_are_all_counted(bench: Workbench) -> None:
     running = [await bench.a_running_task() for _ in range(THRESHOLD)]
 
-    await bench.settle_together([Attempt(t, Failed(Failure(FailureKind.TIMEOUT, "late"))) for t in running])
+    await bench.settle_together([EndedAttempt(t, Failed(Failure(FailureKind.TIMEOUT, "late"))) for t in running])
 
     assert (await breaker(bench)).state is OPEN
 
@@ -455,7 +455,7 @@ async def test_crashes_that_are_settled_together_count_once_a_document(bench: Wo
     one, other = await bench.a_running_task(document_id="a"), await bench.a_running_task(document_id="b")
     died = Failed(Failure(FailureKind.CRASH, "exit status 9"), killed_its_child=True)
 
-    await bench.settle_together([Attempt(task, died) for task in (alone, one, other)])
+    await bench.settle_together([EndedAttempt(task, died) for task in (alone, one, other)])
 
     assert (await breaker(bench)).failures == 3
     await bench.worker.desk.leave_lanes([DocumentId("a"), DocumentId("b")])

@@ -8,7 +8,7 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Lapsed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -84,7 +84,7 @@ async def test_a_reaped_crash_that_was_the_last_leaves_a_letter(bench: Workbench
     task = await bench.a_running_task(max_retries=0)
     await bench.let_leases_lapse()
 
-    await bench.settle_together([Attempt(task, Lapsed(True, False))], only_lapsed=True)
+    await bench.settle_together([EndedAttempt(task, Lapsed(True, False))], only_lapsed=True)
 
     (letter,) = await letters(bench, task)
     assert letter["kind"] == "crash"
@@ -104,7 +104,9 @@ async def test_tasks_that_end_together_have_a_letter_each_and_one_event(bench: W
     tasks = [await bench.a_running_task(max_retries=0) for _ in range(3)]
     fine = await bench.a_running_task()
 
-    await bench.settle_together([*(Attempt(task, GONE_WRONG) for task in tasks), Attempt(fine, Succeeded(None))])
+    await bench.settle_together(
+        [*(EndedAttempt(task, GONE_WRONG) for task in tasks), EndedAttempt(fine, Succeeded(None))]
+    )
 
     assert {letter["task_id"] for letter in await letters(bench)} == {task.id for task in tasks}
     assert len({letter["fingerprint"] for letter in await letters(bench)}) == 1

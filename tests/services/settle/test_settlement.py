@@ -9,7 +9,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Fenced, Settlement
 from officeplane.store.settlements import Settled
 from tests.fault_proxy import Direction, FaultProxy
@@ -21,7 +21,7 @@ ERROR = Failed(Failure(FailureKind.ERROR, "it went wrong"))
 
 
 async def settle_together(bench: Workbench, *ends: tuple[ClaimedTask, Outcome]) -> list[Settlement]:
-    return await bench.settle_together([Attempt(task, outcome) for task, outcome in ends])
+    return await bench.settle_together([EndedAttempt(task, outcome) for task, outcome in ends])
 
 
 def states_of(settled: list[Settlement]) -> list[str]:

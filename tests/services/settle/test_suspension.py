@@ -15,7 +15,7 @@ from officeplane.failpoints import arm
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Fenced
 from officeplane.store.settlements import Settled
 from tests.services.dags.test_dags import a_dag
@@ -249,7 +249,11 @@ async def test_waits_are_settled_together_with_other_ends(bench: Workbench) -> N
     spawned = await spawn(bench, spawner)
 
     settled = await bench.settle_together(
-        [Attempt(done, Succeeded(None)), Attempt(spawner, Waiting(spawned.task_id)), Attempt(failed, Succeeded(None))]
+        [
+            EndedAttempt(done, Succeeded(None)),
+            EndedAttempt(spawner, Waiting(spawned.task_id)),
+            EndedAttempt(failed, Succeeded(None)),
+        ]
     )
 
     assert [one.state for one in settled if isinstance(one, Settled)] == ["COMPLETED", "PENDING", "COMPLETED"]

@@ -11,7 +11,7 @@ from officeplane.domain.errors import IllegalStateError, InvalidReferenceError
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.submit import submission
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
@@ -303,7 +303,7 @@ async def test_fan_in_with_all_predecessors_ending_at_once_makes_the_successor_r
         benches = [bench, second, third]
         claimed = [(benches[n % 3], await benches[n % 3].claim_next(task)) for n, task in enumerate(tasks)]
 
-        await asyncio.gather(*(who.settle_together([Attempt(task, Succeeded(None))]) for who, task in claimed))
+        await asyncio.gather(*(who.settle_together([EndedAttempt(task, Succeeded(None))]) for who, task in claimed))
 
     assert await bench.state(last) == "QUEUED"
     assert await bench.events(last) == ["task.pending", "task.queued"]
@@ -421,7 +421,7 @@ async def test_who_was_told_to_wait_is_told_of_the_end_of_that_afterwards(
     async with ledger.transaction() as late:
         async with ledger.transaction() as held:
             await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", several[1].id)
-            attempts = [Attempt(one, Succeeded(None)) for one in claimed]
+            attempts = [EndedAttempt(one, Succeeded(None)) for one in claimed]
             settling = asyncio.create_task(bench.settle_together(attempts))
             await bench.waiter_for(held.get_server_pid())
             request = TaskRequest.from_python({**NOOP, "depends_on": [several[2].id]})

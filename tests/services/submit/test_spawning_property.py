@@ -16,7 +16,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, W
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlement import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
@@ -49,7 +49,7 @@ WAITING_IN_VAIN = """
 SELECT t.id FROM tasks t JOIN task_edges e ON e.task_id = t.id JOIN tasks d ON d.id = e.depends_on
  WHERE t.state = 'PENDING' AND d.state = 'CANCELLED'
 """
-FORSAKEN = """
+ORPHANED = """
 SELECT c.id FROM tasks p JOIN task_edges e ON e.task_id = p.id JOIN tasks c ON c.id = e.depends_on
  WHERE p.state = 'CANCELLED' AND c.finished_at IS NULL AND c.cancel_requested_at IS NULL AND c.generation = 1
 """
@@ -99,7 +99,7 @@ class Life:
         task = self.lost.pop()
         with pytest.raises(ClaimLostError):
             await self.bench.worker.spawning.spawn(task, spawn_request("noop", None, {}), "never")
-        (settled,) = await self.bench.settle_together([Attempt(task, Waiting(task.id))])
+        (settled,) = await self.bench.settle_together([EndedAttempt(task, Waiting(task.id))])
         assert isinstance(settled, Fenced)
 
     async def cancel(self) -> None:
@@ -128,7 +128,7 @@ class Life:
 
     async def check(self) -> None:
         """Find every law kept."""
-        for law in (SPAWNED_TWICE, WRONGLY_BLOCKED, WAITING_IN_VAIN, FORSAKEN):
+        for law in (SPAWNED_TWICE, WRONGLY_BLOCKED, WAITING_IN_VAIN, ORPHANED):
             assert await self.bench.execute(law) == [], law
 
     def possible(self) -> list[Callable[[], Awaitable[None]]]:

@@ -12,7 +12,7 @@ from officeplane.domain.valve import Limits
 from officeplane.services.claims import lanes
 from officeplane.services.claims.lanes import HOLD_TASKS_MAX
 from officeplane.services.edits import lookahead
-from officeplane.services.settle.judgement import Attempt
+from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.store.settlements import Settled
 from tests.services.edits.lookahead.leaders import (
     PLAN,
@@ -106,7 +106,9 @@ async def test_everybody_who_waits_for_an_edit_done_ahead_is_told_of_its_end(ben
     leader = await led(bench, tasks)
     following = bench.worker.desk.continuation([PLAN])
 
-    _, news = await bench.worker.settlements.write([Attempt(*leader)], following, counted_by=bench.worker.worker_id)
+    _, news = await bench.worker.settlements.write(
+        [EndedAttempt(*leader)], following, counted_by=bench.worker.worker_id
+    )
 
     assert {task_id for told in news for task_id in told.ended} == set(ids(*tasks[1:]))
 
