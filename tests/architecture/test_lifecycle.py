@@ -4,14 +4,13 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from officeplane.domain.document import Format
 from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.ids import ClaimId, TaskId
+from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import ACTIVE, FINAL, GAVE_UP, REOPENABLE, TRANSITIONS, WAITING, TaskState, sources_of
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, Waiting
 from officeplane.domain.patch import TaskPatch
@@ -21,6 +20,7 @@ from officeplane.services.settle.dead_letters import Letters
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.suspension import suspend
 from officeplane.store.connection import Connection
+from tests.attempts import a_claimed_task
 from tests.workbench import Workbench
 
 S = TaskState
@@ -83,25 +83,13 @@ async def a_leaf_in(bench: Workbench, state: TaskState) -> ClaimedTask:
 
 def unclaimed(task: Task) -> ClaimedTask:
     """Return what somebody would hold who thinks he has claimed this task."""
-    return ClaimedTask(
+    return a_claimed_task(task.task_type, timeout_seconds=task.timeout_seconds)._replace(
         id=task.id,
-        claim_id=ClaimId(str(uuid4())),
-        hold_id=None,
-        task_type=task.task_type,
         document_id=task.document_id,
-        payload_json="{}",
-        attempt=1,
-        attempts_charged=0,
-        crashes=0,
-        suspect=False,
         max_retries=task.max_retries,
-        timeout_seconds=task.timeout_seconds,
-        retry_json=None,
-        checkpoint_json=None,
         parent_id=task.parent_id,
         root_id=task.id,
         created_at=task.created_at,
-        waited_seconds=0.0,
     )
 
 

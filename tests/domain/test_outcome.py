@@ -1,19 +1,17 @@
 import json
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from officeplane.domain.failure import HOPELESS, UNCHARGED, Failure, FailureKind
-from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.lifecycle import CLAIMABLE, FINAL, TaskState
 from officeplane.domain.outcome import Failed, HandedBack, Lapsed, Outcome, RetryRules, Succeeded, judge, unstorable
 from officeplane.domain.retry import RetryPolicy
 from officeplane.domain.task import ClaimedTask
+from tests.attempts import a_claimed_task
 
 RULES = RetryRules(RetryPolicy(), poison_crashes=2)
-A_MOMENT = datetime(2030, 1, 1, tzinfo=UTC)
 OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Succeeded, st.none() | st.just("{}")),
     st.builds(Failed, st.builds(Failure, st.sampled_from(FailureKind), st.text()), st.booleans()),
@@ -25,25 +23,13 @@ OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
 def an_attempt(
     *, charged: int = 0, crashes: int = 0, suspect: bool = False, max_retries: int = 3, retry: RetryPolicy | None = None
 ) -> ClaimedTask:
-    return ClaimedTask(
-        id=TaskId("0192f000-0000-7000-8000-000000000001"),
-        claim_id=ClaimId("0192f000-0000-7000-8000-000000000002"),
-        hold_id=None,
-        task_type="noop",
-        document_id=None,
-        payload_json="{}",
+    return a_claimed_task()._replace(
         attempt=charged + 1,
         attempts_charged=charged,
         crashes=crashes,
         suspect=suspect,
         max_retries=max_retries,
-        timeout_seconds=600,
         retry_json=None if retry is None else retry.model_dump_json(by_alias=True),
-        checkpoint_json=None,
-        parent_id=None,
-        root_id=TaskId("0192f000-0000-7000-8000-000000000001"),
-        created_at=A_MOMENT,
-        waited_seconds=0.0,
     )
 
 

@@ -4,14 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
-from uuid_utils import uuid7
-
 from officeplane.config import Settings
-from officeplane.domain.ids import ClaimId, TaskId, WorkerId
-from officeplane.domain.task import ClaimedTask
+from officeplane.domain.ids import WorkerId
 from officeplane.runtime import Runtime, open_runtime, worker_services
 from tests.kept import a_ledger, a_sandbox
 from tests.workbench import Workbench
@@ -64,28 +60,3 @@ async def a_worker(bench: Workbench, **settings: Any) -> AsyncGenerator[HostedWo
             signals.heard()
             signals.heard()
             await running
-
-
-def a_claimed_task(task_type: str = "noop", *, timeout_seconds: float = 60) -> ClaimedTask:
-    """Return an attempt that no ledger knows."""
-    task_id, now = TaskId(str(uuid7())), datetime.now(UTC)
-    return ClaimedTask(
-        id=task_id,
-        claim_id=ClaimId(str(uuid7())),
-        hold_id=None,
-        task_type=task_type,
-        document_id=None,
-        payload_json="{}",
-        attempt=1,
-        attempts_charged=0,
-        crashes=0,
-        suspect=False,
-        max_retries=3,
-        timeout_seconds=timeout_seconds,
-        retry_json=None,
-        checkpoint_json=None,
-        parent_id=None,
-        root_id=task_id,
-        created_at=now,
-        waited_seconds=0.0,
-    )

@@ -7,8 +7,8 @@ import pytest
 
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from tests.attempts import a_claimed_task
 from tests.support import stopwatch
-from tests.workers.hosting import a_claimed_task
 from workers.attempts import STUBBORN_SECONDS, Attempt, Attempts, Deadlines, StopReason
 
 Work = Coroutine[object, object, Outcome]

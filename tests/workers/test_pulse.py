@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from officeplane.domain.outcome import Outcome, Succeeded
-from tests.workers.hosting import a_claimed_task
+from tests.attempts import a_claimed_task
 from workers.attempts import Attempt
 from workers.pulse import BLOCKED_SECONDS, LOOK_SECONDS, Pulse, Standstill
 
