@@ -9,6 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
@@ -24,6 +25,10 @@ from tests.kept import keep, kept
 # A machine that stands still in the middle of an example is nobody's fault.
 settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+_LONGEST: Final = (
+    "chaos/test_chaos.py", "api/test_openapi_fuzz.py", "failpoints/*.py", "journeys/*.py", "cli/*.py", "workers/*.py",
+)  # fmt: skip
 
 NewDatabase = Callable[[], Awaitable[str]]
 
@@ -44,7 +49,11 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that nobody waits for it at the end."""
-    items.sort(key=lambda item: not item.path.match("chaos/test_chaos.py"))
+
+    def turn(item: pytest.Item) -> int:
+        return next((turn for turn, files in enumerate(_LONGEST) if item.path.match(files)), len(_LONGEST))
+
+    items.sort(key=turn)
 
 
 @pytest.fixture
