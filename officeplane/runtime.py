@@ -40,7 +40,7 @@ from officeplane.services.observe.events import Events
 from officeplane.services.observe.explanation import Explanations
 from officeplane.services.observe.health import Checkup
 from officeplane.services.observe.long_poll import LongPoll
-from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.observations import Meter
 from officeplane.services.observe.statistics import Statistics
 from officeplane.services.observe.tasks import Tasks
 from officeplane.services.operate.cancellation import Cancellation
@@ -50,8 +50,8 @@ from officeplane.services.operate.reopening import Reopening
 from officeplane.services.operate.selection import Selection
 from officeplane.services.operate.valves import Valves
 from officeplane.services.settle.dead_letters import Letters
-from officeplane.services.settle.settlement import Settlements
-from officeplane.services.submit.spawning import Spawning
+from officeplane.services.settle.settlements import Settlements
+from officeplane.services.submit.spawns import TaskSpawner
 from officeplane.services.submit.submission import Submission
 from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store.claims import Claimant
@@ -102,7 +102,7 @@ class WorkerServices:
     settlements: Settlements
     leases: Leases
     editing: Editing
-    spawning: Spawning
+    spawner: TaskSpawner
     redelivery: Redelivery
     ranks: Ranks
     retention: Retention
@@ -223,7 +223,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         settlements=settlements,
         leases=Leases(ledger),
         editing=editing,
-        spawning=Spawning(ledger, runtime.submission),
+        spawner=TaskSpawner(ledger, runtime.submission),
         redelivery=redelivery,
         ranks=Ranks(ledger, doorbell),
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),

@@ -23,7 +23,7 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Settlement
+from officeplane.services.settle.settlements import Settlement
 from officeplane.store.workers import Heartbeat
 from tests.kept import a_ledger, a_sandbox
 from tests.support import eventually

@@ -24,7 +24,7 @@ from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.outcome import Failed, HandedBack, Outcome
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import Leases
-from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.observations import Meter
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.store.connection import open_ledger
 from officeplane.store.workers import Heartbeat

@@ -72,7 +72,7 @@ class Pool:
             runtime.catalogue,
             services.leases,
             services.editing,
-            services.spawning,
+            services.spawner,
             self._reports,
             self._children,
         )

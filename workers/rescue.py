@@ -22,7 +22,7 @@ from officeplane.domain.outcome import HandedBack
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import Leases
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Settlements
+from officeplane.services.settle.settlements import Settlements
 from officeplane.store.connection import open_ledger
 
 EXIT_CODE: Final = 75

@@ -23,7 +23,7 @@ from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.handlers.spawning import suspension_in
 from officeplane.services.claims.leases import Leases
 from officeplane.services.edits.editing import Editing
-from officeplane.services.submit.spawning import Spawning
+from officeplane.services.submit.spawns import TaskSpawner
 from workers.children import Children
 from workers.results import EditsWanted, outcome_of
 
@@ -38,14 +38,14 @@ class Runner:
         catalogue: Catalogue,
         leases: Leases,
         editing: Editing,
-        spawning: Spawning,
+        spawner: TaskSpawner,
         reports: Reports,
         children: Children,
     ) -> None:
         self._catalogue = catalogue
         self._leases = leases
         self._editing = editing
-        self._spawning = spawning
+        self._spawner = spawner
         self._reports = reports
         self._children = children
 
@@ -66,7 +66,7 @@ class Runner:
             # Whoever neither reads nor edits the document has nothing to do with it.
             reader = cache(partial(self._editing.reader, task))
             if not task_type.is_async:
-                ended = await self._children.run(task, payload_json, self._reports, reader, self._spawning)
+                ended = await self._children.run(task, payload_json, self._reports, reader, self._spawner)
             else:
                 payload = read(task_type.payload, payload_json)
                 ended = await self._run_here(task, task_type, payload, reader)
@@ -84,7 +84,7 @@ class Runner:
         self, task: ClaimedTask, task_type: TaskType, payload: BaseModel, reader: Callable[[], Reader]
     ) -> Outcome | EditsWanted:
         checkpoint: object = None if task.checkpoint_json is None else json.loads(task.checkpoint_json)
-        context = Context(task, checkpoint, self._reports, reader, self._spawning)
+        context = Context(task, checkpoint, self._reports, reader, self._spawner)
         assert task_type.run is not None  # noqa: S101 - only runnable types are claimed
         try:
             result: object = await task_type.run(payload, context)

@@ -25,7 +25,7 @@ from officeplane.services.claims.continuation import Continuation
 from officeplane.services.claims.desk import WorkerDesk
 from officeplane.services.settle.aftermath import Aftermath
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Settlements
+from officeplane.services.settle.settlements import Settlements
 from officeplane.store.settlements import Settled
 
 GROUP_LIMIT: Final = 500

@@ -23,7 +23,7 @@ class Found(NamedTuple):
     result: object
 
 
-class Spawner(NamedTuple):
+class SpawningTask(NamedTuple):
     """A task that spawns: what it hands on, whether its attempt stands, and what the key led to."""
 
     generation: int
@@ -44,7 +44,7 @@ class Extent(NamedTuple):
     depth: int
 
 
-async def look(executor: Executor, task_id: TaskId, claim_id: ClaimId, key: str) -> Spawner | None:
+async def look(executor: Executor, task_id: TaskId, claim_id: ClaimId, key: str) -> SpawningTask | None:
     """Return a task that spawns, with what its key led to; None when there is no such task."""
     rows = await _SQL["look"].fetch(executor, task_id=task_id, claim_id=claim_id, key=key)
     return _spawner(rows[0]) if rows else None
@@ -87,7 +87,7 @@ async def leads_back(executor: Executor, task_id: TaskId, waiting: TaskId) -> bo
     return bool(row["leads_back"])
 
 
-def _spawner(row: Row) -> Spawner:
+def _spawner(row: Row) -> SpawningTask:
     found: Found | None = None
     if row["task_id"] is not None:
         found = Found(
@@ -97,7 +97,7 @@ def _spawner(row: Row) -> Spawner:
             None if row["state"] is None else STATES[row["state"]],
             None if row["result"] is None else json.loads(row["result"]),
         )
-    return Spawner(
+    return SpawningTask(
         row["generation"],
         row["priority"],
         tuple(row["tags"]),

@@ -208,7 +208,7 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 @way("wait", S.RUNNING)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await a_leaf_in(bench, S.RUNNING)
-    spawned = await bench.worker.spawning.spawn(task, request_of({"task_type": "noop"}), "it")
+    spawned = await bench.worker.spawner.spawn(task, request_of({"task_type": "noop"}), "it")
     return task.id, lambda: bench.settle(task, Waiting(spawned.task_id))
 
 

@@ -24,7 +24,7 @@ from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.runtime import WorkerServices, worker_services
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.kept import empty

@@ -7,7 +7,7 @@ from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.patch import TaskPatch
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from tests.races.arena import Act, Arena, Round, Who
 
 LATER: Final = "2999-01-01T00:00:00Z"

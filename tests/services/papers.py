@@ -8,7 +8,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Settlement
+from officeplane.services.settle.settlements import Settlement
 from tests.workbench import Workbench
 
 

@@ -42,7 +42,7 @@ class Host:
     async def run_claimed(self, task: ClaimedTask) -> Outcome:
         """Run an attempt to its end."""
         reader = cache(partial(self.bench.worker.editing.reader, task))
-        outcome = await self.children.run(task, task.payload_json, self.reports, reader, self.bench.worker.spawning)
+        outcome = await self.children.run(task, task.payload_json, self.reports, reader, self.bench.worker.spawner)
         assert not isinstance(outcome, EditsWanted)
         return outcome
 
@@ -300,7 +300,7 @@ async def test_a_worker_whose_children_cannot_start_fails_the_attempt(bench: Wor
     async def work() -> Outcome:
         reader = cache(partial(bench.worker.editing.reader, task))
         reports = LedgerReports(bench.worker.leases)
-        outcome = await lame.run(task, "{}", reports, reader, bench.worker.spawning)
+        outcome = await lame.run(task, "{}", reports, reader, bench.worker.spawner)
         assert not isinstance(outcome, EditsWanted)
         return outcome
 

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.observations import Meter
 from officeplane.store.workers import Heartbeat
 from tests.fault_proxy import fault_proxy
 from tests.support import eventually, stopwatch

@@ -28,7 +28,7 @@ def a_runner(bench: Workbench, children: Children, leases: Leases | None = None)
         load_catalogue([HANDLERS]),
         leases,
         bench.worker.editing,
-        bench.worker.spawning,
+        bench.worker.spawner,
         LedgerReports(leases),
         children,
     )

@@ -19,7 +19,7 @@ from officeplane.domain.priority import Tier
 from officeplane.failpoints import reach
 from officeplane.services.settle.dependents import judge
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Fenced, Settlements
+from officeplane.services.settle.settlements import Fenced, Settlements
 from officeplane.store import chores, claims, dags, dependencies, trees, workers
 from officeplane.store import settlements as ledger_settlements
 from officeplane.store.connection import Connection, Ledger

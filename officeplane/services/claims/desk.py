@@ -24,7 +24,7 @@ from officeplane.services.claims.kernel import Claims, in_hand
 from officeplane.services.claims.lanes import Lanes, LaneStay
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lookahead import Lookahead
-from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.observations import Meter
 from officeplane.store import claims as ledger_claims
 from officeplane.store import valves
 from officeplane.store.claims import Claimant, Hint

@@ -10,7 +10,7 @@ from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.reference import REF_TEXT, Resolution
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
-from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.observations import Meter
 from officeplane.store import claims, observations, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.workers import Heartbeat

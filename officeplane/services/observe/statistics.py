@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.handlers.catalogue import Catalogue
-from officeplane.services.observe.exposition import Snapshot, exposed
+from officeplane.services.observe.metrics import Snapshot, exposed
 from officeplane.store import observations, statistics, valves, workers
 from officeplane.store.connection import Ledger
 from officeplane.store.statistics import Count

@@ -165,7 +165,7 @@ async def test_work_that_is_as_urgent_itself_inherits_nothing(bench: Workbench, 
 
 async def test_who_waits_for_what_it_spawned_lifts_it(bench: Workbench) -> None:
     spawner = await bench.a_running_task(priority="CRITICAL")
-    spawned = await bench.worker.spawning.spawn(spawner, spawn_request("noop", None, {"priority": "LOW"}), "it")
+    spawned = await bench.worker.spawner.spawn(spawner, spawn_request("noop", None, {"priority": "LOW"}), "it")
     await bench.settle(spawner, Waiting(spawned.task_id))
 
     await rank_anew(bench)

@@ -10,7 +10,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Lapsed
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from officeplane.store import workers
 from officeplane.store.workers import Heartbeat
 from tests.services.conftest import AnotherBench

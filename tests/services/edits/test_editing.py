@@ -18,7 +18,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.formats.blank import blank
 from officeplane.services.edits.lane_ahead import AHEAD_MAX
 from officeplane.services.files.spool import spooled_bytes
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
 from tests.services.papers import (

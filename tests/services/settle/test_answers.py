@@ -12,7 +12,7 @@ from officeplane.domain.request import DagRequest, TaskRequest
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.store.connection import Connection
 from tests.services.conftest import AnotherBench
-from tests.services.observe.test_statistics import sample, scrape
+from tests.services.observe.test_metrics import sample, scrape
 from tests.services.papers import a_document
 from tests.services.settle.test_dead_letters import letters
 from tests.workbench import Workbench
@@ -251,7 +251,7 @@ async def test_a_task_of_a_dag_has_a_letter_only_if_another_is_stuck_behind_it(b
 @pytest.mark.parametrize("late", [True, False])
 async def test_who_waits_for_what_it_spawned_waits_behind_its_letter(bench: Workbench, late: bool) -> None:
     spawner = await bench.a_running_task()
-    spawned = await bench.worker.spawning.spawn(spawner, TaskRequest.from_python(NOOP), "one")
+    spawned = await bench.worker.spawner.spawn(spawner, TaskRequest.from_python(NOOP), "one")
     task = (await bench.details(spawned.task_id)).task
     if late:
         await refuse(bench, task)

@@ -16,14 +16,14 @@ from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from officeplane.store.settlements import Settled
 from tests.services.dags.test_dags import a_dag
 from tests.workbench import Workbench
 
 
 async def spawn(bench: Workbench, spawner: ClaimedTask, key: str = "it", **options: Any) -> Spawned:
-    return await bench.worker.spawning.spawn(spawner, spawn_request("noop", None, options), key)
+    return await bench.worker.spawner.spawn(spawner, spawn_request("noop", None, options), key)
 
 
 async def task_of(bench: Workbench, task: Spawned | ClaimedTask) -> Task:
@@ -34,7 +34,7 @@ async def task_of(bench: Workbench, task: Spawned | ClaimedTask) -> Task:
 async def wait(bench: Workbench, spawner: ClaimedTask, **options: Any) -> Task:
     """Spawn a task as a handler does that waits for it, end the attempt, and return the spawned task."""
     request = spawn_request("noop", None, options)
-    spawned = await bench.worker.spawning.spawn(spawner, request, "it", wait=True)
+    spawned = await bench.worker.spawner.spawn(spawner, request, "it", wait=True)
     await bench.settle(spawner, Waiting(spawned.task_id))
     return await task_of(bench, spawned)
 
@@ -297,7 +297,7 @@ async def test_a_batch_that_is_cancelled_takes_along_what_its_child_waits_for(be
 async def test_a_batch_can_be_waited_for(bench: Workbench) -> None:
     spawner = await bench.a_running_task()
     request = spawn_request("batch_edit", None, {"children": [{"task_type": "noop"}]})
-    spawned = await bench.worker.spawning.spawn(spawner, request, "it")
+    spawned = await bench.worker.spawner.spawn(spawner, request, "it")
     await bench.settle(spawner, Waiting(spawned.task_id))
     batch = await bench.details(spawned.task_id)
 
@@ -343,7 +343,7 @@ async def test_a_task_that_needs_who_waits_for_it_is_refused_in_words(bench: Wor
 
     batch = {"children": [{"task_type": "noop"}, {"task_type": "noop", "depends_on": [spawner.id]}]}
     with pytest.raises(PermanentFailure, match="which it is to wait for, waits for it in its turn"):
-        await bench.worker.spawning.spawn(spawner, spawn_request("batch_edit", None, batch), "batch", wait=True)
+        await bench.worker.spawner.spawn(spawner, spawn_request("batch_edit", None, batch), "batch", wait=True)
 
 
 async def test_who_waits_in_a_dag_keeps_it_running_and_its_end_is_the_dags(bench: Workbench) -> None:
@@ -436,7 +436,7 @@ async def crossed(bench: Workbench) -> tuple[tuple[ClaimedTask, Spawned], tuple[
     ann, bob = await bench.a_running_task(), await bench.a_running_task()
     whats = [spawn_request("noop", None, {"depends_on": [other.id]}) for other in (bob, ann)]
     first, second = [
-        await bench.worker.spawning.spawn(spawner, what, "it", wait=True)
+        await bench.worker.spawner.spawn(spawner, what, "it", wait=True)
         for spawner, what in zip((ann, bob), whats, strict=True)
     ]
     return (ann, first), (bob, second)

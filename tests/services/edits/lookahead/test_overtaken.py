@@ -6,7 +6,7 @@ import signal
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import Task
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from tests.sandbox.processes import gone
 from tests.services.conftest import AnotherBench
 from tests.services.documents.test_documents import uploading

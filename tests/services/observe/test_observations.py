@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.observation import BOUNDS_SECONDS, Bucket, Measure, Observed
-from officeplane.services.observe.metering import Meter
+from officeplane.services.observe.observations import Meter
 from officeplane.store import observations
 from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench

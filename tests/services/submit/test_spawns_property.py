@@ -17,7 +17,7 @@ from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Fenced
+from officeplane.services.settle.settlements import Fenced
 from officeplane.store.migrate import migrate
 from tests.conftest import NewDatabase
 from tests.kept import empty
@@ -98,7 +98,7 @@ class Life:
     async def come_back(self) -> None:
         task = self.lost.pop()
         with pytest.raises(ClaimLostError):
-            await self.bench.worker.spawning.spawn(task, spawn_request("noop", None, {}), "never")
+            await self.bench.worker.spawner.spawn(task, spawn_request("noop", None, {}), "never")
         (settled,) = await self.bench.settle_together([EndedAttempt(task, Waiting(task.id))])
         assert isinstance(settled, Fenced)
 
@@ -146,7 +146,7 @@ class Life:
         options = {} if task.document_id is None else {"document_id": task.document_id}
         request = spawn_request("noop", None, {"max_retries": 0, **options})
         try:
-            return await self.bench.worker.spawning.spawn(task, request, key)
+            return await self.bench.worker.spawner.spawn(task, request, key)
         except ClaimLostError:
             # Nobody but a cancel takes a claim away here.
             assert (await self.bench.details(task.id)).task.cancel_requested_at is not None

@@ -28,15 +28,15 @@ from officeplane.services.submit.submission import Submission, Submitted
 from officeplane.services.submit.task_types import names_in
 from officeplane.store import dags, dependencies, spawns
 from officeplane.store.connection import Connection, Executor, Ledger
-from officeplane.store.spawns import Spawner
+from officeplane.store.spawns import SpawningTask
 
 SPAWNED_MAX: Final = 1_000
 DEPTH_MAX: Final = 100
 _SAME_EACH_TIME: Final = {"task_type", "payload", "document_id", "children"}
 
 
-class Spawning:
-    """The way in that a handler takes."""
+class TaskSpawner:
+    """Stores the tasks that handlers spawn."""
 
     def __init__(self, ledger: Ledger, submission: Submission) -> None:
         self._ledger = ledger
@@ -97,7 +97,7 @@ class Spawning:
         return spawned
 
     @staticmethod
-    async def _look(executor: Executor, task: ClaimedTask, key: str) -> Spawner:
+    async def _look(executor: Executor, task: ClaimedTask, key: str) -> SpawningTask:
         spawner = await spawns.look(executor, task.id, task.claim_id, key)
         if spawner is None:
             raise ClaimLostError(task.id)
@@ -108,7 +108,7 @@ class Spawning:
         return spawner._replace(found=None) if await dependencies.given_up(executor, [found.task_id]) else spawner
 
 
-def _known(spawner: Spawner, request_hash: bytes) -> Spawned | None:
+def _known(spawner: SpawningTask, request_hash: bytes) -> Spawned | None:
     """Return what the key led to, if that still counts: an explicit retry spawns anew what was cancelled or is gone."""
     found = spawner.found
     if found is None:
@@ -121,7 +121,7 @@ def _known(spawner: Spawner, request_hash: bytes) -> Spawned | None:
     return Spawned(found.task_id, found.state is TaskState.COMPLETED, found.result)
 
 
-def _inheriting(request: TaskRequest, spawner: Spawner) -> TaskRequest:
+def _inheriting(request: TaskRequest, spawner: SpawningTask) -> TaskRequest:
     """Return the request with what it leaves open as it is with the task that spawns."""
     handed_on = {
         "priority": spawner.priority,
@@ -135,7 +135,7 @@ def _inheriting(request: TaskRequest, spawner: Spawner) -> TaskRequest:
     )
 
 
-def _spawned(intake: Intake, task_id: TaskId, key: str, spawner: Spawner) -> Intake:
+def _spawned(intake: Intake, task_id: TaskId, key: str, spawner: SpawningTask) -> Intake:
     root, *below = (row._replace(dag_id=spawner.dag_id) for row in intake.rows)
     return intake._replace(rows=(root._replace(spawned_by=task_id, spawn_key=key), *below))
 

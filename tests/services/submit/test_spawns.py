@@ -13,7 +13,7 @@ from officeplane.domain.task import ClaimedTask, Task
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
-from officeplane.services.submit import spawning
+from officeplane.services.submit import spawns
 from tests.workbench import Workbench
 
 
@@ -22,7 +22,7 @@ async def spawn(
 ) -> Spawned:
     """Spawn a task as the handler of an attempt does."""
     payload = options.pop("payload", None)
-    return await bench.worker.spawning.spawn(spawner, spawn_request(task_type, payload, options), key)
+    return await bench.worker.spawner.spawn(spawner, spawn_request(task_type, payload, options), key)
 
 
 async def task_of(bench: Workbench, spawned: Spawned) -> Task:
@@ -255,7 +255,7 @@ async def test_a_task_may_be_spawned_for_later(bench: Workbench) -> None:
 
 
 async def test_a_task_spawns_no_more_than_its_share(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spawning, "SPAWNED_MAX", 2)
+    monkeypatch.setattr(spawns, "SPAWNED_MAX", 2)
     spawner = await bench.a_running_task()
     first, second = [await spawn(bench, spawner, key) for key in ("one", "two")]
 
@@ -267,7 +267,7 @@ async def test_a_task_spawns_no_more_than_its_share(bench: Workbench, monkeypatc
 
 
 async def test_tasks_that_spawn_one_another_come_to_an_end(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spawning, "DEPTH_MAX", 2)
+    monkeypatch.setattr(spawns, "DEPTH_MAX", 2)
     spawner = await bench.a_running_task()
     for _ in range(2):
         spawner = await bench.claim_next(await task_of(bench, await spawn(bench, spawner)))

@@ -10,7 +10,7 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlement import Fenced, Settlement
+from officeplane.services.settle.settlements import Fenced, Settlement
 from officeplane.store.settlements import Settled
 from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench
