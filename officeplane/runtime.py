@@ -76,6 +76,8 @@ class Runtime:
     task_types: TaskTypes
     sandbox: Sandbox
     submission: Submission
+    claims: Claims
+    settlements: Settlements
     tasks: Tasks
     long_poll: LongPoll
     cancellation: Cancellation
@@ -99,7 +101,6 @@ class WorkerServices:
     worker_id: WorkerId
     meter: Meter
     desk: WorkerDesk
-    settlements: Settlements
     leases: Leases
     editing: Editing
     spawner: TaskSpawner
@@ -160,6 +161,8 @@ async def open_runtime(
             task_types=task_types,
             sandbox=sandbox,
             submission=submission,
+            claims=Claims(ledger),
+            settlements=Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds),
             tasks=tasks,
             long_poll=long_poll,
             cancellation=cancellation,
@@ -194,23 +197,15 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     """Return the services of one worker process, under an id that never comes back."""
     settings, ledger, doorbell = runtime.settings, runtime.ledger, runtime.doorbell
     worker_id = WorkerId(f"worker:{_process_id()}")
-    rules = RetryRules(
-        RetryPolicy(initial_seconds=settings.retry_initial_seconds, multiplier=settings.retry_multiplier),
-        settings.poison_crashes,
-        alerts=bool(settings.alert_url),
-        failure_threshold=settings.breaker_failure_threshold,
-        half_open_after_seconds=settings.breaker_half_open_after,
-    )
     edit_bases = EditBaseCache()
     editing = Editing(ledger, runtime.sandbox, edit_bases)
 
-    settlements = Settlements(ledger, doorbell, rules, runtime.catalogue.own_seconds)
     meter = Meter()
     who = Claimant(worker_id, settings.lease_seconds, runtime.catalogue.runnable, may_take_suspect=True)
     redelivery = Redelivery(
         ledger,
         doorbell,
-        settlements,
+        runtime.settlements,
         runtime.catalogue.runnable,
         counted_by=worker_id,
         heartbeat_seconds=settings.heartbeat_seconds,
@@ -219,8 +214,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
     return WorkerServices(
         worker_id=worker_id,
         meter=meter,
-        desk=WorkerDesk(ledger, doorbell, Claims(ledger), who, meter, editing.lookahead, edit_bases),
-        settlements=settlements,
+        desk=WorkerDesk(ledger, doorbell, runtime.claims, who, meter, editing.lookahead, edit_bases),
         leases=Leases(ledger),
         editing=editing,
         spawner=TaskSpawner(ledger, runtime.submission),
@@ -229,6 +223,16 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
         deliveries=Deliveries(ledger, settings.alert_url),
         valve_timers=ValveTimers(ledger, doorbell, redelivery, settings.lease_seconds),
+    )
+
+
+def _retry_rules(settings: Settings) -> RetryRules:
+    return RetryRules(
+        RetryPolicy(initial_seconds=settings.retry_initial_seconds, multiplier=settings.retry_multiplier),
+        settings.poison_crashes,
+        alerts=bool(settings.alert_url),
+        failure_threshold=settings.breaker_failure_threshold,
+        half_open_after_seconds=settings.breaker_half_open_after,
     )
 
 

@@ -86,7 +86,9 @@ class Workbench:
 
     async def settle_together(self, attempts: Sequence[EndedAttempt], *, only_lapsed: bool = False) -> list[Settlement]:
         """End attempts in one settlement, and stay in their lanes."""
-        return await self.worker.settlements.settle(attempts, counted_by=self.worker.worker_id, only_lapsed=only_lapsed)
+        return await self.runtime.settlements.settle(
+            attempts, counted_by=self.worker.worker_id, only_lapsed=only_lapsed
+        )
 
     async def complete(self, task: ClaimedTask, result_json: str | None = None) -> Settlement:
         """End an attempt well."""

@@ -84,10 +84,10 @@ class Pool:
             ),
             self._heartbeat,
             services.meter,
-            Rescue(settings.database_url, services.worker_id, services.settlements, counted_by=services.counted_by(4)),
+            Rescue(settings.database_url, services.worker_id, runtime.settlements, counted_by=services.counted_by(4)),
         )
         self._settler = Settler(
-            services.settlements,
+            runtime.settlements,
             services.desk,
             counted_by=(services.counted_by(1), services.counted_by(2)),
             counted_together_by=services.counted_by(3),

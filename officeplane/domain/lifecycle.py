@@ -33,6 +33,9 @@ CLAIMABLE: Final = (_S.QUEUED, _S.RETRYING)
 WAITING: Final = (_S.PENDING, _S.QUEUED, _S.RETRYING)
 ACTIVE: Final = (_S.CLAIMED, _S.RUNNING, _S.VALIDATING)
 SETTLEABLE: Final = (_S.RUNNING, _S.VALIDATING)
+RESERVED: Final = (_S.CLAIMED,)
+LET_GO: Final = (_S.QUEUED, _S.CANCELLED)
+"""What a claim that has not started can end as."""
 FINAL: Final = (_S.COMPLETED, _S.FAILED, _S.TIMEOUT, _S.CANCELLED)
 GAVE_UP: Final = (_S.FAILED, _S.TIMEOUT)
 REOPENABLE: Final = (_S.FAILED, _S.TIMEOUT, _S.CANCELLED)
@@ -44,6 +47,8 @@ STATE_SETS: Final = {
     "waiting": WAITING,
     "active": ACTIVE,
     "settleable": SETTLEABLE,
+    "reserved": RESERVED,
+    "let_go": LET_GO,
     "final": FINAL,
     "gave_up": GAVE_UP,
     "reopenable": REOPENABLE,
@@ -54,7 +59,7 @@ STATE_SETS: Final = {
 MEANINGS: Final = {
     _S.PENDING: "waits for an earlier sibling, a dependency, a task it has spawned or its `runAt`",
     _S.QUEUED: "may run; its id is on its tier's list",
-    _S.CLAIMED: "an agent holds it and its document and has not started",
+    _S.CLAIMED: "somebody holds it and its document and has not started",
     _S.RUNNING: "leased to one worker; for a parent: its children have begun",
     _S.VALIDATING: "its output is being checked; it still occupies its document",
     _S.RETRYING: "waits for its back-off; claimable as soon as it is due",
@@ -81,13 +86,22 @@ TRANSITIONS: Final = (
     Transition("bring_forward", (_S.PENDING,), _S.QUEUED, "API", "its `runAt` is moved to now"),
     Transition("put_off", (_S.QUEUED,), _S.PENDING, "API", "its `runAt` is moved ahead"),
     Transition("claim", CLAIMABLE, _S.RUNNING, "worker", "it heads its lane and is due"),
+    Transition("reserve", CLAIMABLE, _S.CLAIMED, "claimant", "the same, by somebody who starts later"),
+    Transition("start", RESERVED, _S.RUNNING, "claimant", "the work begins"),
+    Transition("validate", (_S.RUNNING,), _S.VALIDATING, "claimant", "its output is to be checked before it counts"),
     Transition("begin_batch", NOT_BEGUN, _S.RUNNING, "worker", "the first of its children is claimed"),
     Transition("complete", SETTLEABLE, _S.COMPLETED, "settlement", "the attempt succeeded, or all children did"),
     Transition("complete_within", (_S.PENDING,), _S.COMPLETED, "settlement", "its atomic batch succeeded"),
     Transition("retry_later", SETTLEABLE, _S.RETRYING, "settlement, reaper", "the attempt failed and retries are left"),
     Transition("fail", (*NOT_BEGUN, *SETTLEABLE), _S.FAILED, "settlement, reaper", "no retry may follow"),
     Transition("time_out", SETTLEABLE, _S.TIMEOUT, "settlement", "the last attempt ran out of time"),
-    Transition("hand_back", (_S.CLAIMED, *SETTLEABLE), _S.QUEUED, "worker", "it must stop before the attempt can end"),
+    Transition(
+        "hand_back",
+        (*RESERVED, *SETTLEABLE),
+        _S.QUEUED,
+        "worker, reaper",
+        "it must stop before the attempt can end, or never started",
+    ),
     Transition("wait", (_S.RUNNING,), _S.PENDING, "settlement", "its handler waits for a task that it has spawned"),
     Transition("cancel", UNFINISHED, _S.CANCELLED, "API, settlement, reaper", "asked for; if it runs, when it ends"),
     Transition("reopen", REOPENABLE, _S.QUEUED, "API", "an explicit retry; a new generation"),

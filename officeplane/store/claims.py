@@ -43,6 +43,8 @@ class Claimant:
     lease_seconds: float
     task_types: Sequence[str]
     may_take_suspect: bool
+    reserves: bool = False
+    """Whether what is claimed runs only once it is started."""
 
     def looks_for(self, admitted: Collection[TaskId] = ()) -> "WantedValues":
         """Return what a task must fit; of a type with declared limits only the admitted can be had."""
@@ -54,7 +56,12 @@ class Claimant:
 
     def values(self, admitted: Collection[TaskId] = ()) -> "ClaimantValues":
         """Return what every statement that claims is told of them."""
-        return {**self.looks_for(admitted), "worker_id": self.worker_id, "lease_seconds": self.lease_seconds}
+        return {
+            **self.looks_for(admitted),
+            "worker_id": self.worker_id,
+            "lease_seconds": self.lease_seconds,
+            "reserves": self.reserves,
+        }
 
 
 class WantedValues(TypedDict):
@@ -70,6 +77,7 @@ class ClaimantValues(WantedValues):
 
     worker_id: WorkerId
     lease_seconds: float
+    reserves: bool
 
 
 class LaneValues(TypedDict):
@@ -198,6 +206,16 @@ async def lane_heads(executor: Executor, document_ids: Iterable[DocumentId]) -> 
     """Return the heads of lanes that could be claimed now."""
     rows = await _SQL["lane_heads"].fetch(executor, document_ids=list(document_ids))
     return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
+
+
+async def start(executor: Executor, task_id: TaskId, claim_id: ClaimId) -> bool:
+    """Let a reserved task run; False when the claim was lost, or it runs already."""
+    return bool(await _SQL["start"].fetch(executor, task_id=task_id, claim_id=claim_id))
+
+
+async def validate(executor: Executor, task_id: TaskId, claim_id: ClaimId) -> bool:
+    """Have the output of an attempt checked before it counts; False when the claim was lost, or it does not run."""
+    return bool(await _SQL["validate"].fetch(executor, task_id=task_id, claim_id=claim_id))
 
 
 async def renew(

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypedDict, TypeVar
 import asyncpg
 
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
-from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.lifecycle import LET_GO, SETTLEABLE, STATES, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.revision import NewRevision
@@ -38,6 +38,7 @@ class LapsedClaim:
 
     task: ClaimedTask
     worker_id: WorkerId
+    has_started: bool
     handler_started: bool
     worker_is_gone: bool
     held_by_worker: int
@@ -46,8 +47,8 @@ class LapsedClaim:
     @property
     def is_guilty(self) -> bool:
         """Whether the worker died of this task: it was alone in it, or its one suspect."""
-        alone = self.held_by_worker == 1
-        return self.worker_is_gone and (alone or (self.task.suspect and self.suspects_of_worker == 1))
+        is_accused = self.held_by_worker == 1 or (self.task.suspect and self.suspects_of_worker == 1)
+        return self.has_started and self.worker_is_gone and is_accused
 
 
 async def settle(
@@ -195,6 +196,10 @@ class Standing:
     settled: Settled
     is_open: bool
 
+    def may_end_as(self, state: TaskState) -> bool:
+        """Whether it is open, and in a state that it can leave for this one; what was reserved can only be let go."""
+        return self.is_open and (self.settled.state in SETTLEABLE or state in LET_GO)
+
 
 async def standing(executor: Executor, claims: Collection[tuple[TaskId, ClaimId]]) -> dict[TaskId, Standing]:
     """Return the claims that stand: still open, or ended by their owner."""
@@ -298,6 +303,7 @@ def _lapsed(row: Row) -> LapsedClaim:
     return LapsedClaim(
         claimed_task(row),
         WorkerId(row["worker_id"]),
+        row["has_started"],
         row["handler_seen"],
         not row["alive"],
         row["held"],

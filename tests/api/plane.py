@@ -16,7 +16,7 @@ from officeplane.config import Settings
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
 from officeplane.domain.task import ClaimedTask
-from officeplane.runtime import WorkerServices, worker_services
+from officeplane.runtime import Runtime, WorkerServices, worker_services
 from officeplane.server import create_app
 from officeplane.services.settle.judgement import EndedAttempt
 
@@ -64,9 +64,8 @@ class Api:
         return claimed
 
     async def end(self, claimed: ClaimedTask, outcome: Outcome | None = None) -> None:
-        await self.worker.settlements.settle(
-            [EndedAttempt(claimed, outcome or Succeeded(None))], counted_by=self.worker.worker_id
-        )
+        settlements = runtime_of(self.app).settlements
+        await settlements.settle([EndedAttempt(claimed, outcome or Succeeded(None))], counted_by=self.worker.worker_id)
         if claimed.document_id is not None:
             await self.worker.desk.leave_lanes([claimed.document_id])
 
@@ -108,10 +107,14 @@ def plane_in(app: FastAPI) -> Plane:
     return plane
 
 
-def worker_of(app: FastAPI) -> WorkerServices:
+def runtime_of(app: FastAPI) -> Runtime:
     runtime = plane_in(app).runtime
     assert runtime is not None
-    return worker_services(runtime)
+    return runtime
+
+
+def worker_of(app: FastAPI) -> WorkerServices:
+    return worker_services(runtime_of(app))
 
 
 class _Server(uvicorn.Server):

@@ -16,10 +16,9 @@ from uuid_utils import uuid4
 
 from officeplane.domain.document import MEDIA_TYPES, Format
 from officeplane.formats.blank import blank
-from officeplane.runtime import WorkerServices
 from officeplane.services.documents import documents as service
 from officeplane.services.settle.judgement import EndedAttempt
-from tests.api.plane import Api, code_of, fields_of, json_of, problem_of
+from tests.api.plane import Api, code_of, fields_of, json_of, problem_of, runtime_of
 from tests.fixtures.documents.word import pictures
 from tests.support import eventually
 
@@ -45,13 +44,14 @@ async def put(api: Api, document_id: str, data: bytes = FILE, if_match: str | No
 async def run_next(api: Api, document_id: str) -> None:
     """Let a worker do the one edit that waits for a document."""
     listed = (await api.get("/api/tasks", documentId=document_id, state=["QUEUED"])).json()
-    await run(api.worker, listed[-1]["id"])
+    await run(api, listed[-1]["id"])
 
 
-async def run(worker: WorkerServices, task_id: str) -> None:
+async def run(api: Api, task_id: str) -> None:
+    worker = api.worker
     (claimed,) = await worker.desk.claim([task_id])
     outcome = await worker.editing.run(claimed, claimed.payload_json)
-    await worker.settlements.settle([EndedAttempt(claimed, outcome)], counted_by=worker.worker_id)
+    await runtime_of(api.app).settlements.settle([EndedAttempt(claimed, outcome)], counted_by=worker.worker_id)
     assert claimed.document_id is not None
     await worker.desk.leave_lanes([claimed.document_id])
 
@@ -59,7 +59,7 @@ async def run(worker: WorkerServices, task_id: str) -> None:
 async def edit(api: Api, document_id: str, title: str = "One") -> str:
     """Have a chapter added, and return the task's id."""
     task = await api.submit(taskType="add_chapter", documentId=document_id, payload={"title": title})
-    await run(api.worker, task["id"])
+    await run(api, task["id"])
     return str(task["id"])
 
 
@@ -288,7 +288,7 @@ async def test_an_edit_based_on_what_was_read_cannot_cover_up_what_came_after_th
 
     late = {"taskType": "add_chapter", "documentId": document_id, "payload": {"title": "Mine"}}
     task = await api.submit(**late, baseRevision=read["revision"])
-    await run(api.worker, task["id"])
+    await run(api, task["id"])
 
     assert read["revision"] == 1
     ended = await api.task(task["id"])
@@ -442,7 +442,7 @@ async def test_an_edit_that_would_destroy_something_fails_with_a_list_of_it(api:
     (page,) = [node["id"] for node in nodes[0]["children"] if node["kind"] == "page"]
 
     task = await api.submit(taskType="edit_page", documentId=document_id, payload={"pageId": page, "content": "other"})
-    await run(api.worker, task["id"])
+    await run(api, task["id"])
 
     failed = json_of(await api.get(f"/api/tasks/{task['id']}"))
     assert failed["state"] == "FAILED"

@@ -249,7 +249,9 @@ class Life:
                 return
             for task_id in list(self.held):
                 worker, task = self.held.pop(task_id)
-                await worker.settlements.settle([EndedAttempt(task, Succeeded(None))], counted_by=worker.worker_id)
+                await self.bench.runtime.settlements.settle(
+                    [EndedAttempt(task, Succeeded(None))], counted_by=worker.worker_id
+                )
                 await self._leave(worker, task)
         assert await self._unfinished() == []
 
@@ -332,7 +334,9 @@ class Life:
 
     async def _settled(self, worker: WorkerServices, task: ClaimedTask) -> object:
         outcome = self.data.draw(OUTCOMES, label="outcome")
-        (settled,) = await worker.settlements.settle([EndedAttempt(task, outcome)], counted_by=worker.worker_id)
+        (settled,) = await self.bench.runtime.settlements.settle(
+            [EndedAttempt(task, outcome)], counted_by=worker.worker_id
+        )
         await self._leave(worker, task)
         return settled
 

@@ -83,7 +83,7 @@ async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> St
     """End an attempt as a worker does that stays in the lane of its document."""
     assert claimed.document_id is not None
     continuation = bench.worker.desk.continuation([claimed.document_id])
-    (settlement,), _ = await bench.worker.settlements.write(
+    (settlement,), _ = await bench.runtime.settlements.write(
         [EndedAttempt(claimed, outcome)], continuation, counted_by=bench.worker.worker_id
     )
     if continuation is None:

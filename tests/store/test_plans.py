@@ -93,6 +93,7 @@ FAILED: Final = WELL | {
 CLAIMANT: Final = {
     "worker_id": "'w'",
     "lease_seconds": "30",
+    "reserves": "false",
     "task_types": "ARRAY['noop']",
     "may_take_suspect": "true",
     "admitted": IDS,

@@ -43,7 +43,7 @@ async def a_keeper(
         heard.news,
         lambda: Heartbeat(WorkerId("keeper"), "here", os.getpid(), 3, 0, ["noop"], []),
         Meter(),
-        Rescue(database_url, WorkerId("keeper"), bench.worker.settlements, counted_by="keeper"),
+        Rescue(database_url, WorkerId("keeper"), bench.runtime.settlements, counted_by="keeper"),
     )
     keeper.start()
     try:

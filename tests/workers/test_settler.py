@@ -44,7 +44,7 @@ async def a_settler(
     """Run a settler of this worker's."""
     worker = hands.worker
     settler = Settler(
-        worker.settlements,
+        hands.runtime.settlements,
         worker.desk,
         counted_by=[worker.counted_by(part) for part in range(at_once)],
         counted_together_by=worker.counted_by(at_once),

@@ -14,7 +14,7 @@ from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold
 from officeplane.domain.ids import DocumentId, TaskId, parse_task_id
-from officeplane.domain.outcome import Lapsed
+from officeplane.domain.outcome import HandedBack, Lapsed
 from officeplane.domain.priority import Tier
 from officeplane.failpoints import reach
 from officeplane.services.settle.dependents import judge
@@ -79,7 +79,11 @@ class Redelivery:
         if not lapsed:
             return 0
         await reach("reap_read")
-        attempts = [EndedAttempt(one.task, Lapsed(one.handler_started, one.is_guilty)) for one in lapsed]
+        attempts = [
+            # What was reserved and never started is nobody's crash.
+            EndedAttempt(one.task, Lapsed(one.handler_started, one.is_guilty) if one.has_started else HandedBack())
+            for one in lapsed
+        ]
         settled = await self._settlements.settle(attempts, counted_by=self._counted_by, only_lapsed=True)
         await reach("reap_settled")
         reaped = [one for one, result in zip(lapsed, settled, strict=True) if not isinstance(result, Fenced)]

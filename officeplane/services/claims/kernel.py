@@ -83,6 +83,14 @@ class Claims:
         """Return what is held under claims whose answer was never heard."""
         return await claims.recover(self._ledger, who.worker_id, claim_ids)
 
+    async def start(self, task: ClaimedTask) -> bool:
+        """Let a task run that was reserved; False when its claim was lost, or it runs already."""
+        return await claims.start(self._ledger, task.id, task.claim_id)
+
+    async def validate(self, task: ClaimedTask) -> bool:
+        """Have the output of an attempt checked before it counts; False when its claim was lost, or it does not run."""
+        return await claims.validate(self._ledger, task.id, task.claim_id)
+
     async def _take(self, who: Claimant, lanes: Sequence[LaneClaim], companion: Companion) -> list[ClaimedTask]:
         if not lanes:
             return []

@@ -37,9 +37,9 @@ async def with_the_rest(
     again = [
         verdict
         for verdict in missing
-        if verdict.task_id in standing
-        and standing[verdict.task_id].is_open
-        and (awaited or not standing[verdict.task_id].settled.has_dependents)
+        if (stand := standing.get(verdict.task_id)) is not None
+        and stand.may_end_as(verdict.state)
+        and (awaited or not stand.settled.has_dependents)
     ]
     if not again:
         return Ends(rows, before)

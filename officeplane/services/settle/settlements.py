@@ -147,7 +147,8 @@ class Settlements:
     async def _written(
         self, judged: Sequence[Judged], continuation: Continuation | None, terms: Terms, told: list[Aftermath]
     ) -> dict[TaskId, Settled]:
-        if not pieces.go_along(revisions_of(judged).values()) or any(one.leads_to_more for one in judged):
+        go_along = pieces.go_along(revisions_of(judged).values())
+        if not go_along or terms.only_lapsed or any(one.leads_to_more for one in judged):
             settled, after = await end_together(self._ledger, judged, terms)
             told.append(after)
             return settled

@@ -29,7 +29,8 @@ AND (NOT suspect OR :may_take_suspect::boolean) AND (NOT {held} OR id = ANY(:adm
 able AS (
     SELECT tid, claim_id, hold_id, suspect FROM wanted WHERE {fits}
 ), claimed AS (
-    UPDATE tasks SET state = 'RUNNING', attempt = attempt + 1, claim_id = able.claim_id, hold_id = able.hold_id,
+    UPDATE tasks SET state = CASE WHEN :reserves::boolean THEN 'CLAIMED' ELSE 'RUNNING' END,
+           attempt = attempt + 1, claim_id = able.claim_id, hold_id = able.hold_id,
            worker_id = :worker_id::text, lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM able
@@ -61,7 +62,7 @@ WITH hinted AS MATERIALIZED (
      WHERE hinted.lane IS NULL
 ), {taken}, happened AS (
     SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
-    UNION ALL SELECT 1, 'task.running', id, document_id FROM claimed
+    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id FROM claimed
 ), told AS (
     {told}
 )
@@ -88,7 +89,7 @@ WITH wanted AS MATERIALIZED (
      WHERE NOT EXISTS ({pause_of} w.document_id OFFSET 0) AND NOT EXISTS ({occupant_of} w.document_id OFFSET 0)
 ), {taken}, happened AS (
     SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
-    UNION ALL SELECT 1, 'task.running', id, document_id FROM claimed
+    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id FROM claimed
 ), told AS (
     {told}
 )
@@ -167,6 +168,32 @@ SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limi
   FROM (SELECT CASE WHEN count(*) = :lanes::integer THEN max(document_id) END AS last_lane FROM lanes) seen
   LEFT JOIN fit ON true
  ORDER BY fit.rank, fit.seq
+
+-- name: start
+-- Lets a reserved task run. No row: the claim was lost, or it runs already.
+WITH started AS (
+    UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
+     WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state IN {reserved}
+    RETURNING id, document_id
+), happened AS (
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM started
+), told AS (
+    {told}
+)
+SELECT id FROM started
+
+-- name: validate
+-- Has the output of an attempt checked before it counts. No row: the claim was lost, or it does not run.
+WITH delivered AS (
+    UPDATE tasks SET state = 'VALIDATING'
+     WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state = 'RUNNING'
+    RETURNING id, document_id
+), happened AS (
+    SELECT 1 AS turn, 'task.validating' AS kind, id, document_id FROM delivered
+), told AS (
+    {told}
+)
+SELECT id FROM delivered
 
 -- name: renew
 -- Extends leases and tells which claims still stand. No row: locked by another for

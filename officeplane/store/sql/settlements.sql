@@ -11,6 +11,11 @@ tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
 settled.id AS settled_id, settled.state AS settled_state, settled.rung_tier AS settled_tier, settled.lane_waits,
 settled.has_dependents AS is_awaited
 
+-- part: may_end
+-- Of an attempt that is `held`: it is in a state that it can end in. What was reserved and has not started can only
+-- be let go.
+(held.current_state IN {settleable} OR held.current_state IN {reserved} AND held.target IN {let_go})
+
 -- part: accounted
 -- Counts what has `ended`, and lets successes begin the count of a type's failures in a row
 -- anew. Nearly always there is no such row.
@@ -46,7 +51,7 @@ WITH held AS MATERIALIZED (
            attempts_charged = attempts_charged + held.charged::integer,
            crashes = crashes + held.crashed::integer,
            poison_pill = held.poisoned AND held.target = 'FAILED',
-           suspect = :only_lapsed::boolean AND held.target IN {claimable},
+           suspect = :only_lapsed::boolean AND held.current_state IN {settleable} AND held.target IN {claimable},
            claim_id = CASE WHEN NOT :only_lapsed::boolean THEN tasks.claim_id END,
            hold_id = NULL,
            lease_until = NULL,
@@ -56,7 +61,7 @@ WITH held AS MATERIALIZED (
            rung_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
            finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
       FROM held
-     WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
+     WHERE tasks.ctid = held.tid AND {may_end} AND held.current_claim = held.claim_id
        AND (NOT :only_lapsed::boolean OR held.lease_until <= clock_timestamp())
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
               tasks.poison_pill, tasks.has_dependents,
@@ -123,7 +128,7 @@ held AS MATERIALIZED (
            rung_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
            finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
       FROM held
-     WHERE tasks.ctid = held.tid AND held.current_state IN {settleable} AND held.current_claim = held.claim_id
+     WHERE tasks.ctid = held.tid AND {may_end} AND held.current_claim = held.claim_id
        AND NOT held.has_dependents
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
               {lane_waits},
@@ -173,7 +178,7 @@ WITH o AS (SELECT * FROM {outcomes}), {ended_well}, ended AS (
 ), {accounted}, {followed}, happened AS (
     SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
     UNION ALL SELECT 2, 'task.running', id, document_id FROM begun
-    UNION ALL SELECT 2, 'task.running', id, document_id FROM claimed
+    UNION ALL SELECT 2, 'task.' || lower(state), id, document_id FROM claimed
 ), told AS (
     {told}
 )
@@ -250,7 +255,7 @@ WITH revised AS MATERIALIZED (
     UNION ALL SELECT 3, 'task.completed', id, document_id FROM ended_ahead
     UNION ALL SELECT 4, 'document.revised', task_id, document_id FROM added
     UNION ALL SELECT 5, 'task.running', id, document_id FROM begun
-    UNION ALL SELECT 5, 'task.running', id, document_id FROM claimed
+    UNION ALL SELECT 5, 'task.' || lower(state), id, document_id FROM claimed
 ), told AS (
     {told}
 )
@@ -281,7 +286,7 @@ SELECT f.task_id, count(*) AS n
 -- How claims stand after a settlement that gave no row for them. No row: pruned.
 -- The owner's settlement keeps the claim id, everybody else's removes it: so a
 -- claim that stands in an ended attempt was settled by its owner.
-SELECT {settled}, settled.state IN {settleable} AS open
+SELECT {settled}, settled.state IN {active} AS open
   FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id),
        (SELECT *, true AS lane_waits FROM tasks) settled
  WHERE settled.id = c.id AND settled.claim_id = c.claim_id
@@ -290,8 +295,8 @@ SELECT {settled}, settled.state IN {settleable} AS open
 -- Attempts whose lease ran out, with what else their worker had in hand. While
 -- another lease of the same worker still runs, its death is not certain and one
 -- heartbeat more is waited. No row: nobody is late.
-SELECT {attempt_facts}, '' AS payload, NULL AS checkpoint, 0::float8 AS waited_seconds, t.worker_id, handler_seen,
-       w.alive, w.held, w.suspects
+SELECT {attempt_facts}, '' AS payload, NULL AS checkpoint, 0::float8 AS waited_seconds, t.worker_id,
+       t.state IN {settleable} AS has_started, handler_seen, w.alive, w.held, w.suspects
   FROM (SELECT worker_id, count(*) AS held, count(*) FILTER (WHERE suspect) AS suspects,
                bool_or(lease_until > clock_timestamp()) AS alive, min(lease_until) AS first
           FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w

@@ -2,8 +2,12 @@
 
 from tests.chaos.mutants.texts import change
 
+_MAY_END = (
+    "(held.current_state IN ('RUNNING', 'VALIDATING') OR held.current_state IN ('CLAIMED')"
+    " AND held.target IN ('QUEUED', 'CANCELLED'))"
+)
 _GUARD = (
-    "held.current_state IN ('RUNNING', 'VALIDATING') AND held.current_claim = held.claim_id\n"
+    f"{_MAY_END} AND held.current_claim = held.claim_id\n"
     "       AND (NOT :only_lapsed::boolean OR held.lease_until <= clock_timestamp())"
 )
 
@@ -20,7 +24,7 @@ def settle_without_claim() -> None:
 
 def reap_without_guard() -> None:
     """The reaper ends whatever it had read, although it may have been renewed or ended since."""
-    guarded = "held.current_state IN ('RUNNING', 'VALIDATING') AND held.current_claim = held.claim_id"
+    guarded = f"{_MAY_END} AND held.current_claim = held.claim_id"
     anything = ":only_lapsed::boolean AND held.current_state NOT IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED')"
     change("settlements", "settle", _GUARD, f"({guarded} OR {anything})")
 

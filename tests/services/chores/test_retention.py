@@ -257,7 +257,7 @@ async def test_the_counts_of_a_worker_that_left_are_folded_and_go_on_adding_up(b
         leaving = bench.another_worker()
         await leaving.beat()
         await leaving.complete(await leaving.a_running_task())
-        await leaving.worker.settlements.settle(
+        await leaving.runtime.settlements.settle(
             [EndedAttempt(await leaving.a_running_task(), Succeeded(None))], counted_by=leaving.worker.counted_by(2)
         )
         assert len(await bench.execute("SELECT FROM task_counters WHERE counted_by <> ''")) == 2

@@ -241,10 +241,10 @@ async def test_whoever_leaves_a_place_rings_for_the_next(bench: Workbench) -> No
     await bench.hush()
     await bench.execute("UPDATE tasks SET rung_at = rung_at - $1::interval", timedelta(seconds=2 * RUNG_SECONDS))
 
-    _, news = await bench.worker.settlements.write([_done(running)], counted_by=bench.worker.worker_id)
+    _, news = await bench.runtime.settlements.write([_done(running)], counted_by=bench.worker.worker_id)
     assert bench.worker.desk.freed([running]) == ["noop"]
     news[0].freed.append("noop")
-    await bench.worker.settlements.tell(news)
+    await bench.runtime.settlements.tell(news)
 
     assert await bench.rung() == [tasks[1].id]
     assert bench.worker.desk.freed([running]) == []

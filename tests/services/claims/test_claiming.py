@@ -326,7 +326,7 @@ async def test_a_suspect_that_is_held_does_not_keep_another_from_following(bench
     continuation = bench.worker.desk.continuation([DocumentId("a"), DocumentId("b")])
     assert continuation is not None
 
-    await bench.worker.settlements.write(
+    await bench.runtime.settlements.write(
         [EndedAttempt(task, Succeeded(None)) for task in running], continuation, counted_by=bench.worker.worker_id
     )
 

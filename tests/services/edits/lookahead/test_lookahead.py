@@ -106,7 +106,7 @@ async def test_everybody_who_waits_for_an_edit_done_ahead_is_told_of_its_end(ben
     leader = await led(bench, tasks)
     following = bench.worker.desk.continuation([PLAN])
 
-    _, news = await bench.worker.settlements.write(
+    _, news = await bench.runtime.settlements.write(
         [EndedAttempt(*leader)], following, counted_by=bench.worker.worker_id
     )
 
