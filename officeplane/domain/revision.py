@@ -149,6 +149,22 @@ class RecipeWriter:
 
 
 @dataclass(frozen=True, slots=True)
+class EditBase:
+    """What an edit starts from: a revision of a document. The same bytes in other pieces are not the same."""
+
+    document_id: DocumentId
+    format: Format
+    revision: int
+    sha256: str
+    recipe: Recipe
+
+    @property
+    def state(self) -> str:
+        """What it is called where it is open."""
+        return self.recipe.sha256
+
+
+@dataclass(frozen=True, slots=True)
 class NewRevision:
     """A revision about to be settled: what it follows, what its bytes are, and who wanted it."""
 
@@ -164,6 +180,11 @@ class NewRevision:
     note: str | None = None
     title: str | None = None
     """What the file calls itself, if that may be something else than before; empty for nothing."""
+
+    @property
+    def as_base(self) -> EditBase:
+        """What the edit after it starts from."""
+        return EditBase(self.document_id, self.format, self.base + 1, self.sha256, self.recipe)
 
     @property
     def pieces_size(self) -> int:

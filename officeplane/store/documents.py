@@ -6,7 +6,7 @@ from typing import Final, TypedDict
 
 from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.revision import EditCondition, NewRevision, PieceKey, Recipe, Revision
+from officeplane.domain.revision import EditBase, EditCondition, NewRevision, PieceKey, Recipe, Revision
 from officeplane.store import pieces
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -15,13 +15,10 @@ _SQL: Final = load("documents")
 
 
 @dataclass(frozen=True, slots=True)
-class EditBase:
-    """What an edit starts from, and on which condition."""
+class EditStart:
+    """What a task's edit starts from, for whom, and on which condition."""
 
-    format: Format
-    revision: int
-    sha256: str
-    recipe: Recipe
+    base: EditBase
     author: str | None
     base_revision: int | None
     on_conflict: str | None
@@ -29,11 +26,10 @@ class EditBase:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One revision, with what its file is made of."""
+    """One revision as the ledger keeps it, and as what an edit may start from."""
 
-    format: Format
+    base: EditBase
     revision: Revision
-    recipe: Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +129,14 @@ def revision_values(revisions: Iterable[tuple[TaskId | None, NewRevision]]) -> R
     }
 
 
-async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> EditBase | None:
+async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> EditStart | None:
     """Return what an edit starts from; None when there is no such document."""
     rows = await _SQL["head"].fetch(executor, document_id=document_id, task_id=task_id)
     if not rows:
         return None
     (row,) = rows
-    return EditBase(
-        Format(row["format"]),
-        row["head"],
-        row["sha256"],
-        Recipe.decode(row["recipe"]),
+    return EditStart(
+        _base(document_id, row["head"], row),
         row["created_by"],
         row["base_revision"],
         row["on_conflict"],
@@ -155,7 +148,8 @@ async def revision(executor: Executor, document_id: str, number: int | None) -> 
     rows = await _SQL["revision"].fetch(executor, document_id=document_id, revision=number)
     if not rows:
         return None
-    return Stored(Format(rows[0]["format"]), _revision(rows[0]), Recipe.decode(rows[0]["recipe"]))
+    (row,) = rows
+    return Stored(_base(document_id, row["revision"], row), _revision(row))
 
 
 async def history(executor: Executor, document_id: str, *, before: int, after: int, limit: int) -> list[Revision]:
@@ -287,6 +281,11 @@ def _document(row: Row) -> Document:
         row["running"],
         row["paused_at"],
     )
+
+
+def _base(document_id: str, number: int, row: Row) -> EditBase:
+    recipe = Recipe.decode(row["recipe"])
+    return EditBase(DocumentId(document_id), Format(row["format"]), number, row["sha256"], recipe)
 
 
 def _revision(row: Row) -> Revision:

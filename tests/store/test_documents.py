@@ -183,10 +183,10 @@ async def test_a_revision_is_told_with_what_its_file_is_made_of(ledger: Ledger) 
 
     assert first is not None
     assert head is not None
-    found = await pieces.fetch(ledger, "doc", first.recipe.keys)
-    assert b"".join(first.recipe.assemble(found)) == b"short" + PIECE
-    assert (first.format, first.revision.revision) == (Format.DOCX, 1)
-    assert (head.revision.revision, head.recipe) == (2, Recipe((b"two",)))
+    found = await pieces.fetch(ledger, "doc", first.base.recipe.keys)
+    assert b"".join(first.base.recipe.assemble(found)) == b"short" + PIECE
+    assert (first.base.format, first.revision.revision) == (Format.DOCX, 1)
+    assert (head.revision.revision, head.base.recipe) == (2, Recipe((b"two",)))
     assert await documents.revision(ledger, "doc", 3) is None
 
 
@@ -210,7 +210,7 @@ async def test_an_edit_starts_from_the_head_on_its_condition(bench: Workbench, l
 
     assert head is not None
     assert other is not None
-    assert (head.format, head.revision, head.recipe) == (Format.DOCX, 1, Recipe((b"one",)))
+    assert (head.base.format, head.base.revision, head.base.recipe) == (Format.DOCX, 1, Recipe((b"one",)))
     assert (head.author, head.base_revision, head.on_conflict) == ("ben", 7, "rebase")
     assert (other.author, other.base_revision, other.on_conflict) == (None, None, None)
 

@@ -24,7 +24,7 @@ from officeplane.services.edits.lookahead import Lookahead
 from officeplane.store import settlements
 from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError
 from officeplane.store.connection import Executor
-from officeplane.store.documents import EditBase
+from officeplane.store.documents import EditStart
 from officeplane.store.settlements import Follower, Settled
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -113,13 +113,12 @@ class Continuation:
         return done.settled, [follower.task for follower in done.followers]
 
 
-def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, EditBase]:
+def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, EditStart]:
     # Of each document the last: they are in the order of their turns.
     made = {revision.document_id: revision for revision in revisions}
     return {
-        follower.task.claim_id: EditBase(
-            revision.format, revision.base + 1, revision.sha256, revision.recipe,
-            follower.author, follower.base_revision, follower.on_conflict,
+        follower.task.claim_id: EditStart(
+            revision.as_base, follower.author, follower.base_revision, follower.on_conflict
         )
         for follower in followers
         if (revision := made.get(follower.task.document_id or DocumentId(""))) is not None

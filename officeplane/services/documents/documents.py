@@ -30,7 +30,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.request import TaskRequest
-from officeplane.domain.revision import MADE_EMPTY, NewRevision, Revision
+from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revision
 from officeplane.domain.task import TaskDetails
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.sandbox.answers import accepted
@@ -39,7 +39,7 @@ from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Previe
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
 from officeplane.services.edits.orders import PlannedEdit, orders_of
-from officeplane.services.files.files import OpenedFile, ask, content
+from officeplane.services.files.files import ask, content
 from officeplane.services.files.spool import Spool, spooled_bytes
 from officeplane.services.observe.long_poll import LongPoll
 from officeplane.services.operate.cancellation import Cancellation
@@ -191,7 +191,7 @@ class Documents:
     async def file(self, document_id: str, revision: int | None) -> File:
         """Return the bytes of a revision, the head if none is named."""
         stored = await self._stored(document_id, revision)
-        return File(stored.format, stored.revision, content(self._ledger, document_id, stored.recipe))
+        return File(stored.base.format, stored.revision, content(self._ledger, document_id, stored.base.recipe))
 
     async def history(self, document_id: str, before: int | None, limit: int) -> list[Revision]:
         """Return revisions, newest first."""
@@ -205,17 +205,17 @@ class Documents:
 
     async def outline(self, document_id: str, revision: int | None) -> list[dict[str, Any]]:
         """Return the tree of a revision's nodes."""
-        file = _opened(document_id, await self._stored(document_id, revision))
-        return (await self._asked(ReadOutline(file.state), file)).nodes
+        base = (await self._stored(document_id, revision)).base
+        return (await self._asked(ReadOutline(base.state), base)).nodes
 
     async def text(self, document_id: str, revision: int | None) -> str:
         """Return what a revision says."""
-        file = _opened(document_id, await self._stored(document_id, revision))
-        return (await self._asked(ReadText(file.state), file)).text
+        base = (await self._stored(document_id, revision)).base
+        return (await self._asked(ReadText(base.state), base)).text
 
     async def difference(self, document_id: str, before: int, after: int) -> dict[str, Any]:
         """Return what changed between two revisions, in text and in structure."""
-        one, other = [_opened(document_id, await self._stored(document_id, number)) for number in (before, after)]
+        one, other = [(await self._stored(document_id, number)).base for number in (before, after)]
         return (await self._asked(Compare(one.state, other.state), one, other)).difference
 
     async def revert(self, document_id: str, to_revision: int, author: str | None) -> TaskDetails:
@@ -236,18 +236,16 @@ class Documents:
         edits = [PlannedEdit(row.task_type, row.payload_json, row.key) for row in rows]
         if any(not self._submission.catalogue.types[edit.task_type].formats for edit in edits):
             raise InvalidRequestError("Only edits can be previewed.")
-        stored = await self._stored(document_id, None)
-        file = _opened(document_id, stored)
+        head = (await self._stored(document_id, None)).base
         orders = orders_of(edits, intake.root_id, request.created_by, _ANY_TIME)
         wanted = Condition(request.base_revision, request.on_conflict)
-        at = stored.revision.revision
-        conflict = await conflict_with(wanted, at, self._ledger, self._sandbox, file, orders)
+        conflict = await conflict_with(wanted, head, self._ledger, self._sandbox, orders)
         if conflict is not None and request.base_revision is not None:
             message = f"The task would fail: {conflict.message}."
-            raise StaleRevisionError(request.base_revision, at, conflict.facts, message)
-        seen = await self._asked(Preview(file.state, orders), file)
+            raise StaleRevisionError(request.base_revision, head.revision, conflict.facts, message)
+        seen = await self._asked(Preview(head.state, orders), head)
         result = seen.results[0] if request.children is None else {"results": seen.results}
-        return {"revision": at, "result": result, "diff": seen.difference}
+        return {"revision": head.revision, "result": result, "diff": seen.difference}
 
     async def _first(
         self, document_id: str, format: Format, spool: Spool, author: str | None, note: str | None = None
@@ -270,17 +268,13 @@ class Documents:
             raise RevisionNotFoundError(document_id, revision or 0)
         return stored
 
-    async def _asked(self, operation: Operation[A], *files: OpenedFile) -> A:
+    async def _asked(self, operation: Operation[A], *files: EditBase) -> A:
         try:
             return accepted(await ask(self._ledger, self._sandbox, operation, *files))
         except ChildDiedError as error:
             raise UnsupportedDocumentError("too_complex", f"It could not be read: {error}.") from None
         except TooLargeToShowError:
             raise TooLargeToShowError(_TOO_LARGE) from None
-
-
-def _opened(document_id: str, stored: Stored) -> OpenedFile:
-    return OpenedFile(document_id, stored.format, stored.recipe)
 
 
 def _revision(

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from officeplane.domain.revision import EditBase
 from officeplane.sandbox.answers import Changed
 from officeplane.sandbox.operations import FindChanged, Orders
 from officeplane.sandbox.pool import Sandbox
-from officeplane.services.files.files import OpenedFile, ask
+from officeplane.services.files.files import ask
 from officeplane.store import documents
 from officeplane.store.connection import Executor
 
@@ -28,15 +29,10 @@ class Condition(NamedTuple):
 
 
 async def conflict_with(
-    wanted: Condition,
-    revision: int,
-    executor: Executor,
-    sandbox: Sandbox,
-    file: OpenedFile,
-    orders: Orders,
+    wanted: Condition, head: EditBase, executor: Executor, sandbox: Sandbox, orders: Orders
 ) -> Conflict | None:
-    """Return why an edit that was based on an earlier revision may not be applied to the head, which is this file."""
-    base = wanted.base_revision
+    """Return why an edit that was based on an earlier revision may not be applied to the head."""
+    base, revision = wanted.base_revision, head.revision
     if base is None or base == revision or wanted.on_conflict == "force":
         return None
     facts: dict[str, object] = {"expected": base, "actual": revision}
@@ -44,17 +40,17 @@ async def conflict_with(
         return Conflict(f"it was based on revision {base}, but the document is only at revision {revision}", facts)
     message = f"it was based on revision {base}, but the document is at revision {revision}"
     if wanted.on_conflict == "rebase":
-        stored = await documents.revision(executor, file.document_id, base)
+        stored = await documents.revision(executor, head.document_id, base)
         if stored is not None:
-            before = OpenedFile(file.document_id, stored.format, stored.recipe)
-            found = await ask(executor, sandbox, FindChanged(before.state, file.state, orders), file, before)
+            operation = FindChanged(stored.base.state, head.state, orders)
+            found = await ask(executor, sandbox, operation, head, stored.base)
             if not isinstance(found, Changed):
                 return Conflict(f"it cannot be compared with revision {base}: {found.error}", facts)
             if not found.node_ids:
                 return None
             message = f"{message}, and what it aims at has been changed since"
             facts["changed"] = found.node_ids
-    return Conflict(message, facts | await made_since(executor, file.document_id, base, revision))
+    return Conflict(message, facts | await made_since(executor, head.document_id, base, revision))
 
 
 async def made_since(executor: Executor, document_id: str, base: int, revision: int) -> dict[str, object]:

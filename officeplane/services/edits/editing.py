@@ -14,7 +14,7 @@ from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError, TooLargeToShowError
 from officeplane.domain.failure import Failure, FailureKind, storable
 from officeplane.domain.outcome import RESULT_BYTES_MAX, Edited, Failed, Outcome, Succeeded
-from officeplane.domain.revision import NewRevision, PieceKey, Recipe
+from officeplane.domain.revision import EditBase, NewRevision, PieceKey, Recipe
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.sandbox.answers import Applied, Invalid, Refused, accepted
@@ -26,12 +26,12 @@ from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lane_ahead import Work
 from officeplane.services.edits.lookahead import Lookahead, Tell
 from officeplane.services.edits.orders import PlannedEdit, orders_of
-from officeplane.services.files.files import OpenedFile, ask, content
+from officeplane.services.files.files import ask, content
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.services.files.made import made_of
 from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
-from officeplane.store.documents import EditBase
+from officeplane.store.documents import EditStart
 
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
@@ -84,32 +84,31 @@ class Editing:
             return head
         return await self._edit(reader.task, head, [PlannedEdit(*edit) for edit in edits])
 
-    async def _head(self, task: ClaimedTask) -> EditBase | Failed:
+    async def _head(self, task: ClaimedTask) -> EditStart | Failed:
         if task.document_id is None:
             return _permanent("it names no document")
         head = self._edit_bases.take(task.claim_id) or await documents.head(self._ledger, task.document_id, task.id)
         return head or _permanent(f"there is no document {task.document_id!r}; it was deleted meanwhile")
 
     async def _edit(
-        self, task: ClaimedTask, head: EditBase, edits: Sequence[PlannedEdit], *, is_batch: bool = False
+        self, task: ClaimedTask, head: EditStart, edits: Sequence[PlannedEdit], *, is_batch: bool = False
     ) -> Outcome:
         """Apply edits in order, as one revision or not at all."""
         work = Work.of(task, head.author)
-        file = OpenedFile(work.document_id, head.format, head.recipe)
         orders = orders_of(edits, work.task_id, work.author, work.created_at)
         outcome: Outcome | None = None
 
         async def heard(answer: Applied | Refused) -> None:
             nonlocal outcome
-            outcome = await self._outcome(work, head, answer, is_batch=is_batch)
+            outcome = await self._outcome(work, head.base, answer, is_batch=is_batch)
 
         try:
             wanted = Condition(head.base_revision, head.on_conflict)
-            conflict = await conflict_with(wanted, head.revision, self._ledger, self._sandbox, file, orders)
+            conflict = await conflict_with(wanted, head.base, self._ledger, self._sandbox, orders)
             if conflict is not None:
                 return _conflicting(conflict)
-            operation = Apply(file.state, (orders,))
-            await ask(self._ledger, self._sandbox, operation, file, heard=heard, known=self._known)
+            operation = Apply(head.base.state, (orders,))
+            await ask(self._ledger, self._sandbox, operation, head.base, heard=heard, known=self._known)
         except NOT_EDITED as error:
             return _not_edited(error)
         except DocumentNotFoundError as error:
@@ -117,7 +116,7 @@ class Editing:
         assert outcome is not None  # noqa: S101 - there was an answer
         return outcome
 
-    async def _edit_in_a_row(self, head: EditBase, works: Sequence[Work], tell: Tell) -> None:
+    async def _edit_in_a_row(self, base: EditBase, works: Sequence[Work], tell: Tell) -> None:
         """Apply edits of several tasks, each from what the last has made, and tell how each ended.
 
         Raises `DocumentNotFoundError` when what they start from is nowhere.
@@ -125,70 +124,70 @@ class Editing:
         left = deque(works)
 
         async def heard(answer: Applied | Refused) -> None:
-            nonlocal head
-            outcome = await self._outcome(left[0], head, answer)
+            nonlocal base
+            outcome = await self._outcome(left[0], base, answer)
             left.popleft()
             if isinstance(outcome, Edited):
-                made = outcome.revision
-                head = EditBase(head.format, made.base + 1, made.sha256, made.recipe, None, None, None)
+                base = outcome.revision.as_base
             tell(outcome)
 
         revisions = tuple(
             orders_of([PlannedEdit(work.task_type, work.payload_json)], work.task_id, work.author, work.created_at)
             for work in works
         )
-        file = OpenedFile(works[0].document_id, head.format, head.recipe)
         try:
-            operation = Apply(file.state, revisions)
-            await ask(self._ledger, self._sandbox, operation, file, heard=heard, known=self._known)
+            operation = Apply(base.state, revisions)
+            await ask(self._ledger, self._sandbox, operation, base, heard=heard, known=self._known)
         except NOT_EDITED as error:
             tell(_not_edited(error))
 
     async def _outcome(
-        self, work: Work, head: EditBase, answer: Applied | Refused, *, is_batch: bool = False
+        self, work: Work, base: EditBase, answer: Applied | Refused, *, is_batch: bool = False
     ) -> Outcome:
         match answer:
             case Applied(results, title):
-                made = await made_of(self._ledger, self._known, work.document_id, head.recipe, answer)
+                made = await made_of(self._ledger, self._known, base, answer)
                 result = results[0] if len(results) == 1 and not is_batch else {"results": results}
-                return self._edited(work, head, result, *made, title=None if title is None else storable(title))
+                return self._edited(work, base, result, *made, title=None if title is None else storable(title))
             case Invalid(message, facts, index):
                 return _invalid(message, index if is_batch else None, facts)
             case _:
                 return _invalid(str(answer.error))
 
-    async def _revert(self, task: ClaimedTask, head: EditBase, number: int) -> Outcome:
+    async def _revert(self, task: ClaimedTask, head: EditStart, number: int) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
         stored = await documents.revision(self._ledger, task.document_id, number)
         if stored is None:
-            return _invalid(f"there is no revision {number}; the newest is {head.revision}")
+            return _invalid(f"there is no revision {number}; the newest is {head.base.revision}")
         revision = stored.revision
         return self._edited(
-            Work.of(task, head.author), head, {"revertedTo": number}, stored.recipe, {}, revision.sha256, revision.size,
+            Work.of(task, head.author), head.base, {"revertedTo": number}, stored.base.recipe, {}, revision.sha256,
+            revision.size,
             f"as of revision {number}", await documents.title_as_of(self._ledger, task.document_id, number),
         )  # fmt: skip
 
-    async def _upload(self, task: ClaimedTask, head: EditBase, upload_id: str) -> Outcome:
+    async def _upload(self, task: ClaimedTask, head: EditStart, upload_id: str) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
         upload = await documents.upload(self._ledger, upload_id, task.document_id)
         if upload is None:
             return _permanent("the uploaded file is gone")
-        if upload.if_match is not None and upload.sha256 == head.sha256:
+        base = head.base
+        if upload.if_match is not None and upload.sha256 == base.sha256:
             # Sent twice, the answer to the first having been lost.
-            return Succeeded(json_of({"revision": head.revision}))
-        if upload.if_match is not None and upload.if_match != head.revision:
-            message = f"it was to follow revision {upload.if_match}, but the document is at revision {head.revision}"
-            since = await made_since(self._ledger, task.document_id, upload.if_match, head.revision)
-            facts = {"expected": upload.if_match, "actual": head.revision, **since}
+            return Succeeded(json_of({"revision": base.revision}))
+        if upload.if_match is not None and upload.if_match != base.revision:
+            message = f"it was to follow revision {upload.if_match}, but the document is at revision {base.revision}"
+            since = await made_since(self._ledger, task.document_id, upload.if_match, base.revision)
+            facts = {"expected": upload.if_match, "actual": base.revision, **since}
             return _conflicting(Conflict(message, facts))
         return self._edited(
-            Work.of(task, head.author), head, {}, upload.recipe, {}, upload.sha256, upload.size, title=upload.title
+            Work.of(task, head.author), base, {}, upload.recipe, {}, upload.sha256, upload.size, title=upload.title
         )
 
     @staticmethod
     def _edited(
         work: Work,
-        head: EditBase,
+        base: EditBase,
         result: Mapping[str, object],
         recipe: Recipe,
         pieces: Mapping[PieceKey, bytes],
@@ -197,13 +196,13 @@ class Editing:
         note: str | None = None,
         title: str | None = None,
     ) -> Edited | Failed:
-        told = json_of({**result, "revision": head.revision + 1})
+        told = json_of({**result, "revision": base.revision + 1})
         if len(told) > RESULT_BYTES_MAX:
             return _invalid(f"its result has {len(told)} bytes; {RESULT_BYTES_MAX} are allowed")
         revision = NewRevision(
-            work.document_id,
-            head.format,
-            head.revision,
+            base.document_id,
+            base.format,
+            base.revision,
             recipe,
             pieces,
             sha256,
@@ -219,7 +218,7 @@ class Editing:
 class DocumentReader:
     """A task's document as its handler sees it: the head at the first look."""
 
-    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask, head: EditBase | None) -> None:
+    def __init__(self, ledger: Ledger, sandbox: Sandbox, task: ClaimedTask, head: EditStart | None) -> None:
         self.task = task
         self.head = head
         self._ledger = ledger
@@ -227,27 +226,27 @@ class DocumentReader:
 
     async def text(self) -> str:
         """Return what the document says."""
-        file = await self._opened()
-        return (await self._asked(ReadText(file.state), file)).text
+        base = await self._base()
+        return (await self._asked(ReadText(base.state), base)).text
 
     async def outline(self) -> list[Node]:
         """Return the tree of the document's nodes."""
-        file = await self._opened()
-        return [Node.from_json(node) for node in (await self._asked(ReadOutline(file.state), file)).nodes]
+        base = await self._base()
+        return [Node.from_json(node) for node in (await self._asked(ReadOutline(base.state), base)).nodes]
 
     async def content(self) -> bytes:
         """Return the document's file."""
-        file = await self._opened()
-        return b"".join([data async for data in content(self._ledger, file.document_id, file.recipe)])
+        base = await self._base()
+        return b"".join([data async for data in content(self._ledger, base.document_id, base.recipe)])
 
-    async def _asked(self, operation: Operation[A], file: OpenedFile) -> A:
+    async def _asked(self, operation: Operation[A], base: EditBase) -> A:
         try:
-            return accepted(await ask(self._ledger, self._sandbox, operation, file))
+            return accepted(await ask(self._ledger, self._sandbox, operation, base))
         except TooLargeToShowError:
             message = "what the document says is more than is shown; read its file"
             raise PermanentFailure(message) from None
 
-    async def _opened(self) -> OpenedFile:
+    async def _base(self) -> EditBase:
         document_id = self.task.document_id
         if document_id is None:
             message = "it names no document, so there is nothing to read"
@@ -256,7 +255,7 @@ class DocumentReader:
             self.head = await documents.head(self._ledger, document_id, self.task.id)
         if self.head is None:
             raise PermanentFailure(str(DocumentNotFoundError(document_id)))
-        return OpenedFile(document_id, self.head.format, self.head.recipe)
+        return self.head.base
 
 
 def _not_edited(error: Exception) -> Failed:

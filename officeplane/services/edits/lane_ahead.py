@@ -8,13 +8,11 @@ from typing import Final, NamedTuple
 
 from uuid_utils import uuid7
 
-from officeplane.domain.document import Format
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.outcome import Edited, Outcome
-from officeplane.domain.revision import NewRevision, Recipe
+from officeplane.domain.revision import EditBase, NewRevision
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.claims import Upcoming
-from officeplane.store.documents import EditBase
 from officeplane.store.settlements import AheadEdit
 
 AHEAD_MAX: Final = 16
@@ -38,24 +36,6 @@ class Work(NamedTuple):
         """Return the work of a claimed task that has a document."""
         assert task.document_id is not None  # noqa: S101 - it has a base
         return cls(task.id, task.task_type, task.document_id, task.payload_json, task.created_at, author)
-
-
-class Start(NamedTuple):
-    """What an edit starts from: the same bytes in other pieces are not the same."""
-
-    revision: int
-    sha256: str
-    recipe: Recipe
-
-    @classmethod
-    def at(cls, base: EditBase) -> "Start":
-        """Return where an edit of this base starts."""
-        return cls(base.revision, base.sha256, base.recipe)
-
-    @classmethod
-    def after(cls, made: NewRevision) -> "Start":
-        """Return where the edit after this revision starts."""
-        return cls(made.base + 1, made.sha256, made.recipe)
 
 
 class Step(NamedTuple):
@@ -83,7 +63,7 @@ class Done:
     """An edit that was done, mostly before its turn."""
 
     step: Step
-    start: Start
+    base: EditBase
     outcome: Outcome
     seconds: float
 
@@ -100,10 +80,9 @@ class Done:
 class LaneAhead:
     """The edits of one document's lane that are done, being done and to come."""
 
-    def __init__(self, document_id: DocumentId, format: Format, start: Start) -> None:
-        self.document_id = document_id
-        self.format = format
-        self.end = start
+    def __init__(self, base: EditBase) -> None:
+        self.document_id = base.document_id
+        self.end = base
         """What the last edit made."""
         self.done: deque[Done] = deque()
         self.doing: deque[Step] = deque()
@@ -130,12 +109,12 @@ class LaneAhead:
         is_sure = not self.done or isinstance(self.done[-1].outcome, Edited)
         return is_sure and len(self.done) < AHEAD_MAX and self.size < AHEAD_BYTES_MAX
 
-    def leads_to(self, task: ClaimedTask, start: Start) -> bool:
+    def leads_to(self, task: ClaimedTask, base: EditBase) -> bool:
         """Tell whether this task is the next edit of the lane, and starts from the same bytes."""
         if self.done:
-            return self.done[0].step.work.task_id == task.id and self.done[0].start == start
+            return self.done[0].step.work.task_id == task.id and self.done[0].base == base
         coming = self.doing or self.coming
-        return self.end == start and bool(coming) and coming[0].work.task_id == task.id
+        return self.end == base and bool(coming) and coming[0].work.task_id == task.id
 
     def be_patient(self, *, for_ever: bool) -> None:
         """Let the edit that is being done have its time; one whose turn it is has a timeout of its own."""

@@ -22,14 +22,14 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Edited, Failed, Outcome
 from officeplane.domain.reference import REF_TEXT
-from officeplane.domain.revision import Revisions
+from officeplane.domain.revision import EditBase, Revisions
 from officeplane.domain.task import ClaimedTask
 from officeplane.edits.catalogue import all_edits
-from officeplane.services.edits.lane_ahead import AHEAD_BYTES_MAX, Done, LaneAhead, Start, Step, Work
+from officeplane.services.edits.lane_ahead import AHEAD_BYTES_MAX, Done, LaneAhead, Step, Work
 from officeplane.store import claims
 from officeplane.store.claims import Upcoming
 from officeplane.store.connection import Ledger
-from officeplane.store.documents import EditBase
+from officeplane.store.documents import EditStart
 from officeplane.store.settlements import AheadEdit
 
 AT_ONCE_MAX: Final = 8
@@ -53,23 +53,22 @@ class Lookahead:
         self._lanes: OrderedDict[DocumentId, LaneAhead] = OrderedDict()
         self._going: set[asyncio.Task[None]] = set()
 
-    def leads_to(self, task: ClaimedTask, base: EditBase) -> bool:
+    def leads_to(self, task: ClaimedTask, start: EditStart) -> bool:
         """Tell whether a claimed edit was done before its turn, or is about to be."""
         lane = None if task.document_id is None else self._lanes.get(task.document_id)
-        return lane is not None and lane.leads_to(task, Start.at(base))
+        return lane is not None and lane.leads_to(task, start.base)
 
-    async def run(self, task: ClaimedTask, base: EditBase) -> Outcome:
+    async def run(self, task: ClaimedTask, start: EditStart) -> Outcome:
         """Return how a claimed edit ends that follows another, and go on with what comes after it."""
         assert task.document_id is not None  # noqa: S101 - it has a base
-        start = Start.at(base)
         lane = self._lanes.get(task.document_id)
-        if lane is None or not lane.leads_to(task, start):
-            lane = LaneAhead(task.document_id, base.format, start)
+        if lane is None or not lane.leads_to(task, start.base):
+            lane = LaneAhead(start.base)
         self._keep(lane)
         while not lane.done:
             if not lane.doing:
                 # Whatever becomes of the edits after it, this one is to be done.
-                lane.coming = deque([Step(Work.of(task, base.author), None), *islice(lane.coming, 1, None)])
+                lane.coming = deque([Step(Work.of(task, start.author), None), *islice(lane.coming, 1, None)])
             await self._step(lane)
         outcome = lane.done.popleft().outcome
         if isinstance(outcome, Edited):
@@ -83,7 +82,7 @@ class Lookahead:
         size = 0
         for leader_id, revision in revisions.items():
             lane = self._lanes.get(revision.document_id)
-            if size > AHEAD_BYTES_MAX or lane is None or not lane.done or lane.done[0].start != Start.after(revision):
+            if size > AHEAD_BYTES_MAX or lane is None or not lane.done or lane.done[0].base != revision.as_base:
                 continue
             for place, one in enumerate(islice(lane.done, room.get(revision.document_id, 0)), 1):
                 if (found := one.behind(leader_id, place)) is None:
@@ -181,11 +180,11 @@ class Lookahead:
         def tell(outcome: Outcome) -> None:
             nonlocal began
             now = time.monotonic()
-            step, start = lane.doing.popleft(), lane.end
-            lane.done.append(Done(step, start, outcome, now - began))
+            step, base = lane.doing.popleft(), lane.end
+            lane.done.append(Done(step, base, outcome, now - began))
             lane.last, began = step.work.task_id, now
             if isinstance(outcome, Edited):
-                lane.end = Start.after(outcome.revision)
+                lane.end = outcome.revision.as_base
             lane.be_patient(for_ever=False)
             lane.stepped.set()
 
@@ -194,7 +193,7 @@ class Lookahead:
                 async with asyncio.timeout(None) as lane.patience:
                     lane.be_patient(for_ever=lane.doing[0].version is None)
                     try:
-                        await self._edit(EditBase(lane.format, *lane.end, works[0].author, None, None), works, tell)
+                        await self._edit(lane.end, works, tell)
                     except DocumentNotFoundError as error:
                         if lane.doing[0].version is not None:
                             raise

@@ -4,9 +4,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Final, TypeVar
 
-from officeplane.domain.document import Format
 from officeplane.domain.errors import DocumentNotFoundError
-from officeplane.domain.revision import PieceKey, PieceRef, Recipe
+from officeplane.domain.revision import EditBase, PieceKey, PieceRef, Recipe
 from officeplane.sandbox.answers import Missing, Refused
 from officeplane.sandbox.conversation import Heard, Sent
 from officeplane.sandbox.operations import Opening, Operation
@@ -66,51 +65,41 @@ async def _assembled(
     return list(part.assemble(found))
 
 
-class OpenedFile:
-    """A revision as a sandboxed child may be sent it."""
-
-    def __init__(self, document_id: str, format: Format, recipe: Recipe) -> None:
-        self.document_id = document_id
-        self.format = format
-        self.recipe = recipe
-        self.state = recipe.sha256
-        """What it is called where it is open."""
-
-    def sent(self, executor: Executor, known: KnownPieces | None) -> Sent:
-        """Return the file as it goes to a child; its pieces are known afterwards, if it is no large one."""
-        seen: dict[PieceKey, bytes] | None = {} if known is not None and known.has_room_for(self.recipe.size) else None
-
-        async def blocks() -> AsyncGenerator[bytes, None]:
-            async with aclosing(content(executor, self.document_id, self.recipe, seen=seen)) as found:
-                async for data in found:
-                    yield data
-            if known is not None and seen is not None:
-                known.know(self.document_id, seen)
-
-        return Sent(self.recipe.size, blocks(), Opening(self.format, self.recipe))
-
-
 async def ask(
     executor: Executor,
     sandbox: Sandbox,
     operation: Operation[A],
-    *files: OpenedFile,
+    *files: EditBase,
     heard: Heard[A] | None = None,
     known: KnownPieces | None = None,
 ) -> A | Refused:
-    """Return what a child answers about files of one document, opening those that it does not have.
+    """Return what a child answers about revisions of one document, opening those that it does not have.
 
     What it answers to that is given to `heard`. What is sent is known afterwards.
     """
     (first, *_) = files
-    by_state = {file.state: file for file in files}
     answer = await sandbox.ask(operation, document=first.document_id, heard=heard)
     openings = 0
     while isinstance(answer, Missing):
-        if openings == OPENINGS_MAX or answer.state not in by_state:
+        named = next((file for file in files if file.state == answer.state), None)
+        if openings == OPENINGS_MAX or named is None:
             # More readers at once than children, each with other revisions in mind; or it asks for what nobody named.
             raise answer.error
         openings += 1
-        file = by_state[answer.state].sent(executor, known)
+        file = _sent(executor, named, known)
         answer = await sandbox.ask(operation, document=first.document_id, file=file, heard=heard)
     return answer
+
+
+def _sent(executor: Executor, file: EditBase, known: KnownPieces | None) -> Sent:
+    """Return a revision as it goes to a child; its pieces are known afterwards, if it is no large one."""
+    seen: dict[PieceKey, bytes] | None = {} if known is not None and known.has_room_for(file.recipe.size) else None
+
+    async def blocks() -> AsyncGenerator[bytes, None]:
+        async with aclosing(content(executor, file.document_id, file.recipe, seen=seen)) as found:
+            async for data in found:
+                yield data
+        if known is not None and seen is not None:
+            known.know(file.document_id, seen)
+
+    return Sent(file.recipe.size, blocks(), Opening(file.format, file.recipe))

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from typing import Final, NamedTuple
 
-from officeplane.domain.revision import PIECE_BYTES_MAX, PieceKey, PieceRef, Recipe, piece_key
+from officeplane.domain.revision import PIECE_BYTES_MAX, EditBase, PieceKey, PieceRef, Recipe, piece_key
 from officeplane.sandbox.answers import Applied
 from officeplane.sandbox.errors import ChildDiedError
 from officeplane.services.files.files import content
@@ -31,9 +31,10 @@ class Made(NamedTuple):
     size: int
 
 
-async def made_of(executor: Executor, known: KnownPieces, document_id: str, base: Recipe, applied: Applied) -> Made:
+async def made_of(executor: Executor, known: KnownPieces, base: EditBase, applied: Applied) -> Made:
     """Return what a child has made of a revision; a child that lies about it is as good as dead."""
-    recipe, new, size = _checked(base, applied)
+    recipe, new, size = _checked(base.recipe, applied)
+    document_id = base.document_id
     at_hand = {**known.of(document_id), **new}
     keys = recipe.keys
     if size <= _HASHED_ON_THE_LOOP_MAX and all(key in at_hand for key in keys):

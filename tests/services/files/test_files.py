@@ -14,7 +14,7 @@ async def test_a_file_is_what_its_recipe_says(bench: Workbench) -> None:
     stored = await documents.revision(bench.runtime.ledger, "plan", None)
     assert stored is not None
 
-    data = b"".join([block async for block in content(bench.runtime.ledger, "plan", stored.recipe)])
+    data = b"".join([block async for block in content(bench.runtime.ledger, "plan", stored.base.recipe)])
 
     assert len(data) == made.size
     assert data.startswith(b"PK")
@@ -27,4 +27,4 @@ async def test_a_file_whose_document_is_deleted_while_it_is_read_is_not_found(be
     await bench.runtime.documents.delete("plan")
 
     with pytest.raises(DocumentNotFoundError):
-        _ = [block async for block in content(bench.runtime.ledger, "plan", stored.recipe)]
+        _ = [block async for block in content(bench.runtime.ledger, "plan", stored.base.recipe)]
