@@ -124,14 +124,17 @@ class Forks:
         out: Path,
         err: Path,
         stdin: Path = Path(os.devnull),
+        *,
+        program: str = "officeplane.cli.main",
     ) -> Fork:
-        """Start `officeplane` in this process's environment and some more, on these files."""
+        """Start `officeplane`, or what another module runs, in this process's environment and more, on these files."""
         number = len(self._ordered)
         fork = Fork(f"{arguments[0]}-{number}", out)
         self._ordered.append(fork)
         self._born[number] = asyncio.get_running_loop().create_future()
         order = {
             "number": number,
+            "program": program,
             "arguments": arguments,
             "files": [str(path) for path in (stdin, out, err)],
             "environment": {**os.environ, **environment},
@@ -245,11 +248,9 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     os.environ.clear()
     os.environ.update(order["environment"])
     sys.argv = ["officeplane", *order["arguments"]]
-    from officeplane.cli.main import run  # noqa: PLC0415 - imported long ago
-
     status = 1
     try:
-        run()
+        importlib.import_module(order["program"]).run()
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
     except BaseException:  # noqa: BLE001 - nothing may get back into the server's loop

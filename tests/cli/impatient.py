@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import NoReturn
 
 from officeplane.cli.connections import WireLimits
 from officeplane.cli.environment import read_settings
@@ -17,5 +18,9 @@ def main() -> int:
         return host_server(create_app(settings), settings, listener, WireLimits(**json.loads(sys.argv[1])))
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

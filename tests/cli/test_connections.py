@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import OBJECT, ROOT, Background, Plane, Tasks
+from tests.forks import Forks
 from tests.support import eventually
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -23,6 +25,7 @@ UPLOAD = b"PUT /api/documents/slow HTTP/1.1\r\nHost: localhost\r\nContent-Length
 SUBMISSION = b"POST /api/tasks HTTP/1.1\r\n" + JSON + b"Content-Length: 90000\r\n\r\n"
 EVENTS = b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ESTABLISHED = "01"
+IMPATIENT = "tests.cli.impatient"
 LARGE_BYTES = 1_600_000
 LARGE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\n"
@@ -35,16 +38,21 @@ SECONDS = 40
 
 @asynccontextmanager
 async def serving(
-    tmp_path: Path, plane: Plane, limits: Mapping[str, float], shell: str = ""
+    forks: Forks, tmp_path: Path, plane: Plane, limits: Mapping[str, float], shell: str = ""
 ) -> AsyncGenerator[Background]:
-    """The API within limits, started by a shell that may say something first."""
-    command = (sys.executable, "-m", "tests.cli.impatient", json.dumps(limits))
+    """The API within limits, perhaps started by a shell that says something first."""
     out, err = tmp_path / "out", tmp_path / "err"
-    with out.open("w") as out_file, err.open("w") as err_file:
-        process = await asyncio.create_subprocess_exec(
-            "sh", "-c", f'{shell or ":"}; exec "$@"', "sh", *command,
-            cwd=ROOT, env={**os.environ, **plane.env}, stdout=out_file, stderr=err_file,
-        )  # fmt: skip
+    if shell:
+        command = (sys.executable, "-m", IMPATIENT, json.dumps(limits))
+        with out.open("w") as out_file, err.open("w") as err_file:
+            process = await asyncio.create_subprocess_exec(
+                "sh", "-c", f'{shell}; exec "$@"', "sh", *command,
+                cwd=ROOT, env={**os.environ, **plane.env}, stdout=out_file, stderr=err_file,
+            )  # fmt: skip
+    else:
+        for file in (out, err):
+            file.touch()
+        process = await forks.begin([json.dumps(limits)], plane.env, out, err, program=IMPATIENT)
     server = Background(process, out, err)
     try:
         await eventually(lambda: server.address, what="the API")
@@ -53,7 +61,7 @@ async def serving(
         assert "Traceback" not in err.read_text()
     finally:
         if process.returncode is None:
-            process.kill()
+            process.send_signal(signal.SIGKILL)
             await process.wait()
 
 
@@ -110,17 +118,19 @@ def is_held(ours: asyncio.StreamWriter) -> bool:
 
 @pytest.mark.parametrize("shell", ["ulimit -Sn 1024", "ulimit -n 1024"])
 async def test_a_thousand_half_open_connections_do_not_make_the_api_unreachable(
-    tmp_path: Path, plane: Plane, shell: str
+    forks: Forks, tmp_path: Path, plane: Plane, shell: str
 ) -> None:
-    async with serving(tmp_path, plane, {"head_seconds": 3600}, shell) as server, AsyncExitStack() as opened:
+    async with serving(forks, tmp_path, plane, {"head_seconds": 3600}, shell) as server, AsyncExitStack() as opened:
         for _ in range(1_020):
             await opened.enter_async_context(connected(server.address, HALF_A_HEAD))
 
         assert await is_alive(server.address)
 
 
-async def test_while_all_connections_are_busy_no_other_takes_a_place(tmp_path: Path, plane: Plane) -> None:
-    async with serving(tmp_path, plane, {"connections": 2}) as server, AsyncExitStack() as opened:
+async def test_while_all_connections_are_busy_no_other_takes_a_place(
+    forks: Forks, tmp_path: Path, plane: Plane
+) -> None:
+    async with serving(forks, tmp_path, plane, {"connections": 2}) as server, AsyncExitStack() as opened:
         for _ in range(2):
             events, _ = await opened.enter_async_context(connected(server.address, EVENTS))
             await events.readuntil(b"connected")
@@ -132,8 +142,8 @@ async def test_while_all_connections_are_busy_no_other_takes_a_place(tmp_path: P
 
 
 @pytest.mark.parametrize("drop", [b"x", b"\r\n"])
-async def test_a_head_that_trickles_has_its_time(tmp_path: Path, plane: Plane, drop: bytes) -> None:
-    async with serving(tmp_path, plane, {"head_seconds": 2}) as server:
+async def test_a_head_that_trickles_has_its_time(forks: Forks, tmp_path: Path, plane: Plane, drop: bytes) -> None:
+    async with serving(forks, tmp_path, plane, {"head_seconds": 2}) as server:
         first = HALF_A_HEAD if drop == b"x" else b""
         async with connected(server.address, first) as (reader, writer):
             ending = asyncio.ensure_future(problem_in(reader))
@@ -146,17 +156,19 @@ async def test_a_head_that_trickles_has_its_time(tmp_path: Path, plane: Plane, d
             assert await ending == (408, "request_timeout")
 
 
-async def test_a_connection_on_which_nothing_is_asked_ends_without_a_word(tmp_path: Path, plane: Plane) -> None:
+async def test_a_connection_on_which_nothing_is_asked_ends_without_a_word(
+    forks: Forks, tmp_path: Path, plane: Plane
+) -> None:
     async with (
-        serving(tmp_path, plane, {"head_seconds": 2}) as server,
+        serving(forks, tmp_path, plane, {"head_seconds": 2}) as server,
         connected(server.address) as (reader, _),
     ):
         assert await rest_of(reader) == b""
 
 
-async def test_a_later_request_of_a_connection_has_no_more_time(tmp_path: Path, plane: Plane) -> None:
+async def test_a_later_request_of_a_connection_has_no_more_time(forks: Forks, tmp_path: Path, plane: Plane) -> None:
     async with (
-        serving(tmp_path, plane, {"head_seconds": 2}) as server,
+        serving(forks, tmp_path, plane, {"head_seconds": 2}) as server,
         connected(server.address, HEAD + b"\r\n") as (reader, writer),
     ):
         assert await reader.readexactly(len(ANSWER)) == ANSWER
@@ -178,11 +190,13 @@ async def test_headers_have_a_size(plane: Plane) -> None:
             assert (await rest_of(reader)).split()[1] == status
 
 
-async def test_what_comes_behind_headers_that_are_too_large_is_not_done(tmp_path: Path, plane: Plane) -> None:
+async def test_what_comes_behind_headers_that_are_too_large_is_not_done(
+    forks: Forks, tmp_path: Path, plane: Plane
+) -> None:
     async with httpx.AsyncClient(base_url=plane.url, timeout=SECONDS) as client:
         made = (await client.post("/api/documents", json={"format": "docx"})).json()["id"]
         behind = b"DELETE /api/documents/%b HTTP/1.1\r\nHost: localhost\r\n\r\n" % made.encode()
-        async with serving(tmp_path, plane, {"head_bytes": 1000}) as server:
+        async with serving(forks, tmp_path, plane, {"head_bytes": 1000}) as server:
             large = HEAD + b"X-Large: " + b"x" * 1000 + b"\r\n\r\n"
             async with connected(server.address, large + behind) as (reader, _):
                 assert await problem_in(reader) == (431, "headers_too_large")
@@ -221,9 +235,9 @@ async def test_trailers_without_end_are_not_kept(plane: Plane) -> None:
 
 
 @pytest.mark.parametrize("head", [UPLOAD, SUBMISSION])
-async def test_a_body_that_trickles_is_not_waited_for(tmp_path: Path, plane: Plane, head: bytes) -> None:
+async def test_a_body_that_trickles_is_not_waited_for(forks: Forks, tmp_path: Path, plane: Plane, head: bytes) -> None:
     async with (
-        serving(tmp_path, plane, {"slow_seconds": 2}) as server,
+        serving(forks, tmp_path, plane, {"slow_seconds": 2}) as server,
         connected(server.address, head + b"{") as (reader, writer),
     ):
         if head == UPLOAD:
@@ -240,9 +254,9 @@ async def test_a_body_that_trickles_is_not_waited_for(tmp_path: Path, plane: Pla
         assert await is_alive(server.address)
 
 
-async def test_a_body_has_a_time_however_quickly_it_goes_on(tmp_path: Path, plane: Plane) -> None:
+async def test_a_body_has_a_time_however_quickly_it_goes_on(forks: Forks, tmp_path: Path, plane: Plane) -> None:
     async with (
-        serving(tmp_path, plane, {"body_seconds": 2, "slow_bytes_per_second": 1}) as server,
+        serving(forks, tmp_path, plane, {"body_seconds": 2, "slow_bytes_per_second": 1}) as server,
         connected(server.address, UPLOAD) as (reader, writer),
     ):
         ending = asyncio.ensure_future(problem_in(reader))
@@ -255,10 +269,10 @@ async def test_a_body_has_a_time_however_quickly_it_goes_on(tmp_path: Path, plan
         assert await ending == (408, "request_timeout")
 
 
-async def test_a_large_body_has_more_time(tmp_path: Path, plane: Plane) -> None:
+async def test_a_large_body_has_more_time(forks: Forks, tmp_path: Path, plane: Plane) -> None:
     limits = {"body_seconds": 2, "body_seconds_per_mib": 100}
     async with (
-        serving(tmp_path, plane, limits) as server,
+        serving(forks, tmp_path, plane, limits) as server,
         connected(server.address, SUBMISSION + b"[" * 80_000) as (reader, writer),
         connected(server.address, SUBMISSION + b"[") as (other, _),
     ):
@@ -269,9 +283,9 @@ async def test_a_large_body_has_more_time(tmp_path: Path, plane: Plane) -> None:
             assert (await reader.readline()).split()[1] == b"400"
 
 
-async def test_an_answer_that_nobody_reads_is_cut_off(tmp_path: Path, plane: Plane) -> None:
+async def test_an_answer_that_nobody_reads_is_cut_off(forks: Forks, tmp_path: Path, plane: Plane) -> None:
     async with (
-        serving(tmp_path, plane, {"unread_seconds": 2}) as server,
+        serving(forks, tmp_path, plane, {"unread_seconds": 2}) as server,
         connected(server.address, EVENTS) as (events, _),
         connected(server.address, LARGE * TIMES) as (reader, writer),
     ):
@@ -288,8 +302,8 @@ async def test_an_answer_that_nobody_reads_is_cut_off(tmp_path: Path, plane: Pla
             await events.readuntil(task.json()["id"].encode())
 
 
-async def test_a_slow_reader_reads_to_the_end(tmp_path: Path, plane: Plane) -> None:
-    async with serving(tmp_path, plane, {"unread_seconds": 5}) as server:
+async def test_a_slow_reader_reads_to_the_end(forks: Forks, tmp_path: Path, plane: Plane) -> None:
+    async with serving(forks, tmp_path, plane, {"unread_seconds": 5}) as server:
         last = LARGE[:-2] + b"Connection: close\r\n\r\n"
         async with connected(server.address, LARGE * (TIMES - 1) + last) as (reader, _):
             came = 0
