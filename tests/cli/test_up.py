@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +24,49 @@ Up = subprocess.Popen[str]
 StartUp = Callable[[Path, int], Up]
 
 
+def started_up(data_dir: Path, port: int) -> Up:
+    command = (sys.executable, "-m", "officeplane.cli.main", "up", "--port", str(port), "--data-dir", str(data_dir))
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
 @pytest.fixture
 def start_up() -> Iterator[StartUp]:
     """Starts the command on a folder and a port; it is ended with the test."""
     started: list[Up] = []
 
     def start(data_dir: Path, port: int) -> Up:
-        command = (sys.executable, "-m", "officeplane.cli.main", "up", "--port", str(port), "--data-dir", str(data_dir))
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-        )
-        started.append(process)
-        return process
+        started.append(started_up(data_dir, port))
+        return started[-1]
 
     yield start
     for process in started:
+        process.terminate()
+        process.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One that runs, with what it said, for tests that harm nobody; its data is in the folder's `.officeplane`."""
+
+    process: Up
+    port: int
+    folder: Path
+    welcome: str
+
+    @property
+    def data(self) -> Path:
+        return self.folder / ".officeplane"
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    port, folder = free_port(), tmp_path_factory.mktemp("standing")
+    process = started_up(folder / ".officeplane", port)
+    try:
+        yield Standing(process, port, folder, until_welcome(process))
+    finally:
         process.terminate()
         process.communicate()
 
@@ -118,9 +147,8 @@ async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartU
     assert survivors(children) == []
 
 
-async def test_what_it_says_to_try_works_to_the_letter(start_up: StartUp, tmp_path: Path) -> None:
-    port = free_port()
-    welcome = until_welcome(start_up(tmp_path / "data", port))
+async def test_what_it_says_to_try_works_to_the_letter(standing: Standing) -> None:
+    port, welcome = standing.port, standing.welcome
     # A command ends where the next hint begins.
     made, edited, looked_at = re.findall(r"curl .*?(?=\n  \w)", welcome, re.DOTALL)
 
@@ -136,10 +164,8 @@ async def test_what_it_says_to_try_works_to_the_letter(start_up: StartUp, tmp_pa
     assert httpx.get(page[0], trust_env=False).status_code == 200
 
 
-async def test_its_programs_are_the_app_and_not_the_owner(start_up: StartUp, tmp_path: Path) -> None:
-    process = start_up(tmp_path / "data", free_port())
-    until_welcome(process)
-    facts = json.loads((tmp_path / "data" / "installation.json").read_text())
+async def test_its_programs_are_the_app_and_not_the_owner(standing: Standing) -> None:
+    facts = json.loads((standing.data / "installation.json").read_text())
 
     owner = f"postgresql://officeplane:{facts['postgres_password']}@127.0.0.1:{facts['postgres_port']}/officeplane"
     connection = await asyncpg.connect(owner)
@@ -170,21 +196,19 @@ async def test_an_installation_of_a_former_version_is_given_what_it_lacks(start_
     assert json.loads(facts.read_text())["postgres_password"] == known["postgres_password"]
 
 
-async def test_every_command_and_a_program_find_it_from_a_folder_below(start_up: StartUp, tmp_path: Path) -> None:
-    port, below = free_port(), tmp_path / "chapters" / "one"
+async def test_every_command_and_a_program_find_it_from_a_folder_below(standing: Standing) -> None:
+    port, below = standing.port, standing.folder / "chapters" / "one"
     below.mkdir(parents=True)
-    process = start_up(tmp_path / ".officeplane", port)
-    until_welcome(process)
-    await submit(port)
+    task_id = await submit(port)
 
     doctor = in_folder(below, "-m", "officeplane.cli.main", "doctor")
     listed = in_folder(below, "-m", "officeplane.cli.main", "tasks", "list", "--json")
     program = in_folder(below, "-c", PROGRAM)
 
     assert doctor.returncode == 0, doctor.stdout
-    assert str(tmp_path / ".officeplane") in doctor.stdout
+    assert str(standing.data) in doctor.stdout
     assert f"http://127.0.0.1:{port} is ready" in doctor.stdout
-    assert [task["taskType"] for task in json.loads(listed.stdout)] == ["noop"]
+    assert (task_id, "noop") in [(task["id"], task["taskType"]) for task in json.loads(listed.stdout)]
     assert program.stdout == "COMPLETED\n"
 
 
@@ -263,13 +287,9 @@ def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: P
     assert not (tmp_path / "data").exists()
 
 
-async def test_a_second_one_on_the_same_data_is_refused_in_one_line(start_up: StartUp, tmp_path: Path) -> None:
-    port = free_port()
-    first = start_up(tmp_path / "data", port)
-    until_welcome(first)
-
-    second = start_up(tmp_path / "data", free_port())
-    said, _ = second.communicate(timeout=20)
+async def test_a_second_one_on_the_same_data_is_refused_in_one_line(start_up: StartUp, standing: Standing) -> None:
+    second = start_up(standing.data, free_port())
+    said, _ = second.communicate(timeout=45)
 
     assert second.returncode == 1
-    assert said == f"{tmp_path / 'data'} is in use by another officeplane (process {first.pid}): stop it first\n"
+    assert said == f"{standing.data} is in use by another officeplane (process {standing.process.pid}): stop it first\n"
