@@ -49,7 +49,7 @@ from officeplane.services.operate.patches import Patches
 from officeplane.services.operate.reopening import Reopening
 from officeplane.services.operate.selection import Selection
 from officeplane.services.operate.valves import Valves
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.settlements import Settlements
 from officeplane.services.submit.spawns import TaskSpawner
 from officeplane.services.submit.submission import Submission
@@ -147,7 +147,7 @@ async def open_runtime(
             )
             stack.push_async_callback(sandbox.close)
         tasks = Tasks(ledger)
-        letters = Letters(API, alerts=bool(settings.alert_url))
+        letters = DeadLetterWriter(API, alerts=bool(settings.alert_url))
         task_types = TaskTypes(ledger, catalogue)
         submission = Submission(ledger, doorbell, task_types, letters)
         long_poll = LongPoll(ledger, doorbell, tasks, settings.poll_seconds)

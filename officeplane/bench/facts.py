@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Final
 
 from officeplane.bench import processor, redis_counters
-from officeplane.bench.ground import Ground
+from officeplane.bench.servers import Servers
 from officeplane.cores import cores
 
 _SETTINGS: Final = (
@@ -47,20 +47,20 @@ class Facts:
     libraries: dict[str, str]
 
 
-async def gather(ground: Ground) -> Facts:
+async def gather(servers: Servers) -> Facts:
     """Ask the machine and both servers."""
-    settings = await ground.admin.fetch(
+    settings = await servers.admin.fetch(
         "SELECT name, current_setting(name) AS value FROM pg_settings WHERE name = ANY($1::text[]) ORDER BY name",
         _SETTINGS,
     )
-    server = await redis_counters.info(ground.doorbell.connection, "server")
-    persistence = await redis_counters.info(ground.doorbell.connection, "persistence")
+    server = await redis_counters.info(servers.doorbell.connection, "server")
+    persistence = await redis_counters.info(servers.doorbell.connection, "persistence")
     return Facts(
         cores=cores(),
         processor=processor.model(),
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
-        postgres=str(await ground.admin.fetchval("SHOW server_version")),
+        postgres=str(await servers.admin.fetchval("SHOW server_version")),
         postgres_settings={row["name"]: row["value"] for row in settings},
         redis=f"Valkey {server['valkey_version']}"
         if "valkey_version" in server

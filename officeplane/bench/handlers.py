@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from officeplane.bench import marks
+from officeplane.bench import traces
 from officeplane.handlers.context import Context
 from officeplane.handlers.contract import handler
 
@@ -24,23 +24,23 @@ class Numbered(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
-    lane: int = marks.NO_LANE
+    lane: int = traces.NO_LANE
     stumbles: bool = False
 
 
-@handler(NOOP, payload=Numbered, title="Leave a mark")
+@handler(NOOP, payload=Numbered, title="Leave a trace")
 async def noop(payload: Numbered, context: Context) -> dict[str, object]:
     """Return at once."""
     if payload.stumbles and context.task.attempt == 1:
         raise StumbledError
-    marks.leave(payload.number, marks.now(), lane=payload.lane)
+    traces.leave(payload.number, traces.now(), lane=payload.lane)
     return {"number": payload.number}
 
 
 @handler(NAP, payload=Numbered, title="Sleep for two milliseconds")
 async def nap(payload: Numbered, _context: Context) -> dict[str, object]:
     """Wait, as for somebody else's answer."""
-    began = marks.now()
+    began = traces.now()
     await asyncio.sleep(NAP_SECONDS)
-    marks.leave(payload.number, began, lane=payload.lane)
+    traces.leave(payload.number, began, lane=payload.lane)
     return {"number": payload.number}

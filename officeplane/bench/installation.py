@@ -10,10 +10,10 @@ from typing import Any, Final, TypeAlias
 
 import asyncpg
 
-from officeplane.bench import handlers, marks, processor
+from officeplane.bench import handlers, processor, traces
 from officeplane.bench.handlers import NOOP
-from officeplane.bench.marks import Marks
 from officeplane.bench.programs import Guard, Program, running
+from officeplane.bench.traces import Traces
 from officeplane.config import Settings
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.connection import Connection
@@ -34,14 +34,14 @@ class TooSlowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One database, one key prefix, one file of marks."""
+    """One database, one key prefix, one file of traces."""
 
     settings: Settings
     name: str
     admin: Sql
     ledger: Sql
     redis: Connection
-    marks: Marks
+    traces: Traces
     folder: Path
     guard: Guard
 
@@ -98,11 +98,11 @@ class Installation:
         """
         deadline = time.monotonic() + PATIENCE_SECONDS
         # The file's length costs next to nothing; the ledger is asked once there is a point in it.
-        while len(self.marks) < (handled or count):
+        while len(self.traces) < (handled or count):
             await self._look(programs, deadline, count)
         while await self.completed() < count:
             await self._look(programs, deadline, count)
-        return marks.now()
+        return traces.now()
 
     async def backend_seconds(self) -> float | None:
         """Return the processor time of Postgres's processes that serve this database, if they run here."""
@@ -124,7 +124,7 @@ class Installation:
             "OFFICEPLANE_KEY_PREFIX": self.settings.key_prefix,
             "OFFICEPLANE_HANDLERS": handlers.__name__,
             "OFFICEPLANE_LOG_FORMAT": "json",
-            marks.VARIABLE: str(self.marks.path),
+            traces.VARIABLE: str(self.traces.path),
         }
         return running(*arguments, count=count, environment=environment, folder=self.folder, guard=self.guard)
 

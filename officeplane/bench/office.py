@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import httpx
 
-from officeplane.bench.ground import Ground
 from officeplane.bench.installation import BULK, PATIENCE_SECONDS, Installation, TooSlowError
 from officeplane.bench.programs import Program
+from officeplane.bench.servers import Servers
 
 CONCURRENCY: Final = 16
 _LOOK_SECONDS: Final = 0.02
@@ -84,9 +84,9 @@ class Office:
 
 
 @asynccontextmanager
-async def open_office(ground: Ground) -> AsyncGenerator[Office, None]:
+async def open_office(servers: Servers) -> AsyncGenerator[Office, None]:
     """Run an API server and a worker on an empty installation."""
-    async with ground.installation() as installation, installation.server() as port:
+    async with servers.installation() as installation, installation.server() as port:
         with installation.workers(concurrency=CONCURRENCY) as (worker,):
             await worker.logged("worker.started")
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as api:

@@ -7,9 +7,9 @@ from typing import Final
 
 from officeplane.bench import facts, processor
 from officeplane.bench.catalogue import SUITES, SUMS
-from officeplane.bench.ground import Ground
 from officeplane.bench.report import MeasuredLimit, MeasuredScenario, Report
 from officeplane.bench.scenario import Probe, Result
+from officeplane.bench.servers import Servers
 
 ALL_LIMITS: Final = "limits"
 
@@ -19,11 +19,13 @@ def names(suite: str) -> list[str]:
     return [*(scenario.name for scenario in SUITES[suite].scenarios), ALL_LIMITS]
 
 
-async def run(ground: Ground, *, suite: str, only: Collection[str], repeats: int, say: Callable[[str], None]) -> Report:
+async def run(
+    servers: Servers, *, suite: str, only: Collection[str], repeats: int, say: Callable[[str], None]
+) -> Report:
     """Measure what is named by `only`, or all there is in the suite, with the limits that it is compared with."""
     scenarios, probes = SUITES[suite]
     load_before, began_at, began = processor.load(), datetime.now(UTC), time.perf_counter()
-    known = await facts.gather(ground)
+    known = await facts.gather(servers)
     chosen = [scenario for scenario in scenarios if not only or scenario.name in only]
     results: dict[str, list[Result]] = {scenario.name: [] for scenario in chosen}
     limits: dict[str, list[float]] = {}
@@ -31,18 +33,18 @@ async def run(ground: Ground, *, suite: str, only: Collection[str], repeats: int
         turn = f" ({repeat + 1} of {repeats})" if repeats > 1 else ""
         for scenario in chosen:
             say(f"{scenario.title}{turn}")
-            results[scenario.name].append(await scenario.measure(ground))
+            results[scenario.name].append(await scenario.measure(servers))
         wanted = _limits_of(results) if only and ALL_LIMITS not in only else None
         for probe in probes:
             if wanted is None or any(limit.name in wanted for limit in probe.limits):
                 say(f"limit: {probe.limits[0].title}{turn}")
-                for limit, value in zip(probe.limits, await probe.measure(ground), strict=True):
+                for limit, value in zip(probe.limits, await probe.measure(servers), strict=True):
                     limits.setdefault(limit.name, []).append(value)
     return Report(
         facts=known,
         began_at=began_at,
         seconds=time.perf_counter() - began,
-        scale=ground.scale,
+        scale=servers.scale,
         load_before=load_before,
         load_after=processor.load(),
         limits=_measured(probes, limits),

@@ -1,11 +1,11 @@
-"""The shape of a scenario: a name, what it is compared with, and a function from the ground to a result."""
+"""The shape of a scenario: a name, what it is compared with, and a function from the servers to a result."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
+from officeplane.bench.servers import Servers
 
 
 class Result(Protocol):
@@ -22,7 +22,7 @@ class Scenario:
 
     name: str
     title: str
-    measure: Callable[[Ground], Awaitable[Result]]
+    measure: Callable[[Servers], Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Probe:
     """One measurement of what scenarios are compared with, and the limits that it finds, in their order."""
 
     limits: Sequence[Limit]
-    measure: Callable[[Ground], Awaitable[Sequence[float]]]
+    measure: Callable[[Servers], Awaitable[Sequence[float]]]
 
 
 class Suite(NamedTuple):

@@ -100,10 +100,10 @@ def _measured(order: Order) -> "Report":
 
     import uvloop
 
-    from officeplane.bench.ground import NotAllowedError
     from officeplane.bench.installation import TooSlowError
     from officeplane.bench.office import NotDoneError
     from officeplane.bench.programs import ProgramEndedError
+    from officeplane.bench.servers import NotAllowedError
     from officeplane.dispatch.availability import RedisUnavailable
     from officeplane.domain.errors import DatabaseUnavailableError
     from officeplane.embedded.errors import EmbeddedError
@@ -161,8 +161,8 @@ async def _to_its_end(work: Awaitable[Value]) -> Value:
 
 
 async def _measure(order: Order, folder: Path, database_url: str, redis_url: str, watchdog: "Watchdog") -> "Report":
-    from officeplane.bench.ground import open_ground
     from officeplane.bench.run import run
+    from officeplane.bench.servers import open_servers
     from officeplane.cli.console import remarks
 
     logs = folder / "processes"
@@ -175,10 +175,10 @@ async def _measure(order: Order, folder: Path, database_url: str, redis_url: str
             else:
                 status.console.print(what)
 
-        async with open_ground(
+        async with open_servers(
             database_url, redis_url, folder=logs, scale=order.scale, guard=_Guard(watchdog)
-        ) as ground:
-            return await run(ground, suite=order.suite, only=order.only, repeats=order.repeats, say=say)
+        ) as servers:
+            return await run(servers, suite=order.suite, only=order.only, repeats=order.repeats, say=say)
 
 
 class _Guard:

@@ -107,9 +107,9 @@ async def needs(executor: Executor, dag_id: DagId) -> list[Need]:
     ]
 
 
-async def judge(executor: Executor, found: Mapping[DagId, tuple[DagStatus, bool]]) -> list[DagId]:
+async def set_statuses(executor: Executor, found: Mapping[DagId, tuple[DagStatus, bool]]) -> list[DagId]:
     """Give DAGs the status found for them, and whether tasks of theirs are stuck; return those it was news to."""
-    rows = await _SQL["judge"].fetch(
+    rows = await _SQL["set_statuses"].fetch(
         executor,
         dag_ids=list(found),
         statuses=[status.value for status, _ in found.values()],

@@ -27,28 +27,28 @@ async def urgencies(executor: Executor, task_ids: Iterable[TaskId]) -> dict[Task
     return {TaskId(str(row["id"])): Urgency(row["priority"], row["deadline"], row["boost_per_minute"]) for row in rows}
 
 
-class Place(NamedTuple):
+class WaitedFor(NamedTuple):
     """A task on the way to what others wait for: all of it has to end, or only what comes before it."""
 
     task_id: TaskId
     is_whole: bool
 
 
-async def lifting(executor: Executor, *, limit: int) -> dict[TaskId, float]:
+async def behind_less_urgent(executor: Executor, *, limit: int) -> dict[TaskId, float]:
     """Return the ranks of tasks that wait behind less urgent work, the most urgent first."""
-    rows = await _SQL["lifting"].fetch(executor, limit=limit)
+    rows = await _SQL["behind_less_urgent"].fetch(executor, limit=limit)
     return {TaskId(str(row["id"])): row["rank"] for row in rows}
 
 
-async def ahead(executor: Executor, places: Collection[Place]) -> list[tuple[Place, Place]]:
+async def ahead(executor: Executor, places: Collection[WaitedFor]) -> list[tuple[WaitedFor, WaitedFor]]:
     """Return the next step of what places wait for: each with the place that waits for it."""
     rows = await _SQL["ahead"].fetch(
         executor, task_ids=[place.task_id for place in places], are_whole=[place.is_whole for place in places]
     )
     return [
         (
-            Place(TaskId(str(row["behind"])), is_whole=row["was_whole"]),
-            Place(TaskId(str(row["id"])), is_whole=row["is_whole"]),
+            WaitedFor(TaskId(str(row["behind"])), is_whole=row["was_whole"]),
+            WaitedFor(TaskId(str(row["id"])), is_whole=row["is_whole"]),
         )
         for row in rows
     ]

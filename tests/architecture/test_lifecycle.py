@@ -26,7 +26,7 @@ from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, W
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.request import request_of
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Fenced
 from officeplane.services.settle.suspension import suspend
@@ -400,7 +400,7 @@ async def test_a_wait_is_refused_in_any_other_state(bench: Workbench, signal: st
     other = await bench.a_task()
     before = await _everything(bench)
 
-    assert await suspend(bench.runtime.ledger, task, other.id, Letters("nobody", alerts=False)) is None
+    assert await suspend(bench.runtime.ledger, task, other.id, DeadLetterWriter("nobody", alerts=False)) is None
 
     # What somebody thought to wait for is marked, and that is all of it.
     await bench.execute("UPDATE tasks SET has_dependents = false WHERE id = $1::uuid", other.id)

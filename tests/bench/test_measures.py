@@ -5,49 +5,49 @@ from pathlib import Path
 
 import pytest
 
-from officeplane.bench import marks
+from officeplane.bench import traces
 from officeplane.bench.figures import percentile, spread
-from officeplane.bench.marks import Mark, Marks
 from officeplane.bench.picture import bar, number
 from officeplane.bench.scenarios.drain import rate
 from officeplane.bench.scenarios.lanes import inversions, overlaps
+from officeplane.bench.traces import Trace, Traces
 
 
-def a_mark(number: int, began: float, ended: float, *, lane: int = 0, process: int = 1) -> Mark:
-    return Mark(number, lane, process, round(began * 1e9), round(ended * 1e9))
+def a_trace(number: int, began: float, ended: float, *, lane: int = 0, process: int = 1) -> Trace:
+    return Trace(number, lane, process, round(began * 1e9), round(ended * 1e9))
 
 
 def test_handlers_of_one_lane_that_ran_at_once_are_counted() -> None:
-    assert overlaps([a_mark(1, 0, 2), a_mark(2, 1, 3), a_mark(3, 3, 4)]) == 1
-    assert overlaps([a_mark(1, 0, 2, lane=1), a_mark(2, 1, 3, lane=2)]) == 0
+    assert overlaps([a_trace(1, 0, 2), a_trace(2, 1, 3), a_trace(3, 3, 4)]) == 1
+    assert overlaps([a_trace(1, 0, 2, lane=1), a_trace(2, 1, 3, lane=2)]) == 0
 
 
 def test_a_handler_inside_a_longer_one_does_not_hide_the_next() -> None:
-    assert overlaps([a_mark(1, 0, 9), a_mark(2, 1, 2), a_mark(3, 5, 6)]) == 2
+    assert overlaps([a_trace(1, 0, 9), a_trace(2, 1, 2), a_trace(3, 5, 6)]) == 2
 
 
 def test_handlers_that_began_after_a_younger_one_of_their_lane_are_counted() -> None:
-    assert inversions([a_mark(2, 0, 1), a_mark(1, 1, 2), a_mark(3, 2, 3)]) == 1
-    assert inversions([a_mark(2, 0, 1, lane=1), a_mark(1, 1, 2, lane=2)]) == 0
+    assert inversions([a_trace(2, 0, 1), a_trace(1, 1, 2), a_trace(3, 2, 3)]) == 1
+    assert inversions([a_trace(2, 0, 1, lane=1), a_trace(1, 1, 2, lane=2)]) == 0
 
 
 def test_a_drain_is_timed_from_when_the_last_worker_had_begun() -> None:
-    early = [a_mark(n, n, n, process=1) for n in range(10)]
-    late = [a_mark(10 + n, 5 + n, 5 + n, process=2) for n in range(5)]
+    early = [a_trace(n, n, n, process=1) for n in range(10)]
+    late = [a_trace(10 + n, 5 + n, 5 + n, process=2) for n in range(5)]
 
     assert rate([*early, *late], ended=10 * 10**9) == pytest.approx(10 / 5)
 
 
 def test_marks_are_read_as_they_were_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = Marks(tmp_path / "marks")
-    monkeypatch.setenv(marks.VARIABLE, str(left.path))
+    left = Traces(tmp_path / "traces")
+    monkeypatch.setenv(traces.VARIABLE, str(left.path))
 
-    marks.leave(7, marks.now(), lane=3)
+    traces.leave(7, traces.now(), lane=3)
 
-    (mark,) = left.read()
+    (trace,) = left.read()
     assert len(left) == 1
-    assert (mark.number, mark.lane, mark.process) == (7, 3, os.getpid())
-    assert mark.began <= mark.ended <= marks.now()
+    assert (trace.number, trace.lane, trace.process) == (7, 3, os.getpid())
+    assert trace.began <= trace.ended <= traces.now()
 
 
 def test_percentiles_and_spread() -> None:

@@ -11,7 +11,7 @@ ROUND_SECONDS: Final = 30.0
 
 
 async def _round(services: WorkerServices, _settings: Settings) -> float:
-    looks = await services.redelivery.recount(), await services.redelivery.rejudge()
+    looks = await services.redelivery.recount(), await services.redelivery.update_dags()
     return MORE_SECONDS if any(looks) else ROUND_SECONDS
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from officeplane.bench.ground import Ground
 from officeplane.bench.office_files import cells, name, sheet, small_edits, text_document
 from officeplane.bench.programs import ProgramEndedError
 from officeplane.bench.scenario import Limit, Probe
 from officeplane.bench.scenarios import hot_file, many_files, wide_sheet
+from officeplane.bench.servers import Servers
 from officeplane.cores import cores
 
 MANY: Final = Limit(
@@ -26,30 +26,30 @@ _SHARE: Final = 4
 """The first of so many parts of the edits: the rate of the others is the same, and they take long."""
 
 
-async def _many(ground: Ground) -> list[float]:
-    size = many_files.sized(ground)
+async def _many(servers: Servers) -> list[float]:
+    size = many_files.sized(servers)
     files = {name(number): text_document(number, many_files.PAGES) for number in range(size.documents)}
     edits = small_edits(size.edits, size.documents, many_files.PAGES)
-    return [await _rate(ground, files, [edit.by_hand() for edit in edits[: len(edits) // _SHARE]])]
+    return [await _rate(servers, files, [edit.by_hand() for edit in edits[: len(edits) // _SHARE]])]
 
 
-async def _hot(ground: Ground) -> list[float]:
-    edits = small_edits(hot_file.sized(ground), 1, hot_file.PAGES)
+async def _hot(servers: Servers) -> list[float]:
+    edits = small_edits(hot_file.sized(servers), 1, hot_file.PAGES)
     files = {name(0): text_document(0, hot_file.PAGES)}
-    return [await _rate(ground, files, [edit.by_hand() for edit in edits[: len(edits) // _SHARE]])]
+    return [await _rate(servers, files, [edit.by_hand() for edit in edits[: len(edits) // _SHARE]])]
 
 
-async def _sheet(ground: Ground) -> list[float]:
+async def _sheet(servers: Servers) -> list[float]:
     orders = [
         [_BOOK, "set_cells", cells(number, wide_sheet.CELLS, wide_sheet.ROWS)]
-        for number in range(ground.sized(4, at_least=2))
+        for number in range(servers.sized(4, at_least=2))
     ]
-    return [await _rate(ground, {_BOOK: sheet(wide_sheet.ROWS, wide_sheet.COLUMNS)}, orders)]
+    return [await _rate(servers, {_BOOK: sheet(wide_sheet.ROWS, wide_sheet.COLUMNS)}, orders)]
 
 
-async def _rate(ground: Ground, files: Mapping[str, bytes], orders: Sequence[Sequence[object]]) -> float:
+async def _rate(servers: Servers, files: Mapping[str, bytes], orders: Sequence[Sequence[object]]) -> float:
     """Return how many orders a second were carried out."""
-    folder = ground.folder / f"by-hand-{len(list(ground.folder.iterdir()))}"
+    folder = servers.folder / f"by-hand-{len(list(servers.folder.iterdir()))}"
     folder.mkdir()
     for file, content in files.items():
         (folder / file).write_bytes(content)
@@ -60,7 +60,7 @@ async def _rate(ground: Ground, files: Mapping[str, bytes], orders: Sequence[Seq
         for number in range(count):
             plan = folder / f"plan-{number}.json"
             plan.write_text(json.dumps(orders[number * share : (number + 1) * share]))
-            processes.append(await _started(ground, plan))
+            processes.append(await _started(servers, plan))
         began = time.perf_counter()
         for process in processes:
             assert process.stdin is not None  # noqa: S101 - it is a pipe
@@ -74,15 +74,15 @@ async def _rate(ground: Ground, files: Mapping[str, bytes], orders: Sequence[Seq
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-            ground.guard.release(process.pid)
+            servers.guard.release(process.pid)
 
 
-async def _started(ground: Ground, plan: Path) -> asyncio.subprocess.Process:
+async def _started(servers: Servers, plan: Path) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "officeplane.bench.by_hand", str(plan), stdin=pipe, stdout=pipe
     )
-    ground.guard.guard(process.pid)
+    servers.guard.guard(process.pid)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     await process.stdout.readline()
     return process

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.pace import rate
+from officeplane.bench.load import rate
 from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.servers import Servers
 
 GROUP: Final = 100
 CLAIM: Final = (
@@ -22,10 +22,10 @@ COMPLETIONS: Final = Limit("grouped_completions", f"UPDATE to complete {GROUP} r
 ONE_BY_ONE: Final = Limit("one_by_one", "claim one row, complete it, then the next", "rows/s")
 
 
-async def _grouped(ground: Ground) -> list[float]:
-    count = ground.sized(50_000)
+async def _grouped(servers: Servers) -> list[float]:
+    count = servers.sized(50_000)
     groups = list(bare.hundreds(count, GROUP))
-    async with ground.installation() as installation, bare.connections(installation, 1) as (connection,):
+    async with servers.installation() as installation, bare.connections(installation, 1) as (connection,):
         await bare.fill(connection, count)
 
         async def claim(_lane: int, number: int) -> None:
@@ -37,9 +37,9 @@ async def _grouped(ground: Ground) -> list[float]:
         return [GROUP * await rate(len(groups), 1, claim), GROUP * await rate(len(groups), 1, complete)]
 
 
-async def _one_by_one(ground: Ground) -> list[float]:
-    count = ground.sized(2_000)
-    async with ground.installation() as installation, bare.connections(installation, 1) as (connection,):
+async def _one_by_one(servers: Servers) -> list[float]:
+    count = servers.sized(2_000)
+    async with servers.installation() as installation, bare.connections(installation, 1) as (connection,):
         await bare.fill(connection, count)
 
         async def work(_lane: int, number: int) -> None:

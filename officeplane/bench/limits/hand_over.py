@@ -5,10 +5,10 @@ import time
 from typing import Final
 
 from officeplane.bench.figures import median
-from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
 from officeplane.bench.limits.claims import CLAIM, COMPLETE
 from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed
 
 _SETTLING_SECONDS: Final = 0.002
@@ -17,11 +17,11 @@ CLAIMED: Final = Limit("until_claimed", "one INSERT, LPUSH to a blocked BRPOP, o
 COMPLETED: Final = Limit("until_completed", "the same with its completion: p50", "ms")
 
 
-async def _measure(ground: Ground) -> list[float]:
+async def _measure(servers: Servers) -> list[float]:
     claimed: list[float] = []
     completed: list[float] = []
     async with (
-        ground.installation() as installation,
+        servers.installation() as installation,
         bare.connections(installation, 2) as (submitter, worker),
         bare.lines(installation, 2) as (ringing, waiting),
     ):
@@ -34,7 +34,7 @@ async def _measure(ground: Ground) -> list[float]:
             await worker.fetch(COMPLETE, [number])
             return moment
 
-        for number in range(ground.sized(500, at_least=50)):
+        for number in range(servers.sized(500, at_least=50)):
             working = asyncio.create_task(work(number))
             await asyncio.sleep(_SETTLING_SECONDS)
             began = time.perf_counter()

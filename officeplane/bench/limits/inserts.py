@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.pace import rate
+from officeplane.bench.load import rate
 from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.servers import Servers
 
 CONNECTIONS: Final = 32
 GROUP: Final = 1_000
@@ -14,9 +14,9 @@ SINGLE: Final = Limit("single_inserts", f"INSERT of one row, {CONNECTIONS} conne
 GROUPED: Final = Limit("grouped_inserts", f"INSERT of {GROUP:,} rows", "rows/s")
 
 
-async def _singly(ground: Ground) -> list[float]:
-    count = ground.sized(15_000)
-    async with ground.installation() as installation, bare.connections(installation, CONNECTIONS) as opened:
+async def _singly(servers: Servers) -> list[float]:
+    count = servers.sized(15_000)
+    async with servers.installation() as installation, bare.connections(installation, CONNECTIONS) as opened:
 
         async def insert(lane: int, number: int) -> None:
             await opened[lane].execute("INSERT INTO bare (id, payload) VALUES ($1, $2)", number, bare.PAYLOAD)
@@ -24,9 +24,9 @@ async def _singly(ground: Ground) -> list[float]:
         return [await rate(count, CONNECTIONS, insert)]
 
 
-async def _grouped(ground: Ground) -> list[float]:
-    groups = list(bare.hundreds(ground.sized(100_000), GROUP))
-    async with ground.installation() as installation, bare.connections(installation, 1) as (connection,):
+async def _grouped(servers: Servers) -> list[float]:
+    groups = list(bare.hundreds(servers.sized(100_000), GROUP))
+    async with servers.installation() as installation, bare.connections(installation, 1) as (connection,):
 
         async def insert(_lane: int, number: int) -> None:
             await bare.insert(connection, groups[number])

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.pace import rate
+from officeplane.bench.load import rate
 from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed
 
 GROUP: Final = 100
@@ -15,9 +15,9 @@ _TTL_MILLISECONDS: Final = "60000"
 CYCLES: Final = Limit("lock_cycles", f"take and give back a lock, {GROUP} a round trip", "cycles/s")
 
 
-async def _measure(ground: Ground) -> list[float]:
-    groups = list(bare.hundreds(ground.sized(50_000), GROUP))
-    async with ground.installation() as installation, bare.lines(installation, 1) as (line,):
+async def _measure(servers: Servers) -> list[float]:
+    groups = list(bare.hundreds(servers.sized(50_000), GROUP))
+    async with servers.installation() as installation, bare.lines(installation, 1) as (line,):
         (digest,) = await bare.ask(line, [packed("SCRIPT", "LOAD", _RELEASE)])
 
         async def cycle(_lane: int, number: int) -> None:

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from officeplane.bench.ground import Ground
 from officeplane.bench.limits import bare
-from officeplane.bench.pace import rate
+from officeplane.bench.load import rate
 from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed
 
 CALLERS: Final = 32
@@ -13,15 +13,15 @@ CALLERS: Final = 32
 PAIRS: Final = Limit("pairs", f"LPUSH, then BRPOP, {CALLERS} callers", "pairs/s")
 
 
-async def _measure(ground: Ground) -> list[float]:
-    async with ground.installation() as installation, bare.lines(installation, CALLERS) as lines:
+async def _measure(servers: Servers) -> list[float]:
+    async with servers.installation() as installation, bare.lines(installation, CALLERS) as lines:
 
         async def pair(caller: int, number: int) -> None:
             name = bare.key(installation, str(caller))
             await bare.ask(lines[caller], [packed("LPUSH", name, str(number))])
             await bare.ask(lines[caller], [packed("BRPOP", name, "5")])
 
-        return [await rate(ground.sized(20_000), CALLERS, pair)]
+        return [await rate(servers.sized(20_000), CALLERS, pair)]
 
 
 PROBE: Final = Probe((PAIRS,), _measure)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure, percentile
-from officeplane.bench.ground import Ground
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import TASKS, drain
 from officeplane.bench.scenarios.post import post
+from officeplane.bench.servers import Servers
 
 _DEPTH: Final = 100_000
 _POSTS: Final = 3_000
@@ -36,13 +36,13 @@ class Backlog:
         ]
 
 
-async def _measure(ground: Ground) -> Backlog:
-    short, depth, posts = ground.sized(TASKS), ground.sized(_DEPTH), ground.sized(_POSTS)
-    async with ground.installation() as installation, installation.plane() as plane:
+async def _measure(servers: Servers) -> Backlog:
+    short, depth, posts = servers.sized(TASKS), servers.sized(_DEPTH), servers.sized(_POSTS)
+    async with servers.installation() as installation, installation.plane() as plane:
         await installation.fill(plane, range(short))
         await installation.tidy()
         when_short = await drain(installation, short)
-    async with ground.installation() as installation:
+    async with servers.installation() as installation:
         async with installation.server() as port:
             await post(port, posts)  # connections are made and code is warmed up
             _, when_empty = await post(port, posts)

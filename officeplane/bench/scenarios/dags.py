@@ -9,11 +9,11 @@ from typing import Final
 import httpx
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
 from officeplane.bench.installation import PATIENCE_SECONDS, Installation
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import drain
+from officeplane.bench.servers import Servers
 
 WIDTH: Final = 100
 DEPTH: Final = 100
@@ -39,15 +39,15 @@ class WorkedThrough:
         ]
 
 
-async def _measure(ground: Ground) -> WorkedThrough:
-    depth = ground.sized(DEPTH)
+async def _measure(servers: Servers) -> WorkedThrough:
+    depth = servers.sized(DEPTH)
     tasks = WIDTH * depth
-    async with ground.installation() as installation:
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             await installation.fill(plane, range(tasks))
         await installation.tidy()
         plain = await drain(installation, tasks)
-    async with ground.installation() as installation:
+    async with servers.installation() as installation:
         submit_seconds = await _submit(installation, layers(depth))
         await installation.tidy()
         through = await drain(installation, tasks)

@@ -8,11 +8,11 @@ from typing import Final
 
 from officeplane.bench import redis_counters
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.installation import Installation
-from officeplane.bench.marks import Mark
 from officeplane.bench.programs import Program
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
+from officeplane.bench.traces import Trace
 
 CONCURRENCY: Final = 500
 TASKS: Final = 20_000
@@ -42,9 +42,9 @@ class Drained:
         ]
 
 
-async def _measure(ground: Ground, *, documents: bool, workers: int) -> Drained:
-    tasks = ground.sized(TASKS)
-    async with ground.installation() as installation:
+async def _measure(servers: Servers, *, documents: bool, workers: int) -> Drained:
+    tasks = servers.sized(TASKS)
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             await installation.fill(plane, range(tasks), documents=documents)
         await installation.tidy()
@@ -63,28 +63,28 @@ async def drain(
         backends_after = await installation.backend_seconds()
         redis_after = await redis_counters.processor_seconds(installation.redis)
         used = [program.processor_seconds for program in programs]
-    marks = installation.marks.read()
+    traces = installation.traces.read()
     return Drained(
         tasks=tasks,
         workers=workers,
         documents=documents,
-        per_second=rate(marks, ended),
+        per_second=rate(traces, ended),
         completed=await installation.counted(),
-        handler_runs=len(marks),
-        doubled=len(marks) - len({mark.number for mark in marks}),
+        handler_runs=len(traces),
+        doubled=len(traces) - len({trace.number for trace in traces}),
         worker_us=_microseconds(starting, used, tasks),
         postgres_us=_microseconds([backends_before], [backends_after], tasks),
         redis_us=1e6 * (redis_after - redis_before) / tasks,
     )
 
 
-def rate(marks: Sequence[Mark], ended: int) -> float:
+def rate(traces: Sequence[Trace], ended: int) -> float:
     """Return tasks a second from when the last of the workers had begun; their start is not counted."""
     first: dict[int, int] = {}
-    for mark in marks:
-        first[mark.process] = min(first.get(mark.process, mark.began), mark.began)
+    for trace in traces:
+        first[trace.process] = min(first.get(trace.process, trace.began), trace.began)
     began = max(first.values())
-    counted = sum(mark.began >= began for mark in marks)
+    counted = sum(trace.began >= began for trace in traces)
     return 1e9 * counted / (ended - began)
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.installation import BULK, Installation, fill, no_op
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import TASKS, Drained, drain
+from officeplane.bench.servers import Servers
 from officeplane.plane import Plane
 
 FAILING: Final = 20
@@ -33,13 +33,13 @@ class DrainedMixed:
         ]
 
 
-async def _measure(ground: Ground) -> DrainedMixed:
-    tasks = ground.sized(TASKS) // BULK * BULK
-    async with ground.installation() as installation:
+async def _measure(servers: Servers) -> DrainedMixed:
+    tasks = servers.sized(TASKS) // BULK * BULK
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             await installation.fill(plane, range(tasks))
         plain = await _drained(installation, tasks, handled=tasks)
-    async with ground.installation() as installation:
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             for first in range(0, tasks, BULK):
                 await _fill_mixed(plane, first)

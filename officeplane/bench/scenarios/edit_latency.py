@@ -10,10 +10,10 @@ from typing import Final
 
 from officeplane.bench.client import clients
 from officeplane.bench.figures import Figure, percentile
-from officeplane.bench.ground import Ground
 from officeplane.bench.office import NotDoneError, open_office
 from officeplane.bench.office_files import name, small_edits, text_document
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 from officeplane.domain.lifecycle import TaskState
 
 PAGES: Final = 10
@@ -36,10 +36,10 @@ class EditLatency:
         ]
 
 
-async def _measure(ground: Ground) -> EditLatency:
-    edits = small_edits(_WARM_UP + ground.sized(300, at_least=40), 1, PAGES)
+async def _measure(servers: Servers) -> EditLatency:
+    edits = small_edits(_WARM_UP + servers.sized(300, at_least=40), 1, PAGES)
     waited: list[float] = []
-    async with open_office(ground) as office, clients(office.port, 1) as (client,):
+    async with open_office(servers) as office, clients(office.port, 1) as (client,):
         await office.put(name(0), await asyncio.to_thread(text_document, 0, PAGES))
         for edit in edits:
             await asyncio.sleep(random.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure, percentile
-from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
 from officeplane.bench.installation import Installation
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import TASKS, drain
 from officeplane.bench.scenarios.post import post
+from officeplane.bench.servers import Servers
 
 _FINISHED: Final = 1_000_000
 _POSTS: Final = 3_000
@@ -49,18 +49,18 @@ class History:
         ]
 
 
-async def _measure(ground: Ground) -> History:
-    finished = ground.sized(_FINISHED)
-    async with ground.installation() as installation:
-        p99_when_new, rate_when_new = await _measured(ground, installation)
-    async with ground.installation() as installation:
+async def _measure(servers: Servers) -> History:
+    finished = servers.sized(_FINISHED)
+    async with servers.installation() as installation:
+        p99_when_new, rate_when_new = await _measured(servers, installation)
+    async with servers.installation() as installation:
         await installation.ledger.execute(_FINISH, finished, NOOP)
-        p99, rate = await _measured(ground, installation)
+        p99, rate = await _measured(servers, installation)
     return History(finished, p99_when_new, p99, rate_when_new, rate)
 
 
-async def _measured(ground: Ground, installation: Installation) -> tuple[float, float]:
-    tasks, posts = ground.sized(TASKS), ground.sized(_POSTS)
+async def _measured(servers: Servers, installation: Installation) -> tuple[float, float]:
+    tasks, posts = servers.sized(TASKS), servers.sized(_POSTS)
     await installation.tidy()
     async with installation.server() as port:
         await post(port, posts)  # connections are made and code is warmed up

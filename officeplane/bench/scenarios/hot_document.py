@@ -6,10 +6,10 @@ from typing import Final
 
 from officeplane.bench import redis_counters
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.installation import fill, no_op
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import CONCURRENCY, rate
+from officeplane.bench.servers import Servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class HotDocument:
         ]
 
 
-async def _measure(ground: Ground) -> HotDocument:
-    tasks = ground.sized(2_000)
-    async with ground.installation() as installation:
+async def _measure(servers: Servers) -> HotDocument:
+    tasks = servers.sized(2_000)
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             await fill(plane, [no_op(number, document="hot") for number in range(tasks)])
         await installation.tidy()
@@ -43,7 +43,7 @@ async def _measure(ground: Ground) -> HotDocument:
         used = {name: calls - before.get(name, 0) for name, calls in after.items()}
         return HotDocument(
             tasks=tasks,
-            per_second=rate(installation.marks.read(), ended),
+            per_second=rate(installation.traces.read(), ended),
             completed=await installation.counted(),
             pops_per_task=sum(used.get(name, 0) for name in redis_counters.POPS) / tasks,
             commands_per_task=sum(used.values()) / tasks,

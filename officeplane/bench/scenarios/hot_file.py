@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.office import open_office
 from officeplane.bench.office_files import lost_or_doubled, name, small_edits, text_document
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 PAGES: Final = 200
 
@@ -32,15 +32,15 @@ class HotFile:
         ]
 
 
-def sized(ground: Ground) -> int:
+def sized(servers: Servers) -> int:
     """Return how many edits."""
-    return ground.sized(500)
+    return servers.sized(500)
 
 
-async def _measure(ground: Ground) -> HotFile:
-    edits = small_edits(sized(ground), 1, PAGES)
+async def _measure(servers: Servers) -> HotFile:
+    edits = small_edits(sized(servers), 1, PAGES)
     file = await asyncio.to_thread(text_document, 0, PAGES)
-    async with open_office(ground) as office:
+    async with open_office(servers) as office:
         await office.put(name(0), file)
         seconds = await office.work_off([edit.task() for edit in edits])
         lost = lost_or_doubled(await office.content(name(0)), edits)

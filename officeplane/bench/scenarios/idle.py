@@ -7,9 +7,9 @@ from typing import Final
 
 from officeplane.bench import redis_counters
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import CONCURRENCY
+from officeplane.bench.servers import Servers
 
 _SECONDS: Final = 30.0
 # Postgres counts what a session did up to ten seconds after that has fallen idle.
@@ -34,21 +34,21 @@ class Idle:
         ]
 
 
-async def _measure(ground: Ground) -> Idle:
-    seconds = _SECONDS * ground.scale
-    async with ground.installation() as installation:
+async def _measure(servers: Servers) -> Idle:
+    seconds = _SECONDS * servers.scale
+    async with servers.installation() as installation:
         with installation.workers(concurrency=CONCURRENCY) as (worker,):
             async with installation.plane() as plane:
                 await installation.fill(plane, range(10))
                 await installation.run_out([worker], 10)
             await asyncio.sleep(_SETTLING_SECONDS)
             transactions = await installation.transactions()
-            commands = await _commands(ground)
+            commands = await _commands(servers)
             used = worker.processor_seconds
             await asyncio.sleep(seconds)
             used_after = worker.processor_seconds
             # The question itself was one of them.
-            commands = await _commands(ground) - commands - 1
+            commands = await _commands(servers) - commands - 1
             transactions = await installation.transactions() - transactions
     return Idle(
         seconds=seconds,
@@ -58,8 +58,8 @@ async def _measure(ground: Ground) -> Idle:
     )
 
 
-async def _commands(ground: Ground) -> int:
-    return sum((await redis_counters.commands(ground.doorbell.connection)).values())
+async def _commands(servers: Servers) -> int:
+    return sum((await redis_counters.commands(servers.doorbell.connection)).values())
 
 
 IDLE: Final = Scenario("idle", "a worker without work", _measure)

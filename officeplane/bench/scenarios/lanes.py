@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NAP, NAP_SECONDS
 from officeplane.bench.installation import fill
-from officeplane.bench.marks import Mark
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
+from officeplane.bench.traces import Trace
 
 _DOCUMENTS: Final = 200
 _ZIPF: Final = 1.1
@@ -44,11 +44,11 @@ class InLanes:
         ]
 
 
-async def _measure(ground: Ground) -> InLanes:
-    tasks = ground.sized(4_000)
+async def _measure(servers: Servers) -> InLanes:
+    tasks = servers.sized(4_000)
     weights = [1 / (document + 1) ** _ZIPF for document in range(_DOCUMENTS)]
     lanes = random.Random(_SEED).choices(range(_DOCUMENTS), weights, k=tasks)
-    async with ground.installation() as installation:
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             await fill(
                 plane,
@@ -60,37 +60,37 @@ async def _measure(ground: Ground) -> InLanes:
         await installation.tidy()
         with installation.workers(concurrency=_CONCURRENCY) as programs:
             ended = await installation.run_out(programs, tasks)
-        marks = installation.marks.read()
+        traces = installation.traces.read()
         longest = max(Counter(lanes).values())
         return InLanes(
             tasks=tasks,
             documents=_DOCUMENTS,
             concurrency=_CONCURRENCY,
-            makespan_seconds=(ended - min(mark.began for mark in marks)) / 1e9,
+            makespan_seconds=(ended - min(trace.began for trace in traces)) / 1e9,
             ideal_seconds=NAP_SECONDS * max(tasks / _CONCURRENCY, longest),
             completed=await installation.counted(),
-            overlaps=overlaps(marks),
-            inversions=inversions(marks),
+            overlaps=overlaps(traces),
+            inversions=inversions(traces),
         )
 
 
-def overlaps(marks: Iterable[Mark]) -> int:
+def overlaps(traces: Iterable[Trace]) -> int:
     """Return how many handlers began while an earlier one of their lane still ran."""
     found = 0
     busy_until: dict[int, int] = {}
-    for mark in sorted(marks, key=lambda mark: mark.began):
-        found += mark.began < busy_until.get(mark.lane, 0)
-        busy_until[mark.lane] = max(mark.ended, busy_until.get(mark.lane, 0))
+    for trace in sorted(traces, key=lambda trace: trace.began):
+        found += trace.began < busy_until.get(trace.lane, 0)
+        busy_until[trace.lane] = max(trace.ended, busy_until.get(trace.lane, 0))
     return found
 
 
-def inversions(marks: Iterable[Mark]) -> int:
+def inversions(traces: Iterable[Trace]) -> int:
     """Return how many handlers began after one of a younger task of their lane."""
     found = 0
     youngest: dict[int, int] = {}
-    for mark in sorted(marks, key=lambda mark: mark.began):
-        found += mark.number < youngest.get(mark.lane, -1)
-        youngest[mark.lane] = max(mark.number, youngest.get(mark.lane, -1))
+    for trace in sorted(traces, key=lambda trace: trace.began):
+        found += trace.number < youngest.get(trace.lane, -1)
+        youngest[trace.lane] = max(trace.number, youngest.get(trace.lane, -1))
     return found
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from officeplane.bench import marks
+from officeplane.bench import traces
 from officeplane.bench.figures import Figure, percentile
-from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.scenarios.drain import CONCURRENCY
+from officeplane.bench.servers import Servers
 
 _WARM_UP: Final = 10
 _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.001, 0.02
@@ -36,20 +36,20 @@ class Latency:
         ]
 
 
-async def _measure(ground: Ground) -> Latency:
-    tasks = ground.sized(500, at_least=50)
+async def _measure(servers: Servers) -> Latency:
+    tasks = servers.sized(500, at_least=50)
     submitted: dict[int, int] = {}
     ended: list[float] = []
-    async with ground.installation() as installation, installation.plane() as plane:
+    async with servers.installation() as installation, installation.plane() as plane:
         with installation.workers(concurrency=CONCURRENCY):
             for number in range(-_WARM_UP, tasks):
                 # At random, so as not to fall in step with anything that happens every so often.
                 await asyncio.sleep(random.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
-                submitted[number] = marks.now()
+                submitted[number] = traces.now()
                 task = await plane.submit(NOOP, payload={"number": number})
                 await plane.wait(task.id)
-                ended.append((marks.now() - submitted[number]) / 1e6)
-        started = [(mark.began - submitted[mark.number]) / 1e6 for mark in installation.marks.read()]
+                ended.append((traces.now() - submitted[number]) / 1e6)
+        started = [(trace.began - submitted[trace.number]) / 1e6 for trace in installation.traces.read()]
     started, ended = started[_WARM_UP:], ended[_WARM_UP:]
     return Latency(
         len(started),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.office import open_office
 from officeplane.bench.office_files import lost_or_doubled, name, small_edits, text_document
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 PAGES: Final = 10
 
@@ -38,15 +38,15 @@ class Size(NamedTuple):
     documents: int
 
 
-def sized(ground: Ground) -> Size:
+def sized(servers: Servers) -> Size:
     """Return how many edits of how many documents."""
-    return Size(ground.sized(2_000), ground.sized(40, at_least=8))
+    return Size(servers.sized(2_000), servers.sized(40, at_least=8))
 
 
-async def _measure(ground: Ground) -> ManyFiles:
-    edits_count, documents = sized(ground)
+async def _measure(servers: Servers) -> ManyFiles:
+    edits_count, documents = sized(servers)
     edits = small_edits(edits_count, documents, PAGES)
-    async with open_office(ground) as office:
+    async with open_office(servers) as office:
         for number in range(documents):
             await office.put(name(number), await asyncio.to_thread(text_document, number, PAGES))
         seconds = await office.work_off([edit.task() for edit in edits])

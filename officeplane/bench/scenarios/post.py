@@ -7,10 +7,10 @@ from typing import Final
 
 from officeplane.bench.client import clients
 from officeplane.bench.figures import Figure, percentile
-from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
-from officeplane.bench.pace import rate
+from officeplane.bench.load import rate
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 CLIENTS: Final = 32
 _WARM_UP: Final = 200
@@ -36,9 +36,9 @@ class Posted:
         ]
 
 
-async def _measure(ground: Ground) -> Posted:
-    tasks = ground.sized(10_000)
-    async with ground.installation() as installation:
+async def _measure(servers: Servers) -> Posted:
+    tasks = servers.sized(10_000)
+    async with servers.installation() as installation:
         async with installation.server() as port:
             await post(port, _WARM_UP)
             per_second, waited = await post(port, tasks)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.office import open_office
 from officeplane.bench.office_files import name, small_edits, text_document
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 PAGES: Final = 50
 IMAGES: Final = 5
@@ -34,10 +34,10 @@ class RevisionStorage:
         ]
 
 
-async def _measure(ground: Ground) -> RevisionStorage:
-    edits = small_edits(ground.sized(1_000), 1, PAGES)
+async def _measure(servers: Servers) -> RevisionStorage:
+    edits = small_edits(servers.sized(1_000), 1, PAGES)
     file = await asyncio.to_thread(text_document, 0, PAGES, IMAGES)
-    async with open_office(ground) as office:
+    async with open_office(servers) as office:
         await office.put(name(0), file)
         before = await office.stored_bytes()
         await office.work_off([edit.task() for edit in edits])

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.handlers import NOOP
-from officeplane.bench.pace import rate
+from officeplane.bench.load import rate
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 CALLERS: Final = 32
 
@@ -27,9 +27,9 @@ class Submitted:
         return [Figure("rate", self.per_second, "tasks/s", "single_inserts")]
 
 
-async def _measure(ground: Ground) -> Submitted:
-    tasks = ground.sized(30_000)
-    async with ground.installation() as installation:
+async def _measure(servers: Servers) -> Submitted:
+    tasks = servers.sized(30_000)
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
 
             async def submit(_caller: int, number: int) -> None:

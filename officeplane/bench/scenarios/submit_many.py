@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.installation import BULK, fill, no_op
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class SubmittedMany:
         return [Figure("rate", self.per_second, "tasks/s", "grouped_inserts")]
 
 
-async def _measure(ground: Ground) -> SubmittedMany:
-    tasks = ground.sized(100_000)
+async def _measure(servers: Servers) -> SubmittedMany:
+    tasks = servers.sized(100_000)
     bodies = [no_op(number) for number in range(tasks)]
-    async with ground.installation() as installation:
+    async with servers.installation() as installation:
         async with installation.plane() as plane:
             await fill(plane, bodies[: BULK // 10])  # connections are made by the first call
             began = time.perf_counter()

@@ -9,10 +9,10 @@ from typing import Final
 import openpyxl
 
 from officeplane.bench.figures import Figure
-from officeplane.bench.ground import Ground
 from officeplane.bench.office import open_office
 from officeplane.bench.office_files import cells, name, sheet
 from officeplane.bench.scenario import Scenario
+from officeplane.bench.servers import Servers
 
 ROWS: Final = 20_000
 COLUMNS: Final = 6
@@ -32,10 +32,10 @@ class WideSheet:
         return [Figure("rate", self.per_second, "edits/s", "sheet_by_hand"), Figure("cells lost", self.lost, "")]
 
 
-async def _measure(ground: Ground) -> WideSheet:
-    edits = [cells(number, CELLS, ROWS) for number in range(1, 1 + ground.sized(20, at_least=4))]
+async def _measure(servers: Servers) -> WideSheet:
+    edits = [cells(number, CELLS, ROWS) for number in range(1, 1 + servers.sized(20, at_least=4))]
     file = await asyncio.to_thread(sheet, ROWS, COLUMNS)
-    async with open_office(ground) as office:
+    async with open_office(servers) as office:
         await office.put(name(0), file)
         await office.work_off([_task(cells(0, CELLS, ROWS))])
         seconds = await office.work_off([_task(edit) for edit in edits])

@@ -1,4 +1,4 @@
-"""Lifting: what urgent work waits for is as urgent as that work.
+"""Priority inheritance: what urgent work waits for is as urgent as that work.
 
 A task cannot overtake what has to end before it: earlier children of its batch,
 what its batch waits for, what it depends on. So these inherit its rank, as far
@@ -12,22 +12,22 @@ from typing import Final
 from officeplane.domain.ids import TaskId
 from officeplane.store import ranks
 from officeplane.store.connection import Executor
-from officeplane.store.ranks import Place
+from officeplane.store.ranks import WaitedFor
 
 SOURCES_MAX: Final = 1_000
 STEPS_MAX: Final = 1_000
-LIFTED_MAX: Final = 20_000
+INHERITING_MAX: Final = 20_000
 
 
 async def inherited_ranks(executor: Executor) -> dict[TaskId, float]:
     """Return the ranks of those tasks that something more urgent waits for, however indirectly."""
-    own = await ranks.lifting(executor, limit=SOURCES_MAX)
-    seen = {Place(task_id, is_whole=False): rank for task_id, rank in own.items()}
+    own = await ranks.behind_less_urgent(executor, limit=SOURCES_MAX)
+    seen = {WaitedFor(task_id, is_whole=False): rank for task_id, rank in own.items()}
     asked = seen
     for _ in range(STEPS_MAX):
-        if not asked or len(seen) > LIFTED_MAX:
+        if not asked or len(seen) > INHERITING_MAX:
             break
-        found: dict[Place, float] = {}
+        found: dict[WaitedFor, float] = {}
         for behind, ahead in await ranks.ahead(executor, asked):
             if asked[behind] < seen.get(ahead, math.inf):
                 seen[ahead] = found[ahead] = asked[behind]

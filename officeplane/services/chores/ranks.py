@@ -1,4 +1,4 @@
-"""Ranks: what has a deadline or an ageing of its own is given its place again and again.
+"""Ranks: tasks with a deadline or an ageing of their own are ranked again and again.
 
 So is what urgent work waits for. Everything else keeps the rank it was inserted
 with: it ages at one rate.
@@ -18,7 +18,7 @@ from officeplane.store.connection import Ledger
 RANKED_AT_ONCE: Final = 250
 RANKED_MAX: Final = 10_000
 WORTH_WRITING: Final = 0.01
-"""By how much a place has to have changed."""
+"""By how much a rank has to have changed."""
 
 
 class Ranks:
@@ -33,17 +33,17 @@ class Ranks:
         count = 0
         for part in _parts(await ranks.moved(self._ledger, at_least=WORTH_WRITING, limit=RANKED_MAX)):
             count += await self._told(ranks.rank_anew(self._ledger, part))
-        return count + await self._lift()
+        return count + await self._inherit()
 
-    async def _lift(self) -> int:
+    async def _inherit(self) -> int:
         """Move what urgent work waits for to that work's place, and back what it no longer waits for."""
-        lifted = await inherited_ranks(self._ledger)
+        inheriting = await inherited_ranks(self._ledger)
         count = 0
-        # Without any, too: what was lifted before may have to sink.
-        for part in _parts(lifted) or [[]]:
-            ranked = {task_id: lifted[task_id] for task_id in part}
+        # Also when nothing inherits any more: what inherited before may have to sink.
+        for part in _parts(inheriting) or [[]]:
+            ranked = {task_id: inheriting[task_id] for task_id in part}
             count += await self._told(
-                ranks.inherit(self._ledger, ranked, keeping=lifted, at_least=WORTH_WRITING, limit=RANKED_AT_ONCE)
+                ranks.inherit(self._ledger, ranked, keeping=inheriting, at_least=WORTH_WRITING, limit=RANKED_AT_ONCE)
             )
         return count
 

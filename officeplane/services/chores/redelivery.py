@@ -17,7 +17,7 @@ from officeplane.domain.ids import DocumentId, TaskId, parse_task_id
 from officeplane.domain.outcome import HandedBack, Lapsed
 from officeplane.domain.priority import Tier
 from officeplane.failpoints import reach
-from officeplane.services.settle.dependents import judge
+from officeplane.services.settle.dependents import update_statuses
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Fenced, Settlements
 from officeplane.store import chores, claims, dags, dependencies, trees, workers
@@ -29,7 +29,7 @@ from officeplane.store.trees import Moved
 RINGS_AT_ONCE: Final = 5_000
 MOVES_AT_ONCE: Final = 1_000
 # Those that wait for something outside are locked, and looked at one by one.
-JUDGED_AT_ONCE: Final = 250
+UPDATED_AT_ONCE: Final = 250
 # A hint this young may be on its way between the list and a claim.
 GRACE_SECONDS: Final = 0.5
 _log = structlog.stdlib.get_logger(__name__)
@@ -57,7 +57,7 @@ class Redelivery:
         self._heartbeat_seconds = heartbeat_seconds
         self._lease_seconds = lease_seconds
         self._recounted = 0
-        self._rejudged = 0
+        self._updated = 0
         # Locks on lanes with nobody in them: whose they are, and the head that waits.
         self._locks_seen: dict[DocumentId, tuple[str, TaskId]] = {}
 
@@ -119,21 +119,21 @@ class Redelivery:
         await self._doorbell.bells.ring((task.task_id, task.tier) for task in queued)
         return until is not None
 
-    async def rejudge(self) -> bool:
+    async def update_dags(self) -> bool:
         """End, in a window of DAGs, those that can no longer go on; return whether there is more to look at.
 
         What a DAG waits for outside may fail while the DAG is stored: neither sees the other.
         """
 
         async def look(connection: Connection) -> int | None:
-            until, stalled = await dags.stalled(connection, after_seq=self._rejudged, limit=JUDGED_AT_ONCE)
+            until, stalled = await dags.stalled(connection, after_seq=self._updated, limit=UPDATED_AT_ONCE)
             if stalled:
                 await dags.lock(connection, stalled)
-                await judge(connection, stalled)
+                await update_statuses(connection, stalled)
             return until
 
         until = await self._ledger.in_transaction(look)
-        self._rejudged = until or 0
+        self._updated = until or 0
         return until is not None
 
     async def known_types(self) -> set[str]:

@@ -60,7 +60,7 @@ class ValveTimers:
         """Close the breakers whose probe did well, and choose another where the last one came to nothing."""
         known_types = await self._redelivery.known_types()
 
-        async def judge(executor: Executor) -> tuple[list[str], list[tuple[TaskId, Tier]]]:
+        async def decide(executor: Executor) -> tuple[list[str], list[tuple[TaskId, Tier]]]:
             probes = await valves.probes(executor)
             well = [probe.task_id for probe in probes if probe.succeeded and probe.task_id is not None]
             closed = await valves.close_after(executor, well) if well else []
@@ -71,7 +71,7 @@ class ValveTimers:
             ]
             return closed, await valves.choose_probes(executor, over, self._probe_seconds) if over else []
 
-        closed, chosen = await self._ledger.in_transaction(judge)
+        closed, chosen = await self._ledger.in_transaction(decide)
         for task_type in closed:
             _log.info("breaker.closed", task_type=task_type)
         for task_id, _ in chosen:

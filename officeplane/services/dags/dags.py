@@ -27,8 +27,8 @@ from officeplane.domain.tree import Tree, cancelling
 from officeplane.services.dags.intake import take_in_dag
 from officeplane.services.operate.cancellation import tell_cancelled
 from officeplane.services.settle.batches import TreeEffects
-from officeplane.services.settle.dead_letters import Letters
-from officeplane.services.settle.dependents import follow, judge, lock_around
+from officeplane.services.settle.dead_letters import DeadLetterWriter
+from officeplane.services.settle.dependents import follow, lock_around, update_statuses
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake
 from officeplane.services.submit.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
@@ -54,7 +54,7 @@ class DagDetails:
 class Dags:
     """The way in for many that belong together."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, submission: Submission, letters: Letters) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, submission: Submission, letters: DeadLetterWriter) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._submission = submission
@@ -77,7 +77,7 @@ class Dags:
             await dags.insert(connection, dag_id, request.title, request.created_by)
             stored = await _inserted(connection, intakes, self._letters)
             # All that it waits for may have failed already: nobody would judge it later.
-            await judge(connection, [dag_id])
+            await update_statuses(connection, [dag_id])
             return dag_id, stored
 
         stored_id, stored = await self._stored(store)
@@ -157,7 +157,7 @@ class Dags:
             raise InvalidRequestError(message, [FieldError("tasks", message)]) from error
 
 
-async def _inserted(connection: Connection, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
+async def _inserted(connection: Connection, intakes: Sequence[Intake], letters: DeadLetterWriter) -> list[Submitted]:
     """Insert tasks and their edges; what they depend on is locked first."""
     await tasks.bound_lock_wait(connection, DEPENDENCY_WAIT)
     blocked, failed = await waiting(connection, intakes)

@@ -11,7 +11,7 @@ from officeplane.domain.tree import Cancelling, Tree, cancelling_all
 from officeplane.failpoints import reach
 from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import TreeEffects, roll_up
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import follow, lock_around
 from officeplane.store import claims, trees
 from officeplane.store.connection import Connection, Ledger
@@ -20,7 +20,7 @@ from officeplane.store.connection import Connection, Ledger
 class Cancellation:
     """The way out that a user takes."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: Letters) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: DeadLetterWriter) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self._letters = letters

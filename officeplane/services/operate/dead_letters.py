@@ -18,7 +18,7 @@ from officeplane.domain.lifecycle import GAVE_UP
 from officeplane.services.operate.reopening import Reopening
 from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import TreeEffects
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import abandon, lock_around
 from officeplane.services.submit.intake import other_payload
 from officeplane.services.submit.task_types import TaskTypes
@@ -57,7 +57,7 @@ class DeadLetters:
         doorbell: Doorbell,
         reopening: Reopening,
         types: TaskTypes,
-        letters: Letters,
+        letters: DeadLetterWriter,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell

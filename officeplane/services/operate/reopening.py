@@ -9,8 +9,8 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP, REOPENABLE, TaskState
 from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.failpoints import reach
-from officeplane.services.settle.dead_letters import Letters
-from officeplane.services.settle.dependents import judge, lock_around
+from officeplane.services.settle.dead_letters import DeadLetterWriter
+from officeplane.services.settle.dependents import lock_around, update_statuses
 from officeplane.store import dags, dead_letters, dependencies, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.trees import Moved
@@ -19,7 +19,7 @@ from officeplane.store.trees import Moved
 class Reopening:
     """The way back in."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: Letters) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: DeadLetterWriter) -> None:
         self._ledger = ledger
         self._letters = letters
         self._doorbell = doorbell
@@ -62,7 +62,7 @@ class Reopening:
         await self._letters.write(connection, failed)
         if dag_ids:
             await dags.forget_cancel(connection, task_id)
-            await judge(connection, dag_ids)
+            await update_statuses(connection, dag_ids)
         return moved
 
     async def tell(self, moved: Sequence[Moved]) -> None:

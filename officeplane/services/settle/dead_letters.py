@@ -1,4 +1,4 @@
-"""Letters: an edit that was refused is an answer to whoever asked, until other tasks wait for it.
+"""Dead letters of refused edits: an edit that was refused is an answer to whoever asked, until other tasks wait for it.
 
 Then somebody has to decide whether they ever go on, so it becomes a dead letter
 like any other failure, in the transaction that brought the two together: the
@@ -13,7 +13,7 @@ from officeplane.store import dead_letters
 from officeplane.store.connection import Executor
 
 
-class Letters(NamedTuple):
+class DeadLetterWriter(NamedTuple):
     """In whose name they are counted, and whether somebody is to be alerted."""
 
     counted_by: str

@@ -15,7 +15,7 @@ from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import FINAL, GAVE_UP, TaskState
 from officeplane.domain.tree import cancelling
 from officeplane.services.settle.batches import TreeEffects, roll_up
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.store import dags, dependencies, trees
 from officeplane.store.connection import Executor
 from officeplane.store.trees import EndedTask
@@ -44,9 +44,9 @@ async def follow(
     ended: Sequence[EndedTask],
     locked: Collection[DagId],
     foreseen: Collection[TaskId],
-    letters: Letters,
+    letters: DeadLetterWriter,
 ) -> TreeEffects:
-    """Let what waits for these tasks go on, or end it with them; judge the DAGs, and return what became of it all.
+    """Let what waits for these tasks go on, or end it with them, in DAGs too; return what became of it all.
 
     What a cancelled task has spawned and waits for ends with it, too. `foreseen`
     are those that things were locked for; the others were cancelled meanwhile, or
@@ -81,18 +81,18 @@ async def follow(
     )
     if touched - held:
         await dags.lock(executor, touched - held)
-    await judge(executor, held | touched)
+    await update_statuses(executor, held | touched)
     return result
 
 
-async def abandon(executor: Executor, task_ids: Collection[TaskId], letters: Letters) -> TreeEffects:
+async def abandon(executor: Executor, task_ids: Collection[TaskId], letters: DeadLetterWriter) -> TreeEffects:
     """Cancel whatever waits for tasks that have failed and will never complete."""
     dag_ids = await lock_around(executor, completing=(), ending=task_ids, roots=())
     gone = [EndedTask(task_id, TaskState.CANCELLED, has_dependents=True) for task_id in task_ids]
     return await follow(executor, gone, dag_ids, task_ids, letters)
 
 
-async def judge(executor: Executor, dag_ids: Collection[DagId]) -> None:
+async def update_statuses(executor: Executor, dag_ids: Collection[DagId]) -> None:
     """Give locked DAGs the status that their tasks add up to."""
     if not dag_ids:
         return
@@ -109,7 +109,7 @@ async def judge(executor: Executor, dag_ids: Collection[DagId]) -> None:
         else:
             status = status_of(tally)
             found[dag_id] = (status, status is DagStatus.FAILED and tally.waiting > 0)
-    await dags.judge(executor, found)
+    await dags.set_statuses(executor, found)
 
 
 async def _some_can_go_on(executor: Executor, dag_id: DagId) -> bool:

@@ -7,14 +7,14 @@ spawned task completes, its settlement queues the other like any dependent.
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP, TaskState
 from officeplane.domain.task import ClaimedTask
-from officeplane.services.settle.dead_letters import Letters
-from officeplane.services.settle.dependents import CANCELLED_WITH, judge, lock_around
+from officeplane.services.settle.dead_letters import DeadLetterWriter
+from officeplane.services.settle.dependents import CANCELLED_WITH, lock_around, update_statuses
 from officeplane.store import dependencies, settlements, spawns
 from officeplane.store.connection import Executor, Ledger
 from officeplane.store.settlements import Settled
 
 
-async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters: Letters) -> Settled | None:
+async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters: DeadLetterWriter) -> Settled | None:
     """End an attempt that waits; None when it is to be handed back instead.
 
     That is so when what it waits for has completed meanwhile, when that was
@@ -36,7 +36,7 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters
         # What it waits for may have failed by now.
         if suspended is not None and state in GAVE_UP:
             await letters.write(executor, [spawned_id])
-        await judge(executor, dag_ids)
+        await update_statuses(executor, dag_ids)
         return suspended
 
     return await ledger.in_transaction(together)

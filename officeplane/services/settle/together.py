@@ -16,7 +16,7 @@ from officeplane.domain.revision import Revisions
 from officeplane.failpoints import reach
 from officeplane.services.settle.aftermath import aftermath_of
 from officeplane.services.settle.batches import TreeEffects, roll_up
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import follow, lock_around
 from officeplane.services.settle.judgement import Judged, handed_back, revisions_of
 from officeplane.services.settle.plain import Written
@@ -40,9 +40,9 @@ class Terms:
     """The types of which others succeeded at the same moment: their failures are not failures in a row."""
 
     @property
-    def letters(self) -> Letters:
+    def letters(self) -> DeadLetterWriter:
         """Who writes the dead letters of answers that others wait for."""
-        return Letters(self.counted_by, alerts=self.rules.alerts)
+        return DeadLetterWriter(self.counted_by, alerts=self.rules.alerts)
 
 
 async def end_together(ledger: Ledger, judged: Sequence[Judged], terms: Terms) -> Written:

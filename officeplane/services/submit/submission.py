@@ -30,7 +30,7 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
 from officeplane.failpoints import reach
 from officeplane.grouping import Group
-from officeplane.services.settle.dead_letters import Letters
+from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, take_in
 from officeplane.services.submit.task_types import TaskTypes, names_in
@@ -64,7 +64,7 @@ class Submitted(NamedTuple):
 class Submission:
     """The way in."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, letters: Letters) -> None:
+    def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, letters: DeadLetterWriter) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
         self.types = types
@@ -248,7 +248,7 @@ class _TogetherError(Exception):
     """For one of these something is looked up, which is done for all together."""
 
 
-async def _patiently(executor: Executor, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
+async def _patiently(executor: Executor, intakes: Sequence[Intake], letters: DeadLetterWriter) -> list[Submitted]:
     """Store tasks some of which depend on others; who waits long for a lock may be waited for, and starts again."""
     await tasks.bound_lock_wait(executor, DEPENDENCY_WAIT)
     return await _keyed(executor, intakes, letters)
@@ -288,7 +288,7 @@ def _submitted(intake: Intake, each: Iterator[Inserted]) -> Submitted:
     return Submitted(task, tuple(below))
 
 
-async def _keyed(executor: Executor, intakes: Sequence[Intake], letters: Letters) -> list[Submitted]:
+async def _keyed(executor: Executor, intakes: Sequence[Intake], letters: DeadLetterWriter) -> list[Submitted]:
     first = {intake.key: intake for intake in reversed(intakes) if intake.key is not None}
     used = {key: UsedKey(intake.request_hash, intake.root_id) for key, intake in first.items()}
     try:

@@ -91,7 +91,7 @@ WITH RECURSIVE needs AS (
 )
 SELECT task_id, id, state FROM needs
 
--- name: judge
+-- name: set_statuses
 -- Gives DAGs the status that was found for them, and tells of those that have ended.
 -- No row: they had it already.
 WITH judged AS (

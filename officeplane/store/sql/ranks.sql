@@ -49,7 +49,7 @@ SELECT id, rung_tier, rises FROM ranked
 -- What makes tasks urgent. No row: no such task.
 SELECT id, priority, deadline, boost_per_minute FROM tasks WHERE id = ANY(:task_ids::uuid[])
 
--- name: lifting
+-- name: behind_less_urgent
 -- Tasks that wait behind less urgent work, the most urgent first, with the ranks that are
 -- theirs without what they may have inherited themselves. No row: none does.
 WITH moment AS MATERIALIZED (

@@ -227,7 +227,7 @@ async def test_a_dag_that_can_no_longer_go_on_is_found_later(bench: Workbench) -
         "UPDATE dags SET status = 'running', is_stuck = false, finished_at = NULL WHERE id = $1::uuid", stuck.id
     )
 
-    while await bench.worker.redelivery.rejudge():
+    while await bench.worker.redelivery.update_dags():
         pass
 
     assert (await stuck.status(), await waiting.status()) == ("failed", "running")

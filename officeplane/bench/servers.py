@@ -1,4 +1,4 @@
-"""The ground that is measured on: two servers, and a scratch installation on them for every measurement.
+"""The two servers that are measured on, and a scratch installation on them for every measurement.
 
 Each has a database and a key prefix of its own, so that nothing of an earlier
 measurement, and nothing that users have there, is touched or in the way.
@@ -15,8 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from officeplane.bench.installation import Installation, Sql
-from officeplane.bench.marks import Marks
 from officeplane.bench.programs import Guard
+from officeplane.bench.traces import Traces
 from officeplane.config import Settings
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.doorbell import Doorbell, open_doorbell
@@ -33,7 +33,7 @@ class NotAllowedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Servers:
     """Where and how much is measured. `admin` is a connection to the database that was given, `folder` is ours."""
 
     database_url: str
@@ -72,7 +72,7 @@ class Ground:
                 admin=self.admin,
                 ledger=ledger,
                 redis=self.doorbell.connection,
-                marks=Marks(folder / "marks"),
+                traces=Traces(folder / "traces"),
                 folder=folder,
                 guard=self.guard,
             )
@@ -101,15 +101,15 @@ class Ground:
 
 
 @asynccontextmanager
-async def open_ground(
+async def open_servers(
     database_url: str, redis_url: str, *, folder: Path, scale: float, guard: Guard
-) -> AsyncGenerator[Ground, None]:
+) -> AsyncGenerator[Servers, None]:
     """Connect to both servers; raises `DatabaseUnavailableError` or `RedisUnavailable` when one does not answer."""
     with reached():
         admin = await asyncpg.connect(database_url, timeout=CONNECT_SECONDS)
     try:
         async with open_doorbell(Settings(database_url=database_url, redis_url=redis_url)) as doorbell:
             await doorbell.connection.ask([packed("PING")])
-            yield Ground(database_url, redis_url, admin, doorbell, folder, scale, guard)
+            yield Servers(database_url, redis_url, admin, doorbell, folder, scale, guard)
     finally:
         await admin.close()

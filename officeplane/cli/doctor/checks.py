@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from officeplane.cli.answers import Readiness
-from officeplane.cli.findings import Finding, ok, problem, warning
+from officeplane.cli.doctor.findings import Finding, ok, problem, warning
 from officeplane.cli.texts import span
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
@@ -22,7 +22,7 @@ HEARTBEATS_IN_LEASE = 3
 HELD_SHOWN = 10
 
 
-def judge_settings(settings: Settings, local: LocalInstallation | None = None) -> Iterator[Finding]:
+def check_settings(settings: Settings, local: LocalInstallation | None = None) -> Iterator[Finding]:
     """Look for settings that are legal one by one and bad together; `local` is where they come from, if found here."""
     if not settings.database_url:
         yield problem(
@@ -50,7 +50,7 @@ def judge_settings(settings: Settings, local: LocalInstallation | None = None) -
         )
 
 
-def judge_postgres(facts: PostgresFacts) -> Iterator[Finding]:
+def check_postgres(facts: PostgresFacts) -> Iterator[Finding]:
     """Look for what would lose work or refuse connections."""
     if facts.version_num < POSTGRES_OLDEST * 10_000:
         yield problem("postgres", f"Version {facts.version} is too old.", f"Upgrade to Postgres {POSTGRES_OLDEST}+.")
@@ -64,7 +64,7 @@ def judge_postgres(facts: PostgresFacts) -> Iterator[Finding]:
     yield _judge_connections(facts)
 
 
-def judge_schema(facts: SchemaFacts) -> Finding:
+def check_schema(facts: SchemaFacts) -> Finding:
     """Look for migrations that were not applied."""
     if facts.changed is not None:
         return problem("migrations", facts.changed, "Install the version of officeplane that this database belongs to.")
@@ -73,7 +73,7 @@ def judge_schema(facts: SchemaFacts) -> Finding:
     return ok("migrations", "Up to date.")
 
 
-def judge_redis(facts: RedisFacts) -> Iterator[Finding]:
+def check_redis(facts: RedisFacts) -> Iterator[Finding]:
     """Look for what would slow work down or drop locks."""
     if facts.compatible_with < REDIS_OLDEST:
         yield problem("redis", f"{facts.product} {facts.version} is too old.", "Upgrade to Redis 7.0+ or Valkey.")
@@ -88,7 +88,7 @@ def judge_redis(facts: RedisFacts) -> Iterator[Finding]:
     yield ok("redis persistence", f"It {persistence}; either is fine, what it forgets is rung again from Postgres.")
 
 
-def judge_api(url: str, readiness: Readiness) -> Iterator[Finding]:
+def check_api(url: str, readiness: Readiness) -> Iterator[Finding]:
     """Look at what the API says of its own connections."""
     if readiness.status not in {"ok", "degraded"}:
         yield problem("api", f"{url} answers that it is {readiness.status}.", "See the log of `officeplane serve`.")
@@ -102,7 +102,7 @@ def judge_api(url: str, readiness: Readiness) -> Iterator[Finding]:
         yield ok("api", f"{url} is ready.")
 
 
-def judge_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
+def check_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
     """Look for work that nobody will do; `chores` are those that somebody should lead."""
     if facts.workers:
         slots = sum(worker.concurrency for worker in facts.workers)

@@ -9,10 +9,17 @@ from pydantic import ValidationError
 
 from officeplane.cli.answers import Readiness
 from officeplane.cli.client import Client
-from officeplane.cli.diagnosis import judge_api, judge_plane, judge_postgres, judge_redis, judge_schema, judge_settings
+from officeplane.cli.doctor.checks import (
+    check_api,
+    check_plane,
+    check_postgres,
+    check_redis,
+    check_schema,
+    check_settings,
+)
+from officeplane.cli.doctor.findings import Finding, Verdict, problem, worst
 from officeplane.cli.environment import read_settings
 from officeplane.cli.exits import ExitCode, RefusedError, StopError, UsageError
-from officeplane.cli.findings import Finding, Verdict, problem, worst
 from officeplane.cli.ledger import unreachable
 from officeplane.cli.texts import without_secrets
 from officeplane.config import Settings
@@ -42,7 +49,7 @@ async def examine(url: str) -> Diagnosis:
         found = [problem("settings", line, "Correct the environment variable.") for line in error.lines]
         return Diagnosis(found, ExitCode.REFUSED)
     redis, redis_answers = await _examine_redis(settings)
-    findings = list(judge_settings(settings, local_installation()))
+    findings = list(check_settings(settings, local_installation()))
     ledger_answers = True
     if settings.database_url:
         try:
@@ -58,12 +65,12 @@ async def examine(url: str) -> Diagnosis:
 
 async def _examine_postgres(settings: Settings, *, redis_answers: bool) -> list[Finding]:
     async with consultation(settings.database_url) as connection:
-        findings = list(judge_postgres(await examine_server(connection)))
-        schema = judge_schema(await examine_schema(connection))
+        findings = list(check_postgres(await examine_server(connection)))
+        schema = check_schema(await examine_schema(connection))
         findings.append(schema)
         if schema.verdict is Verdict.OK:
             chores = {chore.name for chore in all_chores() if redis_answers or not chore.needs_redis}
-            findings += judge_plane(await examine_plane(connection, settings.lease_seconds), chores)
+            findings += check_plane(await examine_plane(connection, settings.lease_seconds), chores)
         return findings
 
 
@@ -80,7 +87,7 @@ async def _examine_redis(settings: Settings) -> tuple[list[Finding], bool]:
     if not settings.redis_url:
         return [], False
     try:
-        return list(judge_redis(await examine_redis(settings))), True
+        return list(check_redis(await examine_redis(settings))), True
     except RedisUnavailable as error:
         away = problem(
             "redis",
@@ -94,7 +101,7 @@ async def _examine_api(url: str) -> list[Finding]:
     try:
         async with Client(url) as client:
             answer = await client.get("/api/health/ready")
-        return list(judge_api(url, Readiness.model_validate_json(answer.content)))
+        return list(check_api(url, Readiness.model_validate_json(answer.content)))
     except RefusedError as error:
         return [problem("api", f"{error.lines[0]}, at {url}.", "See the log of `officeplane serve`.")]
     except StopError as error:

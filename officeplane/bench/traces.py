@@ -1,6 +1,6 @@
-"""Marks: what handlers leave behind, so that it can be seen when they ran without asking the system itself.
+"""Traces: what handlers leave behind, so that it can be seen when they ran without asking the system itself.
 
-A mark is one record appended to a file in one write, which no other process's
+A trace is one record appended to a file in one write, which no other process's
 write can tear apart. It costs about two microseconds.
 """
 
@@ -18,7 +18,7 @@ _RECORD: Final = struct.Struct("=qqqqq")
 now: Final = time.monotonic_ns
 
 
-class Mark(NamedTuple):
+class Trace(NamedTuple):
     """One run of a handler: which task, of which lane, in which process, from when to when in nanoseconds."""
 
     number: int
@@ -29,7 +29,7 @@ class Mark(NamedTuple):
 
 
 def leave(number: int, began: int, *, lane: int = NO_LANE) -> None:
-    """Append a mark for a handler that ends now."""
+    """Append a trace for a handler that ends now."""
     file, process = _place()
     os.write(file, _RECORD.pack(number, lane, process, began, now()))
 
@@ -39,8 +39,8 @@ def _place() -> tuple[int, int]:
     return os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), os.getpid()
 
 
-class Marks:
-    """The marks in one file."""
+class Traces:
+    """The traces in one file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,6 +49,6 @@ class Marks:
     def __len__(self) -> int:
         return self.path.stat().st_size // _RECORD.size
 
-    def read(self) -> list[Mark]:
-        """Return all marks, in the order in which handlers ended."""
-        return list(map(Mark._make, _RECORD.iter_unpack(self.path.read_bytes())))
+    def read(self) -> list[Trace]:
+        """Return all traces, in the order in which handlers ended."""
+        return list(map(Trace._make, _RECORD.iter_unpack(self.path.read_bytes())))

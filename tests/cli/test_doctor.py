@@ -6,8 +6,15 @@ from datetime import UTC, datetime
 import pytest
 
 from officeplane.cli.answers import Readiness
-from officeplane.cli.diagnosis import judge_api, judge_plane, judge_postgres, judge_redis, judge_schema, judge_settings
-from officeplane.cli.findings import Finding, Verdict, finding_lines, ok, problem, warning, worst
+from officeplane.cli.doctor.checks import (
+    check_api,
+    check_plane,
+    check_postgres,
+    check_redis,
+    check_schema,
+    check_settings,
+)
+from officeplane.cli.doctor.findings import Finding, Verdict, finding_lines, ok, problem, warning, worst
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
 from officeplane.domain.blockage import Blockage
@@ -74,14 +81,14 @@ def test_workers_are_said_to_be_alive_as_of_when_they_were_heard_last() -> None:
     three, none = replace(WORKER, silent_seconds=3.4), replace(WORKER, silent_seconds=0.0)
 
     for heard, workers in (("3 s ago", (three,)), ("1 s to 3 s ago", (none, three))):
-        (said,) = [one.detail for one in judge_plane(replace(PLANE, workers=workers), CHORES) if one.check == "workers"]
+        (said,) = [one.detail for one in check_plane(replace(PLANE, workers=workers), CHORES) if one.check == "workers"]
         assert said.endswith(f"last heard {heard}.")
 
 
 def test_a_worker_whose_event_loop_is_blocked_is_a_problem_that_names_the_line() -> None:
     blocked = Blockage(12.0, "acme.py:7", TaskId("01890000-0000-7000-8000-000000000000"), "acme.slow")
 
-    findings = list(judge_plane(replace(PLANE, workers=(replace(WORKER, blocked=blocked),)), CHORES))
+    findings = list(check_plane(replace(PLANE, workers=(replace(WORKER, blocked=blocked),)), CHORES))
 
     assert amiss(findings) == [("event loop", Verdict.PROBLEM)]
     (said,) = [finding.detail for finding in findings if finding.check == "event loop"]
@@ -92,8 +99,8 @@ def test_chores_that_a_blocked_worker_led_are_no_second_problem() -> None:
     blocked = replace(WORKER, blocked=Blockage(12.0, "acme.py:7"))
     stuck = replace(PLANE, workers=(blocked,), leaders=(Leader("sweeper", "w1", leads=False),))
 
-    alone = list(judge_plane(stuck, CHORES))
-    with_another = list(judge_plane(replace(stuck, workers=(blocked, WORKER)), CHORES))
+    alone = list(check_plane(stuck, CHORES))
+    with_another = list(check_plane(replace(stuck, workers=(blocked, WORKER)), CHORES))
 
     assert amiss(alone) == [("event loop", Verdict.PROBLEM)]
     (said,) = [finding.detail for finding in alone if finding.check == "event loop"]
@@ -104,10 +111,10 @@ def test_chores_that_a_blocked_worker_led_are_no_second_problem() -> None:
 
 def test_healthy_servers_are_ok() -> None:
     findings = [
-        *judge_postgres(POSTGRES),
-        *judge_redis(REDIS),
-        *judge_plane(PLANE, CHORES),
-        judge_schema(SchemaFacts((), None)),
+        *check_postgres(POSTGRES),
+        *check_redis(REDIS),
+        *check_plane(PLANE, CHORES),
+        check_schema(SchemaFacts((), None)),
     ]
 
     assert amiss(findings) == []
@@ -129,7 +136,7 @@ def test_healthy_servers_are_ok() -> None:
     ],
 )
 def test_postgres_is_questioned(facts: PostgresFacts, expected: tuple[str, Verdict]) -> None:
-    assert amiss(list(judge_postgres(facts))) == [expected]
+    assert amiss(list(check_postgres(facts))) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +150,7 @@ def test_postgres_is_questioned(facts: PostgresFacts, expected: tuple[str, Verdi
     ],
 )
 def test_redis_is_questioned(facts: RedisFacts, expected: tuple[str, Verdict]) -> None:
-    assert amiss(list(judge_redis(facts))) == [expected]
+    assert amiss(list(check_redis(facts))) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -160,12 +167,12 @@ def test_redis_is_questioned(facts: RedisFacts, expected: tuple[str, Verdict]) -
     ],
 )
 def test_work_that_nobody_does_is_found(facts: PlaneFacts, expected: tuple[str, Verdict]) -> None:
-    assert amiss(list(judge_plane(facts, CHORES))) == [expected]
+    assert amiss(list(check_plane(facts, CHORES))) == [expected]
 
 
 def test_missing_and_changed_migrations_are_problems() -> None:
-    missing = judge_schema(SchemaFacts(("0002_plane",), None))
-    changed = judge_schema(SchemaFacts((), "Migration 0001_tasks was changed"))
+    missing = check_schema(SchemaFacts(("0002_plane",), None))
+    changed = check_schema(SchemaFacts((), "Migration 0001_tasks was changed"))
 
     assert amiss([missing, changed]) == [("migrations", Verdict.PROBLEM)] * 2
     assert "0002_plane" in missing.detail
@@ -180,17 +187,17 @@ def test_missing_and_changed_migrations_are_problems() -> None:
     ],
 )
 def test_the_api_is_taken_at_its_word(readiness: Readiness, verdicts: list[tuple[str, Verdict]]) -> None:
-    assert amiss(list(judge_api("http://here", readiness))) == verdicts
+    assert amiss(list(check_api("http://here", readiness))) == verdicts
 
 
 def test_settings_that_do_not_fit_together_are_a_warning() -> None:
     settings = Settings(database_url="postgresql://x", redis_url="redis://x", lease_seconds=6, heartbeat_seconds=5)
 
-    assert amiss(list(judge_settings(settings))) == [("settings", Verdict.WARNING)]
+    assert amiss(list(check_settings(settings))) == [("settings", Verdict.WARNING)]
 
 
 def test_nothing_is_said_of_workers_by_an_environment_that_names_no_installation() -> None:
-    found = list(judge_settings(Settings()))
+    found = list(check_settings(Settings()))
 
     assert amiss(found) == [("settings", Verdict.PROBLEM)]
     assert "OFFICEPLANE_DATABASE_URL is not set" in found[0].detail
@@ -211,13 +218,13 @@ def test_advice_stands_below_its_finding() -> None:
 def test_what_is_held_back_is_named() -> None:
     held = {"type noop": "breaker open", "document plan": "paused"}
 
-    (finding,) = [one for one in judge_plane(replace(PLANE, held_back=held), {"sweeper"}) if one.check == "held back"]
+    (finding,) = [one for one in check_plane(replace(PLANE, held_back=held), {"sweeper"}) if one.check == "held back"]
 
     assert finding.verdict is Verdict.WARNING
     assert finding.detail == "type noop (breaker open), document plan (paused)."
     assert "and 2 more" in next(
         one.detail
-        for one in judge_plane(replace(PLANE, held_back={f"type t{n}": "paused" for n in range(12)}), set())
+        for one in check_plane(replace(PLANE, held_back={f"type t{n}": "paused" for n in range(12)}), set())
         if one.check == "held back"
     )
 
@@ -225,6 +232,6 @@ def test_what_is_held_back_is_named() -> None:
 def test_a_sandbox_that_lacks_something_is_told_with_its_host_and_what_it_lacks() -> None:
     workers = (WORKER, replace(WORKER, host="there", confinement=("seccomp",)), replace(WORKER, confinement=None))
 
-    (finding,) = [one for one in judge_plane(replace(PLANE, workers=workers), CHORES) if one.check == "sandbox"]
+    (finding,) = [one for one in check_plane(replace(PLANE, workers=workers), CHORES) if one.check == "sandbox"]
 
     assert finding.detail.startswith("Files are opened without landlock on there:")

@@ -1,4 +1,4 @@
-"""Pace: many callers side by side, each doing the next thing as soon as its last is done."""
+"""Load: many callers side by side, each doing the next thing as soon as its last is done."""
 
 import asyncio
 import time

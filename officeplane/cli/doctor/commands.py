@@ -16,9 +16,9 @@ def doctor(
     import asyncio
 
     from officeplane.cli.console import show, write_json
-    from officeplane.cli.consultation import examine
-    from officeplane.cli.findings import as_json as written
-    from officeplane.cli.findings import finding_lines
+    from officeplane.cli.doctor.examination import examine
+    from officeplane.cli.doctor.findings import as_json as written
+    from officeplane.cli.doctor.findings import finding_lines
     from officeplane.cli.texts import compact
 
     diagnosis = asyncio.run(examine(url))
