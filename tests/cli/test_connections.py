@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import OBJECT, ROOT, Background, Plane, Tasks
-from tests.forks import Forks
+from tests.forks import Fork, Forks
 from tests.support import eventually
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -42,6 +42,7 @@ async def serving(
 ) -> AsyncGenerator[Background]:
     """The API within limits, perhaps started by a shell that says something first."""
     out, err = tmp_path / "out", tmp_path / "err"
+    process: Fork | asyncio.subprocess.Process
     if shell:
         command = (sys.executable, "-m", IMPATIENT, json.dumps(limits))
         with out.open("w") as out_file, err.open("w") as err_file:

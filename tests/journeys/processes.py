@@ -164,7 +164,7 @@ class Processes:
         settings = {**self._environment, "OFFICEPLANE_LOG_FORMAT": "json", **given}
         if self._forks is not None:
             log.touch()
-            process = await self._forks.begin(arguments, settings, log, log)
+            process: Fork | asyncio.subprocess.Process = await self._forks.begin(arguments, settings, log, log)
         else:
             process = await self._executed(arguments, settings, log)
         started = Process(name, process, log)
