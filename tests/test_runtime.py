@@ -7,7 +7,7 @@ import pytest
 from officeplane.config import Settings
 from officeplane.runtime import open_runtime
 
-LOOPS_OF_THE_API = {"Group.run", "Waiting.listen", "Waiting.poll", "Events.read"}
+LOOPS_OF_THE_API = {"Group.run", "LongPoll.listen", "LongPoll.poll", "Events.read"}
 
 
 @pytest.mark.parametrize(("for_worker", "expected"), [(False, LOOPS_OF_THE_API), (True, set[str]())])
