@@ -60,6 +60,17 @@ def test_a_noun_that_is_elsewhere_is_where_contributing_says_and_for_a_reason() 
         assert not all(_guessed(noun)), f"{noun} is where one guesses: it needs no exception"
 
 
+def test_every_file_that_is_named_where_newcomers_read_is_there() -> None:
+    folders = ("officeplane", "workers", "lua", "tests", "docs")
+    there = [f"/{path.relative_to(ROOT)}" for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md"):
+        named = re.findall(r"`([\w./-]+\.(?:py|sql|lua))[`:]", (ROOT / page).read_text(encoding="utf-8"))
+        # Names of recipes, such as NOUN, stand for any.
+        asked = [name for name in named if not re.search(r"[A-Z]{4}|verb_noun", name)]
+        assert len(asked) > 1
+        assert [name for name in asked if not any(path.endswith(f"/{name}") for path in there)] == [], page
+
+
 def test_every_package_says_in_its_first_sentence_what_it_is() -> None:
     for package in (path for root in ("officeplane", "workers") for path in (ROOT / root).rglob("__init__.py")):
         said = ast.get_docstring(ast.parse(package.read_text(encoding="utf-8"))) or ""
