@@ -210,7 +210,7 @@ WATCHFUL: Final = [
     ),
     hot("chores", "waiting_lanes", "lane", "by_urgency", "occupant", limit="5000"),
     hot("ranks", "moved", "ranked_anew", at_least="0.01", limit="10000"),
-    hot("ranks", "lifting", "ranked_anew", limit="1000"),
+    hot("ranks", "behind_less_urgent", "ranked_anew", limit="1000"),
     hot(
         "ranks",
         "inherit",

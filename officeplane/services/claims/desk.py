@@ -104,7 +104,7 @@ class WorkerDesk:
 
     async def continue_lanes(self, documents: Iterable[DocumentId]) -> list[ClaimedTask]:
         """Claim the next heads of lanes that this worker may stay in; leave the others."""
-        await reach("before_continue")
+        await _before_continuing()
         now = time.monotonic()
         mine = self._lanes.stays(documents)
         staying = [lane for lane in mine if lane.may_continue(now)]
@@ -118,7 +118,7 @@ class WorkerDesk:
                 lane.tasks += lane.document_id in followed
             await self._lanes.leave([*leaving, *(lane for lane in staying if lane.document_id not in followed)])
         with in_hand(claimed):
-            await reach("after_continue")
+            await _after_continuing()
             await self._ring([lane.document_id for lane in leaving])
         return claimed
 
@@ -140,8 +140,8 @@ class WorkerDesk:
             self._meter.ran(edit.task_type, edit.ran_seconds)
         if claimed:
             with in_hand(claimed):
-                await reach("before_continue")
-                await reach("after_continue")
+                await _before_continuing()
+                await _after_continuing()
         return claimed
 
     def doubt(self, continuation: Continuation) -> None:
@@ -242,3 +242,13 @@ class WorkerDesk:
         for task in claimed:
             if task.suspect:
                 self._suspect = task.id
+
+
+async def _before_continuing() -> None:
+    """Pass the point at which a group is settled and its lanes are held."""
+    await reach("before_continue")
+
+
+async def _after_continuing() -> None:
+    """Pass the point at which the next heads are claimed and not started."""
+    await reach("after_continue")
