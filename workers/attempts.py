@@ -135,7 +135,7 @@ class Attempt:
             _log.exception("attempt.broke", task_id=self.task.id)
             outcome = Failed(Failure(FailureKind.ERROR, describe(error)))
         else:
-            # A handler that shrugs off its cancellation and returns is too late,
+            # A handler that ignores its cancellation and returns is too late,
             # except while draining, when there was no hurry.
             if self.stop_reason not in (None, StopReason.DRAINED):
                 outcome = self._outcome_of_stop()

@@ -81,8 +81,8 @@ class _Child:
         return await self.process.wait()
 
     async def _watch(self) -> None:
-        # What it has forked may hold the other end open, so that its death alone is no end of
-        # the stream; and what it said last may still be on its way.
+        # Processes that the child has forked may hold the other end open, so that its death does
+        # not end the stream; and its last message may still be on its way.
         await self.process.wait()
         await asyncio.sleep(LAST_WORDS_SECONDS)
         self.writer.transport.abort()
@@ -145,8 +145,8 @@ class Children:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # Its handler has not begun, so there is nothing to kill, and the next attempt
-            # finds it up: else one with little time would never live to see its process.
+            # The handler has not begun, so nothing is killed, and the next attempt finds the child
+            # up: otherwise a task with a short timeout would never outlast the start of one.
             self._starting.append(starting)
             raise
 
@@ -167,7 +167,7 @@ class Children:
         reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 24)
         child = _Child(process, reader, writer)
         try:
-            # Attempts that wait for it have times of their own; it would be waited for by the next, too.
+            # Attempts that wait for the child have timeouts of their own, but the next would wait for it, too.
             async with asyncio.timeout(START_SECONDS):
                 await child.hear()
         except (asyncio.IncompleteReadError, ConnectionError, MalformedFrameError):

@@ -181,7 +181,7 @@ class LeaseKeeper:
         if not kept:
             return
         lost = await leases.renew(kept, self._terms.lease_seconds)
-        # Settled between the copy and the statement is not lost.
+        # A claim that was settled between the copy and the statement is not lost.
         self._tell(self._news.lost, [claim for claim in kept if claim[0] in lost and claim[0] in self._held])
 
     def _hear_cancelled(self, held: list[Held], cancelled: list[TaskId], now: float) -> None:
@@ -210,20 +210,20 @@ class LeaseKeeper:
         held = self._in_hand()
         late = [one for one in held if one.should_have_ended(now)]
         blocking = [one for one in held if one.task.claim_id == standstill.claim_id]
-        # A handler that was let go has no time left, and nothing is lost with the process but itself.
+        # A handler that was abandoned has no time left; with nothing else in hand, the process can end.
         is_left_alone = not held and standstill.task is not None
         if not late and not is_left_alone:
             return
         if blocking and blocking[0] not in late:
-            # It has time left, and may end by itself; who waits beside it for no fault of theirs does not wait with it.
+            # The blocking attempt has time left and may end by itself; the others do not wait for it.
             await self._hand_back(late)
             return
         assert self._keeping is not None  # noqa: S101 - both are started together
         # A heartbeat that comes after the farewell would say that the worker is alive.
         self._keeping.cancel()
         await asyncio.wait({self._keeping}, timeout=WATCH_SECONDS)
-        # One that was let go has been charged already, and nobody else is for it; if nobody knows whose
-        # step it is, it may be that of any whose time is up.
+        # An abandoned handler has been charged already, and no other attempt is in its place. If it is not
+        # known which attempt blocks the loop, it may be any whose time is up.
         charged = late if standstill.task is None else blocking
         ended = [EndedAttempt(one.task, one.ended(now, standstill.at)) for one in charged]
         ended += [EndedAttempt(one.task, HandedBack()) for one in held if one not in charged]

@@ -49,7 +49,7 @@ async def run_worker(settings: Settings) -> int:
             pool = Pool(runtime, worker_services(runtime))
             await pool.run(signals)
             if pool.has_stubborn_handlers:
-                # They ignore cancellation, and the loop would wait for them for ever.
+                # These handlers ignore their cancellation, and the loop would wait for them for ever.
                 sys.stderr.flush()
                 os._exit(0)
     return 0
@@ -207,7 +207,7 @@ class Pool:
             socket.gethostname(),
             os.getpid(),
             self._slots.total,
-            # Not the slots: those that wait for a hint are taken too.
+            # Slots in use are not counted: those that wait for a hint are in use, too.
             len(self._attempts),
             self._runtime.catalogue.runnable,
             sorted(self._runtime.sandbox.confinement),

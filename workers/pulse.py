@@ -25,7 +25,7 @@ from workers.attempts import in_hand
 LOOK_SECONDS: Final = 0.25
 BLOCKED_SECONDS: Final = 2.0
 FRAMES_SHOWN: Final = 30
-# Between a handler and the loop are these; the line that a handler's author knows is beyond them.
+# The stack between the loop and a handler is in these; the author of a handler knows the lines beyond them.
 _NOT_OF_HANDLERS: Final = frozenset({"asyncio", "officeplane", "uvloop", "workers"})
 
 

@@ -80,7 +80,7 @@ class Rescue:
         """Settle one by one, so that none waits for what only one of them waits for."""
         settled: list[ClaimedTask] = []
         settling = asyncio.create_task(self._settle(ended, settled, leaves=leaves))
-        # Not even for a server that went silent, and the end of a connection to it, is waited for longer.
+        # A server that went silent is not waited for any longer, nor is the closing of a connection to it.
         await asyncio.wait({settling}, timeout=RESCUE_SECONDS)
         settling.cancel()
         return settled
@@ -92,7 +92,7 @@ class Rescue:
                 for attempt in ended:
                     with suppress(TimeoutError, DatabaseUnavailableError):
                         async with asyncio.timeout(SETTLE_SECONDS):
-                            # The telling is left to the sweeper: the doorbell is the blocked loop's.
+                            # Nothing is announced or rung: the doorbell belongs to the blocked loop. The sweeper rings.
                             await settlements.write([attempt], counted_by=self._counted_by)
                             settled.append(attempt.task)
                 if leaves:

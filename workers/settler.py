@@ -100,7 +100,7 @@ class Settler:
         self._finished = finished
         self._plain = Gathering[Ended]()
         self._leading_to_more = Gathering[Ended]()
-        # The types of which an attempt went well since the last group was taken of those that lead to more.
+        # Types of which an attempt has succeeded since the last group of ends that lead to more.
         self._succeeded: set[str] = set()
         self._in_lanes = Gathering[tuple[Ended, bool]]()
         self._told = Gathering[Aftermath]()
@@ -174,7 +174,7 @@ class Settler:
             ]
         )
         freed = self._desk.freed(ended.task for ended in group)
-        # Last of all: what follows in the lanes runs before anybody is told.
+        # Announcing comes last: the next tasks of the lanes start before anybody is told.
         self._told.add([*told, Aftermath(freed=freed)] if freed else told)
 
     async def _continue_groups(self) -> None:
@@ -191,7 +191,7 @@ class Settler:
             try:
                 await self._settlements.tell(told)
             except DatabaseUnavailableError as error:
-                # It is settled all the same. Whoever waits looks again, and what was not rung is the sweeper's.
+                # The group is settled all the same: callers that wait look again, and the sweeper rings.
                 _log.warning("news.not_told", settlements=len(told), error=str(error))
 
     def _continuation(self, group: Sequence[Ended]) -> Continuation | None:
@@ -231,7 +231,7 @@ class Settler:
         hopeless = [ended for ended in group if now - ended.at > self._lease_seconds]
         _log.warning("settlement.postponed", tasks=len(group), given_up=len(hopeless), error=str(error))
         gathering.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
-        # Their documents too: a lock in hand is renewed, and these are no longer ours.
+        # Their documents are given back: a lock in hand is renewed, and these are no longer ours.
         self._forget_suspects(hopeless)
         await self._quit([ended.task for ended in hopeless])
         await asyncio.sleep(PAUSE_SECONDS)

@@ -15,7 +15,7 @@ class Slots:
 
     async def reserve(self, up_to: int) -> int:
         """Take at least one slot and at most that many; none once closed."""
-        # What was claimed unheard, and is found again, may come on top of what was reserved.
+        # A claim whose answer was lost, and which is found again, comes on top of what was reserved.
         while self._free <= 0 and self._is_open:
             self._some_free.clear()
             await self._some_free.wait()

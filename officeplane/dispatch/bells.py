@@ -40,7 +40,7 @@ class Bells:
         self._lists = connection.keys.hint_lists
         self._tier_of_list = dict(zip(self._lists, Tier, strict=True))
         self._block = packed("BRPOP", *self._lists, str(BLOCK_SECONDS))
-        # Where hints that are in hand came from, NORMAL being understood.
+        # From which tier each hint in hand was taken; those taken from NORMAL, nearly all, are left out.
         self._tiers: dict[str, Tier] = {}
         self._abandoned: set[asyncio.Task[None]] = set()
 

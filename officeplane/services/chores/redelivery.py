@@ -28,7 +28,7 @@ from officeplane.store.trees import Moved
 
 RINGS_AT_ONCE: Final = 5_000
 MOVES_AT_ONCE: Final = 1_000
-# Those that wait for something outside are locked, and looked at one by one.
+# DAGs that wait for tasks outside of them are locked and looked at one by one.
 UPDATED_AT_ONCE: Final = 250
 # A hint this young may be on its way between the list and a claim.
 GRACE_SECONDS: Final = 0.5
@@ -80,7 +80,7 @@ class Redelivery:
             return 0
         await reach("reap_read")
         attempts = [
-            # What was reserved and never started is nobody's crash.
+            # A task that was reserved and never started has crashed nobody.
             EndedAttempt(one.task, Lapsed(one.handler_started, one.is_guilty) if one.has_started else HandedBack())
             for one in lapsed
         ]
@@ -138,7 +138,7 @@ class Redelivery:
 
     async def known_types(self) -> set[str]:
         """Return the types that somebody alive can take; what is rung of others is popped in vain, again and again."""
-        # Who asks is alive, whatever its heartbeat says.
+        # The worker that asks is alive, whatever its heartbeat says.
         return {*self._own_types, *await workers.known_types(self._ledger, self._lease_seconds)}
 
     async def cutoffs(self) -> list[datetime | None]:

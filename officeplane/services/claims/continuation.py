@@ -107,14 +107,14 @@ class Continuation:
                 self.ended_ahead.append(EndedAhead(edit.task_id, edit.task_type, document_id, waited, edit.seconds))
         ended_ahead = {edit.task_id for edit in self.ended_ahead}
         self._lookahead.settled(ahead, ended_ahead, made)
-        # One that was asked to stop has ended all the same, and its revision is nowhere.
+        # An attempt that was asked to stop has ended all the same, but its revision was not added.
         completed = {row.task_id for row in done.settled if row.state is TaskState.COMPLETED} | ended_ahead
         self._bases.learn(_bases(done.followers, [new for task_id, new in made.items() if task_id in completed]))
         return done.settled, [follower.task for follower in done.followers]
 
 
 def _bases(followers: Iterable[Follower], revisions: Iterable[NewRevision]) -> dict[ClaimId, EditStart]:
-    # Of each document the last: they are in the order of their turns.
+    # The last revision of each document is kept: they are in the order of their turns.
     made = {revision.document_id: revision for revision in revisions}
     return {
         follower.task.claim_id: EditStart(

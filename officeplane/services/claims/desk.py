@@ -97,7 +97,7 @@ class WorkerDesk:
             self._next_lane, self._limits = polled.next_lane, polled.limits
             task_ids = polled.task_ids
             if self._limits:
-                # Limits bound these; half of the slots are bound by nothing else.
+                # Tasks of limited types get at most half of the slots here; the others are for tasks without limits.
                 task_ids = [*await valves.admissible(self._ledger, (up_to + 1) // 2), *task_ids][:up_to]
             found += await self._claim(task_ids)
         return found
@@ -196,7 +196,7 @@ class WorkerDesk:
     async def _recovered(self) -> list[ClaimedTask]:
         if not self._doubtful:
             return []
-        # Whoever looks meanwhile has nothing to find; new doubts are for the next look.
+        # A claim that begins meanwhile finds no doubts here; new ones are for the next look.
         doubtful, self._doubtful = self._doubtful, set()
         try:
             found = await self._claims.recover(self._who, doubtful)

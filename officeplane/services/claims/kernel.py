@@ -68,7 +68,7 @@ class Claims:
         """Claim the heads of lanes; `limits` as the last look has told."""
         claimed: list[ClaimedTask] = []
         if limits:
-            # First of all: to the others a limited head that yields stands aside, even if there is room for it.
+            # Limited heads go first: the statement below passes over one that yields, even if there is room for it.
             claimed = await self._admit(who, [], lanes, companion)
             taken = {task.document_id for task in claimed}
             lanes = [lane for lane in lanes if lane[0] not in taken]

@@ -98,7 +98,7 @@ class Dags:
             if standing is None or standing.status is not DagStatus.RUNNING:
                 raise DagEndedError(dag_id, (standing or dag).status, "added to")
             if standing.cancel_requested_at is not None:
-                # What runs of it has only been asked to stop yet.
+                # Its running tasks have been asked to stop and have not ended yet.
                 raise DagEndedError(dag_id, "being cancelled", "added to")
             return await _inserted(connection, intakes, self._letters)
 

@@ -127,7 +127,7 @@ class Documents:
             raise UnsupportedDocumentError("other_format", f"The document is a {known.format}; this file is a {kind}.")
         if if_match != ANY:
             if spool.sha256 == known.sha256:
-                # Sent twice, the answer to the first having been lost: there is nothing to cover up.
+                # The file was sent twice, because the answer to the first upload was lost: nothing is overwritten.
                 return Put(known, was_made=False, task=None)
             if if_match is None:
                 raise PreconditionRequiredError(

@@ -60,7 +60,7 @@ class Editing:
         if task.task_type == UPLOAD:
             return await self._upload(task, head, json.loads(payload_json)["uploadId"])
         is_plain = head.base_revision is None and payload_json == task.payload_json
-        # It follows another in its lane, where more may wait; or it was done when this one was its follower.
+        # The edit follows another in its lane, where more may wait; or it was done ahead of its turn.
         if is_plain and (known is not None or self.lookahead.leads_to(task, head)):
             return await self.lookahead.run(task, head)
         return await self._edit(task, head, [PlannedEdit(task.task_type, payload_json)])
@@ -173,7 +173,7 @@ class Editing:
             return _permanent("the uploaded file is gone")
         base = head.base
         if upload.if_match is not None and upload.sha256 == base.sha256:
-            # Sent twice, the answer to the first having been lost.
+            # The file was sent twice, because the answer to the first upload was lost.
             return Succeeded(json_of({"revision": base.revision}))
         if upload.if_match is not None and upload.if_match != base.revision:
             message = f"it was to follow revision {upload.if_match}, but the document is at revision {base.revision}"

@@ -57,7 +57,7 @@ async def _assembled(
     if wanted:
         fetched = await pieces.fetch(executor, document_id, wanted)
         if len(fetched) < len(wanted):
-            # Only with their document do pieces go that a revision is made of.
+            # Pieces of a revision are removed with their document only, so the document is gone.
             raise DocumentNotFoundError(document_id)
         found |= fetched
     if seen is not None:
@@ -83,7 +83,7 @@ async def ask(
     while isinstance(answer, Missing):
         named = next((file for file in files if file.state == answer.state), None)
         if openings == OPENINGS_MAX or named is None:
-            # More readers at once than children, each with other revisions in mind; or it asks for what nobody named.
+            # Either more readers than children ask for different revisions, or the child asks for an unknown one.
             raise answer.error
         openings += 1
         file = _sent(executor, named, known)

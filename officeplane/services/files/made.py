@@ -38,7 +38,7 @@ async def made_of(executor: Executor, known: KnownPieces, base: EditBase, applie
     at_hand = {**known.of(document_id), **new}
     keys = recipe.keys
     if size <= _HASHED_ON_THE_LOOP_MAX and all(key in at_hand for key in keys):
-        # Nearly always: a small file that was edited before.
+        # This is nearly every edit: the file is small and was edited before.
         known.know(document_id, {key: at_hand[key] for key in keys})
         return Made(recipe, new, hashlib.sha256(b"".join(recipe.assemble(at_hand))).hexdigest(), size)
     digest = hashlib.sha256()
@@ -62,7 +62,7 @@ def _checked(base: Recipe, applied: Applied) -> tuple[Recipe, dict[PieceKey, byt
     size = recipe.size
     if (
         size > _FILE_BYTES_MAX
-        # Each time that it is named: what a file comes to is believed from here on.
+        # Every reference has to have its piece's size: the size of the file is believed from here on.
         or not named <= sizes.items()
         or not new.keys() <= {key for key, _ in named}
         or any(len(piece) > PIECE_BYTES_MAX for piece in applied.pieces)

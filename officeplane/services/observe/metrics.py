@@ -188,13 +188,13 @@ def _gave_up(it: Counter) -> bool:
 
 
 def _dead_lettered(it: Counter) -> bool:
-    # Answers have a letter only where tasks wait, and are counted when it is written.
+    # A refused edit has a dead letter only if tasks wait for it, and is counted when that is written.
     return it.outcome == "dead_lettered" or (_gave_up(it) and it.reason not in {"", *ANSWERS})
 
 
 def _cumulated(seen: Sequence[Observed]) -> list[tuple[str, float]]:
     """Return for each bound how much was no longer than it."""
-    # Bounds of another version that are none of ours are counted where they surely belong.
+    # A bucket of another version, with a bound that is none of ours, is counted in the next larger of ours.
     return [
         ("+Inf" if bound == inf else str(bound), sum(one.times for one in seen if one.bucket.up_to <= bound))
         for bound in BOUNDS_SECONDS

@@ -93,7 +93,7 @@ class DeadLetters:
         if not letters and not await dead_letters.is_known(self._ledger, fingerprint):
             raise DeadLetterNotFoundError(fingerprint)
         if letters and payload is not None:
-            # What does not fit the first fits none of them, and is refused as it would be for one.
+            # All are of one type: a payload that does not fit the first fits none of them.
             await self._checked(letters[0].task_id, payload)
         part = Part(last=letters[-1].seq if len(letters) == ALIKE_AT_ONCE else None)
         for letter in letters:

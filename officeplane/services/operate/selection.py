@@ -49,7 +49,7 @@ class Selection:
             try:
                 return await self._cancellation.cancel_many(ids, reason)
             except DatabaseUnavailableError:
-                # So many rows at once are seldom all free; if the ledger itself is lost, the first one says so.
+                # Many rows at once are seldom all unlocked, so one by one; if the ledger is lost, the first one fails.
                 return sum([await self._cancellation.cancel_many([one], reason) for one in ids])
 
         return await self._each(_narrowed(wanted, UNFINISHED, "cancelled"), after, cancel)
@@ -79,7 +79,7 @@ class Selection:
         except DatabaseUnavailableError:
             raise
         except OfficePlaneError:
-            # It is queued by now, with its batch perhaps, or must stay as it is: asked for alone, it says why.
+            # It was queued meanwhile, perhaps with its batch, or may not be retried: a retry of it alone says why.
             return 0
 
     async def _each(

@@ -18,7 +18,7 @@ from officeplane.store.settlements import Settled
 
 ENDED: Final = "ended"
 """The announcement that tasks have ended for good."""
-# Who was rung a moment ago for one place that became free is not rung for the next.
+# A task that was rung a moment ago for a place that became free is not rung for the next place.
 RUNG_SECONDS: Final = 0.1
 
 

@@ -59,7 +59,7 @@ async def follow(
     fresh = list(ended)
     surprises = [task.task_id for task in fresh if task.has_dependents and task.task_id not in foreseen]
     if surprises:
-        # Late, but before it is looked at: who had its turn first has changed it by then.
+        # These locks come late, but before anything is read: whoever held them has made its changes by then.
         around = await dependencies.around(executor, surprises, completed=False)
         await _lock(executor, around.dag_ids - held, around.root_ids)
         held |= around.dag_ids

@@ -155,7 +155,7 @@ class Settlements:
         settled, after = await end_plainly(self._ledger, judged, continuation, counted_by=terms.counted_by)
         told.append(after)
         if len(settled) < len(judged):
-            # Lost, or others wait for them since they were claimed.
+            # The claims of these were lost, or other tasks have come to wait for them.
             missing = [one for one in judged if one.task.id not in settled]
             rest, after = await end_together(self._ledger, missing, terms)
             told.append(after)
@@ -167,6 +167,6 @@ class Settlements:
             return
         for task in tasks:
             _log.info("attempt.fenced", task_id=task.id, attempt=task.attempt)
-        # What could be settled is; a count must not have it settled again.
+        # The settlement is committed; a count that fails must not have it tried again.
         with suppress(DatabaseUnavailableError):
             await settlements.count_fenced(self._ledger, [task.task_type for task in tasks], counted_by=counted_by)

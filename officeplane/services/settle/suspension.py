@@ -33,7 +33,7 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters
         if await _closes_a_circle(executor, task.id, spawned_id):
             return None
         suspended = await settlements.suspend(executor, task, spawned_id, counted_by=letters.counted_by)
-        # What it waits for may have failed by now.
+        # The task that it waits for may have failed by now.
         if suspended is not None and state in GAVE_UP:
             await letters.write(executor, [spawned_id])
         await update_statuses(executor, dag_ids)
@@ -43,7 +43,7 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters
 
 
 async def _closes_a_circle(executor: Executor, task_id: TaskId, spawned_id: TaskId) -> bool:
-    # Both rows are locked: what the other needs is there, or will see that it is waited for.
+    # Both rows are locked: edges of the other task are seen here, or their writer sees this wait.
     if not await spawns.needs_others(executor, spawned_id):
         return False
     await spawns.take_turn(executor)

@@ -110,7 +110,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = N
 
 def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
     """Return another payload for a task as JSON; it may refer to what the task's own does."""
-    # It was read from JSON.
+    # A stored payload was read from JSON.
     replaced = cast("JsonValue", task.payload)
     known = frozenset(found.key for found in find_references(replaced))
     task_type = catalogue.find(task.task_type)

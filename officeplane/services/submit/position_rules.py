@@ -167,7 +167,7 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
     except (TypeError, ValueError, RecursionError) as error:
         message = f"The payload is not JSON: {error}."
         raise InvalidPayloadError(message, [FieldError("payload", message)]) from None
-    # Of few payloads the text is so long, and then it may be so only because of how it is spelt here.
+    # The text is seldom so long, and may be so only because of how it is escaped here: then it is measured.
     if len(payload_json) > PAYLOAD_BYTES_MAX and size_of(request.payload) > PAYLOAD_BYTES_MAX:
         message = f"The payload is larger than {PAYLOAD_BYTES_MAX} bytes."
         raise InvalidPayloadError(message, [FieldError("payload", message)])

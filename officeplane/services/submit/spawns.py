@@ -50,7 +50,7 @@ class TaskSpawner:
         """
         try:
             spawned = await self._spawn(task, request, key)
-            # What needed nothing when it was spawned may have come to wait for others since.
+            # A spawned task that waited for nothing may have come to wait for others since.
             if wait and not spawned.is_completed:
                 await self._refuse_circle(task, spawned)
         except (InvalidRequestError, DocumentNotFoundError) as error:
@@ -76,10 +76,10 @@ class TaskSpawner:
 
         async def store(connection: Connection) -> tuple[Spawned, Submitted | None]:
             if spawner.dag_id is not None:
-                # Before the task, as by all who lock both: a cancel of the DAG sees what is new, or is seen here.
+                # The DAG is locked before the task, as everywhere: its cancel sees the new task, or is seen here.
                 await dags.lock(connection, [spawner.dag_id])
             await spawns.lock(connection, task.id)
-            # In a statement of its own: the one that waited for the lock sees what was there before.
+            # Another statement looks: the one that waited for the lock sees the rows as they were before.
             standing = await self._look(connection, task, key)
             known = _known(standing, request_hash)
             if known is not None:
@@ -104,7 +104,7 @@ class TaskSpawner:
         found = spawner.found
         if found is None or found.state not in GAVE_UP or found.generation == spawner.generation:
             return spawner
-        # An explicit retry does not wait for what will never complete: it stands for nothing any more.
+        # After an explicit retry, a spawned task that was given up is as if it had never been spawned.
         return spawner._replace(found=None) if await dependencies.given_up(executor, [found.task_id]) else spawner
 
 

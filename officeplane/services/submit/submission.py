@@ -162,7 +162,7 @@ class Submission:
             if task.state is not TaskState.QUEUED or (task.is_batch and not task.is_atomic):
                 continue
             if task.task_type in self.catalogue.declared:
-                # No worker does it: it would be popped in vain.
+                # No worker runs a declared type: a hint would be popped in vain.
                 continue
             tier = tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority)
             # Any hint leads to its lane's head: the others would be popped in vain, before those of other documents.
@@ -189,7 +189,7 @@ class Submission:
             half = len(intakes) // 2
             return [*await self._flush(intakes[:half]), *await self._flush(intakes[half:])]
         except DatabaseUnavailableError as error:
-            # What became of the other half of a group is another matter.
+            # Only these failed: the other half of the group has an answer of its own.
             return [error] * len(intakes)
 
     async def _store(self, intakes: Sequence[Intake]) -> list[Submitted]:

@@ -60,7 +60,7 @@ class TaskTypes:
             if schema is not None:
                 JsonSchema(schema)
         await task_types.declare(self._ledger, declared)
-        # Who has declared it may submit at once.
+        # Whoever has declared a type may submit tasks of it at once.
         self._looked_at = float("-inf")
 
 
