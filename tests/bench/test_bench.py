@@ -142,7 +142,7 @@ async def test_killed_outright_it_leaves_no_process(
 
 def processes_below(pid: int) -> list[int]:
     """The worker that a run has started; the watchdog is a Python of another kind."""
-    listing = subprocess.run(("ps", "-axo", "pid=,ppid=,command="), capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(("ps", "-axwwo", "pid=,ppid=,command="), capture_output=True, text=True, check=True).stdout
     rows = [line.split(maxsplit=2) for line in listing.splitlines()]
     return [int(child) for child, parent, command in rows if int(parent) == pid and " worker " in command]
 

@@ -84,7 +84,7 @@ def until_welcome(process: Up) -> str:
 
 def children_of(pid: int, command: str = "") -> list[int]:
     """The processes it has started, those with this in their command line."""
-    listing = subprocess.run(("ps", "-axo", "pid=,ppid=,command="), capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(("ps", "-axwwo", "pid=,ppid=,command="), capture_output=True, text=True, check=True).stdout
     rows = [line.split(maxsplit=2) for line in listing.splitlines()]
     return [int(child) for child, parent, line in rows if int(parent) == pid and command in line]
 
