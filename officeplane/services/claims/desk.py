@@ -212,7 +212,7 @@ class WorkerDesk:
     async def _claim(self, task_ids: Sequence[TaskId]) -> list[ClaimedTask]:
         if not task_ids:
             return []
-        claimed, lanes, self._limits = await self._claims.follow_hints(self._who, task_ids, self)
+        lanes, claimed, self._limits = await self._claims.follow_hints(self._who, task_ids, self)
         heads: list[ClaimedTask] = []
         with in_hand(claimed):
             heads = await self._enter(lanes)

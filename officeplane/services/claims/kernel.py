@@ -9,7 +9,6 @@ head of its lane, which the caller has entered before. Postgres alone decides.
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
 
 import structlog
 from uuid_utils import uuid7
@@ -21,18 +20,10 @@ from officeplane.failpoints import reach
 from officeplane.services.claims.admission import admit
 from officeplane.services.claims.companion import NOBODY, ClaimStatement, Companion
 from officeplane.store import claims
-from officeplane.store.claims import Claimant, Hint, LaneClaim, LaneRaceError, TaskClaim
+from officeplane.store.claims import Claimant, Hinted, LaneClaim, LaneRaceError, TaskClaim
 from officeplane.store.connection import Ledger
 
 _log = structlog.stdlib.get_logger(__name__)
-
-
-class Found(NamedTuple):
-    """What hints led to: attempts, lanes that are to be entered, and whether any type has limits."""
-
-    claimed: list[ClaimedTask]
-    lanes: list[Hint]
-    limits: bool
 
 
 def new_claim_id() -> ClaimId:
@@ -46,11 +37,11 @@ class Claims:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def follow_hints(self, who: Claimant, task_ids: Iterable[TaskId], companion: Companion = NOBODY) -> Found:
+    async def follow_hints(self, who: Claimant, task_ids: Iterable[TaskId], companion: Companion = NOBODY) -> Hinted:
         """Claim those of these tasks that have no document, and tell to which lanes the others lead."""
         wanted = [(task_id, new_claim_id()) for task_id in dict.fromkeys(task_ids)]
         if not wanted:
-            return Found([], [], limits=False)
+            return Hinted([], [], limits=False)
         with companion.around(claim_id for _, claim_id in wanted) as statement:
             found = await claims.claim_hinted(self._ledger, as_allowed(who, statement), wanted)
             statement.claimed = found.claimed
@@ -60,7 +51,7 @@ class Claims:
             if found.limits:
                 taken = {task.id for task in claimed}
                 claimed += await self._admit(who, [one for one in wanted if one[0] not in taken], [], companion)
-        return Found(claimed, found.lanes, found.limits)
+        return found._replace(claimed=claimed)
 
     async def take_heads(
         self, who: Claimant, lanes: Sequence[LaneClaim], companion: Companion = NOBODY, *, limits: bool
