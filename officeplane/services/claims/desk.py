@@ -34,7 +34,7 @@ LANES_PER_POLL: Final = 1_000
 
 
 class WorkerDesk:
-    """The worker's way to its tasks."""
+    """Claims for one worker, and remembers what it has in hand."""
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ def new_claim_id() -> ClaimId:
 
 
 class Claims:
-    """The way to attempts."""
+    """Claims tasks, and remembers nothing of it."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

@@ -52,7 +52,7 @@ class DagDetails:
 
 
 class Dags:
-    """The way in for many that belong together."""
+    """Stores, shows and cancels tasks that belong together."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, submission: Submission, letters: DeadLetterWriter) -> None:
         self._ledger = ledger

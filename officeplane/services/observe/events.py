@@ -1,4 +1,4 @@
-"""The feed: every event once, in order, to as many followers as ask.
+"""Events: every event once, in order, to as many followers as ask.
 
 One reader keeps the latest events in memory for all followers of the process;
 a follower that is further behind reads the ledger itself, at its own pace.

@@ -1,4 +1,4 @@
-"""Exposition: what one scrape has read, as Prometheus wants it."""
+"""Metrics: what one scrape has read, as Prometheus wants it."""
 
 from collections import Counter as Counts
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Metering: what a worker process sees is gathered in memory and told to the ledger with its heartbeat.
+"""Observations: what a worker process sees is gathered in memory and told to the ledger with its heartbeat.
 
 The path of a task stays free of it. A report that may have got lost is sent
 again as it was, under the same number, and the ledger adds each number once. A

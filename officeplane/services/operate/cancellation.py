@@ -18,7 +18,7 @@ from officeplane.store.connection import Connection, Ledger
 
 
 class Cancellation:
-    """The way out that a user takes."""
+    """Cancels tasks for whoever asks."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: DeadLetterWriter) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""Review: what people decide about dead letters, one by one or all that are alike."""
+"""Dead letters: what people decide about dead letters, one by one or all that are alike."""
 
 import asyncio
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ class Part:
 
 
 class DeadLetters:
-    """The way out of the dead letters."""
+    """Carries out what people decide about dead letters."""
 
     def __init__(
         self,

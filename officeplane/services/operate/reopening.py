@@ -17,7 +17,7 @@ from officeplane.store.trees import Moved
 
 
 class Reopening:
-    """The way back in."""
+    """Gives final tasks another generation."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, letters: DeadLetterWriter) -> None:
         self._ledger = ledger

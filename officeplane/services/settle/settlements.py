@@ -54,7 +54,7 @@ class Group(NamedTuple):
 
 
 class Settlements:
-    """The way out."""
+    """Ends attempts, and tells of it."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, rules: RetryRules, own_seconds: Mapping[str, float]) -> None:
         self._ledger = ledger

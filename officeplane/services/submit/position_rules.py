@@ -1,4 +1,4 @@
-"""Placement: whether a request may be what it asks to be where it stands: alone, in a batch or in a DAG."""
+"""Position rules: whether a request may be what it asks to be where it stands: alone, in a batch or in a DAG."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

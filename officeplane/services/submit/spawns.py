@@ -1,4 +1,4 @@
-"""Spawning: a handler's new tasks are stored at once, while its attempt stands, and once for each key.
+"""Spawns: a handler's new tasks are stored at once, while its attempt stands, and once for each key.
 
 A handler that runs again from the top asks for the same tasks again and is
 answered with what it has spawned before. The row of the spawning task is

@@ -62,7 +62,7 @@ class Submitted(NamedTuple):
 
 
 class Submission:
-    """The way in."""
+    """Stores requests as tasks, and rings for them."""
 
     def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, letters: DeadLetterWriter) -> None:
         self._ledger = ledger
