@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from officeplane.bench import facts, processor
-from officeplane.bench.catalogue import SUITES, SUMS
 from officeplane.bench.report import MeasuredLimit, MeasuredScenario, Report
 from officeplane.bench.scenario import Probe, Result
 from officeplane.bench.servers import Servers
+from officeplane.bench.suites import SUITES, SUMS
 
 ALL_LIMITS: Final = "limits"
 

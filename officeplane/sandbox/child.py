@@ -17,7 +17,7 @@ from officeplane.formats.gate import admit
 from officeplane.formats.package import part_cuts
 from officeplane.formats.properties import title_in
 from officeplane.frames import receive, send
-from officeplane.sandbox import limits
+from officeplane.sandbox import resource_limits
 from officeplane.sandbox.answers import Admitted, Answer, Blank, Broke, Missing, TooLarge, Unsupported
 from officeplane.sandbox.editing import CANNOT_WORK, apply, changed, preview, refusal
 from officeplane.sandbox.operations import (
@@ -45,7 +45,7 @@ def serve(connection: socket.socket) -> None:
     may_go_on = True
     try:
         while may_go_on:
-            limits.allow_more_time()
+            resource_limits.allow_more_time()
             operation, opens, file = decode_request(receive(connection))
             may_go_on = _answered(connection, shelf, operation, opens, file)
     except ConnectionError:
@@ -60,12 +60,12 @@ def _answered(
         answer, is_sound = _answer(shelf, operation, opens, file)
         rest = operation.rest_after(answer)
         # After a surprise, what is in memory is not to be trusted.
-        recycle = rest is None and (not is_sound or limits.is_too_big())
+        recycle = rest is None and (not is_sound or resource_limits.is_too_big())
         send(connection, *encode_answer(answer, recycle=recycle))
         if rest is None:
             return not recycle
         operation, opens = rest, None
-        limits.allow_more_time()
+        resource_limits.allow_more_time()
 
 
 def _answer(shelf: Shelf, operation: AnyOperation, opens: Opening | None, file: bytes) -> tuple[Answer, bool]:

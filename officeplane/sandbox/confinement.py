@@ -12,11 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from officeplane.sandbox import kernel, landlock, limits, seccomp
+from officeplane.sandbox import kernel, landlock, resource_limits, seccomp
 
 
 class Layer(StrEnum):
-    """What can hold a child besides its limits."""
+    """What can hold a child besides its resource limits."""
 
     LANDLOCK = "landlock"
     SECCOMP = "seccomp"
@@ -43,7 +43,7 @@ def offered() -> Confinement:
 
 def confine() -> Confinement:
     """Give up all that a child does not need, for good; return what holds."""
-    limits.bound()
+    resource_limits.impose()
     if sys.platform != "linux":
         return frozenset()
     readable = _libraries()

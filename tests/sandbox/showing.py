@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator
 
 from officeplane.frames import receive, send
-from officeplane.sandbox import limits, nursery
+from officeplane.sandbox import nursery, resource_limits
 
 
 def show(connection: socket.socket) -> None:
     """Answer one request with what there is of environment and descriptors, besides the connection."""
     receive(connection)
-    descriptors = [kind for number in range(limits.DESCRIPTORS) for kind in _kind(number, connection.fileno())]
+    descriptors = [kind for number in range(resource_limits.DESCRIPTORS) for kind in _kind(number, connection.fileno())]
     # What Python itself put there, for want of a language.
     environ = {name: value for name, value in os.environ.items() if name != "LC_CTYPE"}
     send(connection, {"environ": environ, "descriptors": descriptors})

@@ -39,7 +39,7 @@ WRONG = an_order("replace_text", find="nowhere to be found", replace="x", expect
 
 
 class Line:
-    """The other end of a child that runs in a thread of this process, without its limits."""
+    """The other end of a child that runs in a thread of this process, without its resource limits."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -67,8 +67,8 @@ class Line:
 
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
-    monkeypatch.setattr("officeplane.sandbox.limits.allow_more_time", lambda: None)
-    monkeypatch.setattr("officeplane.sandbox.limits.is_too_big", lambda: False)
+    monkeypatch.setattr("officeplane.sandbox.resource_limits.allow_more_time", lambda: None)
+    monkeypatch.setattr("officeplane.sandbox.resource_limits.is_too_big", lambda: False)
     ours, theirs = socket.socketpair()
     thread = threading.Thread(target=serve, args=(theirs,))
     thread.start()
@@ -207,13 +207,13 @@ def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line
 
 CONFINED = """
     import socket, sys
-    from officeplane.sandbox import child, confinement, limits
+    from officeplane.sandbox import child, confinement, resource_limits
 
     def burn(_data):
         while True: pass
 
     def grow(_data):
-        return bytearray(limits.MEMORY_BYTES)
+        return bytearray(resource_limits.MEMORY_BYTES)
 
     def write(_data):
         open("/tmp/officeplane-must-not-be", "w").write("x" * 100000)
@@ -221,7 +221,7 @@ CONFINED = """
     child.admit = {"burn": burn, "grow": grow, "write": write}[sys.argv[2]]
     if sys.argv[2] == "burn":
         # Of which the start has used up a part that differs: the others could be left without any.
-        limits.CPU_SECONDS = 1
+        resource_limits.CPU_SECONDS = 1
     connection = socket.socket(fileno=int(sys.argv[1]))
     confinement.confine()
     child.serve(connection)

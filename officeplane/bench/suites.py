@@ -1,9 +1,9 @@
-"""Everything that can be measured, in the order in which it is shown."""
+"""The suites: everything that can be measured, in the order in which it is shown."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from officeplane.bench.limits import by_hand, claims, hand_over, inserts, locks, pairs
+from officeplane.bench.probes import claims, files, hand_over, inserts, locks, pairs
 from officeplane.bench.scenario import Probe, Scenario, Suite
 from officeplane.bench.scenarios import (
     backlog,
@@ -70,6 +70,6 @@ DOCUMENTS: Final[tuple[Scenario, ...]] = (
     revision_storage.REVISION_STORAGE,
 )
 
-BY_HAND: Final[tuple[Probe, ...]] = (by_hand.MANY_FILES, by_hand.HOT_FILE, by_hand.WIDE_SHEET)
+BY_HAND: Final[tuple[Probe, ...]] = (files.MANY_FILES, files.HOT_FILE, files.WIDE_SHEET)
 
 SUITES: Final[Mapping[str, Suite]] = {"tasks": Suite(SCENARIOS, PROBES), "documents": Suite(DOCUMENTS, BY_HAND)}

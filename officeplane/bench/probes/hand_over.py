@@ -5,8 +5,8 @@ import time
 from typing import Final
 
 from officeplane.bench.figures import median
-from officeplane.bench.limits import bare
-from officeplane.bench.limits.claims import CLAIM, COMPLETE
+from officeplane.bench.probes import bare
+from officeplane.bench.probes.claims import CLAIM, COMPLETE
 from officeplane.bench.scenario import Limit, Probe
 from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed

@@ -1,4 +1,4 @@
-"""Limits: how much a sandboxed child may use."""
+"""Resource limits: how much memory, processor time and how many descriptors a sandboxed child may use."""
 
 import os
 import resource
@@ -12,7 +12,7 @@ RECYCLED_ABOVE_BYTES: Final = 300 * 1024 * 1024
 CPU_SECONDS: Final = 30
 DESCRIPTORS: Final = 16
 
-_BOUNDS: Final = {
+_MOST: Final = {
     resource.RLIMIT_AS: MEMORY_BYTES,
     resource.RLIMIT_FSIZE: 0,
     resource.RLIMIT_CORE: 0,
@@ -22,11 +22,11 @@ _BOUNDS: Final = {
 }
 
 
-def bound() -> None:
-    """Take from this process memory without bound, growing files, further processes and more than a few descriptors."""
+def impose() -> None:
+    """Have the kernel refuse this process more memory, processes, growing files, or more than a few descriptors."""
     if sys.platform == "linux":
         _sizes()
-    for kind, most in _BOUNDS.items():
+    for kind, most in _MOST.items():
         resource.setrlimit(kind, (most, most))
 
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from officeplane.bench.limits import bare
 from officeplane.bench.load import rate
+from officeplane.bench.probes import bare
 from officeplane.bench.scenario import Limit, Probe
 from officeplane.bench.servers import Servers
 
