@@ -28,7 +28,7 @@ from workers.attempts import Attempt, Attempts, Deadlines, StopReason
 from workers.children import Children
 from workers.lease import LeaseKeeper, LeaseNews, LeaseTerms
 from workers.loop import Loop
-from workers.maintenance.catalogue import all_chores
+from workers.maintenance.all_chores import all_chores
 from workers.maintenance.leader import Leader
 from workers.reports import LedgerReports
 from workers.rescue import Rescue

@@ -12,7 +12,7 @@ from officeplane import handlers as builtin
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import FieldError, UnknownTaskTypeError
 from officeplane.domain.nearness import meant_by
-from officeplane.edits.catalogue import all_edits
+from officeplane.edits.all_edits import all_edits
 from officeplane.handlers.contract import MARK, TaskType
 
 ENTRY_POINT_GROUP: Final = "officeplane.handlers"

@@ -16,7 +16,7 @@ from officeplane.domain.encoding import size_of
 from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.outcome import RESULT_BYTES_MAX
 from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError, Resolution
-from officeplane.edits.catalogue import all_edits
+from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.set_properties import SetProperties
 from officeplane.formats.diff import difference

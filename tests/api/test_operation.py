@@ -10,7 +10,7 @@ from officeplane.api.problems import STATUSES
 from officeplane.config import Settings
 from officeplane.domain import errors
 from officeplane.domain.declared_type import DeclaredType
-from officeplane.edits.catalogue import all_edits
+from officeplane.edits.all_edits import all_edits
 from officeplane.store.migrate import migrate
 from tests.api.plane import Api, client_of, code_of, plane_in, running
 from tests.conftest import NewDatabase

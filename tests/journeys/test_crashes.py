@@ -8,7 +8,7 @@ from tests.journeys.conftest import Installation
 from tests.journeys.processes import LEASE_SECONDS, Process
 from tests.support import eventually, stopwatch
 from tests.workers.marks import Marks, is_running
-from workers.maintenance.catalogue import all_chores
+from workers.maintenance.all_chores import all_chores
 
 
 def payload(marks: Marks, name: str = "it") -> dict[str, Any]:

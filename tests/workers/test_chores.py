@@ -1,4 +1,4 @@
-"""The catalogue of chores: each does a round on an empty plane and says when the next is due."""
+"""All chores: each does a round on an empty plane and says when the next is due."""
 
 import pkgutil
 
@@ -6,10 +6,10 @@ import pytest
 
 from tests.workbench import Workbench
 from workers import maintenance
-from workers.maintenance.catalogue import all_chores
+from workers.maintenance.all_chores import all_chores
 from workers.maintenance.chore import Chore
 
-NO_CHORES = {"catalogue", "chore", "leader"}
+NO_CHORES = {"all_chores", "chore", "leader"}
 
 
 def name_of(chore: Chore) -> str:

@@ -13,7 +13,7 @@ from tests.workers.hosting import a_worker
 from tests.workers.marks import Marks
 from workers import pool
 from workers.attempts import STUBBORN_SECONDS
-from workers.maintenance.catalogue import all_chores
+from workers.maintenance.all_chores import all_chores
 
 
 def payload(marks: Marks, **more: Any) -> dict[str, Any]:

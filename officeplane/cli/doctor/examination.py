@@ -28,7 +28,7 @@ from officeplane.dispatch.doctor import examine_redis
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.local import local_installation
 from officeplane.store.doctor import consultation, examine_plane, examine_schema, examine_server
-from workers.maintenance.catalogue import all_chores
+from workers.maintenance.all_chores import all_chores
 
 
 @dataclass(frozen=True, slots=True)

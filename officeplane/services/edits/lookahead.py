@@ -24,7 +24,7 @@ from officeplane.domain.outcome import Edited, Failed, Outcome
 from officeplane.domain.reference import REF_TEXT
 from officeplane.domain.revision import EditBase, Revisions
 from officeplane.domain.task import ClaimedTask
-from officeplane.edits.catalogue import all_edits
+from officeplane.edits.all_edits import all_edits
 from officeplane.services.edits.lane_ahead import AHEAD_BYTES_MAX, Done, LaneAhead, Step, Work
 from officeplane.store import claims
 from officeplane.store.claims import Upcoming
@@ -157,9 +157,9 @@ class Lookahead:
             lane.trouble = error
         except DocumentNotFoundError:
             # The child that had the bytes open is gone, and their pieces are in the ledger only when they are settled.
-            _log.debug("ride.paused", document_id=lane.document_id)
+            _log.debug("lookahead.paused", document_id=lane.document_id)
         except Exception as error:  # noqa: BLE001 - the attempt that waits raises it
-            _log.exception("ride.broke", document_id=lane.document_id)
+            _log.exception("lookahead.broke", document_id=lane.document_id)
             lane.trouble = error
         finally:
             lane.stepped.set()

@@ -2,7 +2,7 @@
 
 from tests.chaos.mutants.texts import monkey_patch
 from workers.loop import Loop
-from workers.maintenance import catalogue
+from workers.maintenance import all_chores
 from workers.maintenance.chore import Chore
 
 
@@ -22,9 +22,9 @@ def _never(_loop: Loop, _hints: list[str]) -> bool:
 
 
 def _without(name: str) -> None:
-    every = catalogue.all_chores
+    every = all_chores.all_chores
 
     def some() -> list[Chore]:
         return [chore for chore in every() if chore.name != name]
 
-    monkey_patch(catalogue, "all_chores", some)
+    monkey_patch(all_chores, "all_chores", some)

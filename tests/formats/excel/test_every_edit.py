@@ -5,8 +5,8 @@ import pytest
 from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
+from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
-from officeplane.edits.catalogue import all_edits
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.fill_template import FillTemplate

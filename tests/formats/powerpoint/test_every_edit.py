@@ -6,7 +6,7 @@ from officeplane.domain.document import Format, Node
 from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_slide import AddSlide
-from officeplane.edits.catalogue import all_edits
+from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.delete_slide import DeleteSlide

@@ -1,4 +1,4 @@
-"""The catalogue of edits: every file of this folder that declares one, by task type."""
+"""All edits: every class below `Edit` in a file of this folder, by its task type."""
 
 import importlib
 import pkgutil

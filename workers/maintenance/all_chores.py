@@ -1,4 +1,4 @@
-"""The catalogue of chores: every `Chore` of every file in this folder."""
+"""All chores: every `Chore` of every file in this folder."""
 
 import importlib
 import pkgutil
