@@ -55,16 +55,16 @@ async def ahead(executor: Executor, places: Collection[WaitedFor]) -> list[tuple
 
 
 async def inherit(
-    executor: Executor, lifted: Mapping[TaskId, float], *, keeping: Collection[TaskId], at_least: float, limit: int
+    executor: Executor, inherited: Mapping[TaskId, float], *, keeping: Collection[TaskId], at_least: float, limit: int
 ) -> tuple[int, list[tuple[TaskId, Tier]]]:
-    """Lift tasks to these ranks, and let so many sink that were lifted and are not to be kept there.
+    """Have tasks inherit these ranks, and let so many sink back that inherited one and are not to keep it.
 
     Return how many moved by as much as asked for, and those that rose to another tier.
     """
     rows = await _SQL["inherit"].fetch(
         executor,
-        task_ids=list(lifted),
-        ranks=list(lifted.values()),
+        task_ids=list(inherited),
+        ranks=list(inherited.values()),
         keeping=list(keeping),
         at_least=at_least,
         limit=limit,

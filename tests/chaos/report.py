@@ -50,7 +50,7 @@ def suspended(outcome: Outcome) -> int:
     return sum((before.state, then.state) == ("RUNNING", "PENDING") for before, then in steps)
 
 
-def rode(outcome: Outcome) -> int:
+def ended_ahead(outcome: Outcome) -> int:
     """How many edits were settled with the one before them: they began and ended in one transaction."""
     events = outcome.evidence.events
     began, ended = (
@@ -69,7 +69,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
     yield f"seed {outcome.plan.seed}, {outcome.plan.nemesis_seconds:g} s of faults, {outcome.seconds:.0f} s in all"
     yield f"tasks acknowledged: {acknowledged(outcome)}, lost: {lost(outcome)}; in the ledger {dict(states)}"
     yield f"attempts: {attempts}; operations: {len(evidence.history)}, repeated in doubt: {doubtful}"
-    yield f"revisions: {len(evidence.revisions)}, of edits that rode behind another: {rode(outcome)}"
+    yield f"revisions: {len(evidence.revisions)}, of edits that ended ahead of their turn: {ended_ahead(outcome)}"
     dags = Counter(dag.status for dag in evidence.dags.values())
     spawned = sum(task.spawned_by is not None for task in evidence.tasks.values())
     yield f"DAGs: {dict(dags)}; edges: {len(evidence.edges)}; behind a failure: {len(held_up(evidence))}"
@@ -106,7 +106,7 @@ def record(outcome: Outcome) -> dict[str, Any]:
         "mutant": outcome.plan.mutant,
         "acknowledged": acknowledged(outcome),
         "lost": lost(outcome),
-        "rode": rode(outcome),
+        "ended_ahead": ended_ahead(outcome),
         "dags": dict(Counter(dag.status for dag in outcome.evidence.dags.values())),
         "suspended": suspended(outcome),
         "faults": by_kind(outcome.evidence.struck),

@@ -114,11 +114,11 @@ class Story:
         self.event(name, "RUNNING")
 
     def edited(self, name: str) -> None:
-        """An edit is settled; those that rode are settled with it."""
+        """An edit is settled; those done behind it are settled with it."""
         self.event(name, "COMPLETED")
         self._revised(name)
 
-    def rode(self, *names: str) -> None:
+    def ended_ahead(self, *names: str) -> None:
         """Edits begin and end in one transaction."""
         self.wait(MOMENT_SECONDS)
         number = self._number()

@@ -11,13 +11,13 @@ import pytest
 from tests.conftest import NewDatabase
 from tests.failpoints.cases import Case
 from tests.failpoints.crashes import run_case
-from tests.failpoints.riders import Ride, run_ride
+from tests.failpoints.lookahead import LaneCase, run_lane_case
 from tests.failpoints.site import Site, open_site
 from tests.forks import Forks
 
 # A crash is mostly waited for, a lane of edits is mostly worked on.
 SITES: Final = 10
-RIDING_SITES: Final = 3
+LANE_SITES: Final = 3
 
 
 class _Named(Protocol):
@@ -106,16 +106,16 @@ async def sweep(
 
 
 @pytest.fixture(scope="module")
-async def rides(
+async def lane_sweep(
     request: pytest.FixtureRequest,
     new_database: NewDatabase,
     redis_url: str,
     forks: Forks,
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[Sweep[Ride]]:
-    """Begin with every ride that was asked for."""
-    wanted = asked_for(request, Ride, "rides")
+) -> AsyncIterator[Sweep[LaneCase]]:
+    """Begin with every lane of edits that was asked for."""
+    wanted = asked_for(request, LaneCase, "lane_sweep")
     async with swept(
-        wanted, run_ride, tmp_path_factory.mktemp("rides"), new_database, redis_url, forks, sites=RIDING_SITES
+        wanted, run_lane_case, tmp_path_factory.mktemp("lanes"), new_database, redis_url, forks, sites=LANE_SITES
     ) as made:
         yield made

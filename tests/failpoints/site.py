@@ -157,7 +157,7 @@ class Site:
             assert ends[row["title"], row["attempt"]] == 1, ends
         assert not any(count > 1 for (name, _), count in ends.items() if name == row["title"]), ends
 
-    async def rode(self) -> list[str]:
+    async def ended_ahead(self) -> list[str]:
         """Return the titles of the tasks that were settled with the one before them, in their order."""
         rows = await self._blind.execute(
             "SELECT title FROM tasks WHERE EXISTS ("

@@ -92,14 +92,14 @@ async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> St
     return Stay(settlement, [edit.task_id for edit in continuation.ended_ahead], followers)
 
 
-def riding_tasks(document_id: str = "plan") -> list[asyncio.Task[Any]]:
+def lookahead_tasks(document_id: str = "plan") -> list[asyncio.Task[Any]]:
     """Return the asyncio tasks that do edits of a document before their turn."""
     return [task for task in asyncio.all_tasks() if task.get_name() == f"lookahead.{document_id}"]
 
 
 async def at_rest(document_id: str = "plan") -> None:
     """Return once everything is done that is to be done before its turn."""
-    while going := riding_tasks(document_id):
+    while going := lookahead_tasks(document_id):
         _, still = await asyncio.wait(going, timeout=20)
         assert not still, f"{document_id} does not come to rest"
 

@@ -83,7 +83,7 @@ CASE WHEN wanted.rank < t.own_rank - :at_least::float8 THEN wanted.rank END
 
 -- name: inherit
 -- Gives tasks the ranks of the most urgent that wait for them, where these come before
--- their own, and what was lifted and is not to be kept there its own place again. Only what
+-- their own, and gives what inherited one, and is not to keep it, its own place again. Only what
 -- has to move is locked. No row: all are where they belong.
 WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, {boost_now} AS boost

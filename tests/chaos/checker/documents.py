@@ -1,6 +1,6 @@
 """I5 and I8: the revisions of a document are one chain, each of one completed edit, and its file says what they did.
 
-Edits that are settled together, those that rode behind another among them, were
+Edits that are settled together, those that ended ahead of their turn among them, were
 all claimed by one statement; in the chain they are by rank, then in the order accepted.
 """
 

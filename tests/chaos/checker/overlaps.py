@@ -54,7 +54,7 @@ def check_overlaps(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
 
 def _occupants(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
     occupants: dict[str, str] = {}
-    # Who begins and ends in one transaction rode behind another, and was never there for anybody else.
+    # An edit that begins and ends in one transaction was done ahead of its turn: nobody else ever saw it running.
     ends = {(event.xid, event.task_id) for event in evidence.events if _state(event) in FINAL}
     for event in sorted(evidence.events, key=lambda event: event.id):
         life = lives.get(event.task_id)

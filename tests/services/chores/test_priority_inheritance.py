@@ -1,4 +1,4 @@
-"""Lifting: urgent work lifts what it waits for, and does not overtake it."""
+"""Priority inheritance: what urgent work waits for inherits its rank, and urgent work does not overtake it."""
 
 from datetime import UTC, datetime
 from typing import Any

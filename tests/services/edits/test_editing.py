@@ -102,7 +102,7 @@ async def test_an_edit_that_follows_starts_from_what_the_last_one_made(bench: Wo
     assert (newest.revision, newest.base, newest.author) == (3, 2, "bob")
 
 
-async def test_what_rides_on_what_only_a_dead_child_knew_is_left_to_its_own_turn(bench: Workbench) -> None:
+async def test_what_follows_an_edit_that_only_a_dead_child_knew_is_left_to_its_own_turn(bench: Workbench) -> None:
     first, second, *others = [await an_edit(bench, payload={"title": str(number)}) for number in range(AHEAD_MAX + 6)]
     follower = await followed(bench, await bench.claim_next(first))
     outcome = await carried_out(bench, follower)

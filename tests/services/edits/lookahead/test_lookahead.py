@@ -130,7 +130,7 @@ async def test_what_follows_edits_done_ahead_starts_from_the_last_of_them(bench:
 
 
 @pytest.mark.parametrize("what", ["paused type", "paused document", "open breaker", "limits", "slowed"])
-async def test_nothing_rides_that_is_not_to_be_claimed(bench: Workbench, what: str) -> None:
+async def test_nothing_ends_ahead_that_is_not_to_be_claimed(bench: Workbench, what: str) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
@@ -227,7 +227,7 @@ async def test_what_is_not_an_edit_alone_with_its_document_is_not_done_ahead(ben
     assert (await titles(bench))[-1] == "3"
 
 
-async def test_what_comes_before_such_an_edit_rides(bench: Workbench) -> None:
+async def test_what_comes_before_such_an_edit_ends_ahead(bench: Workbench) -> None:
     tasks = await chapters(bench, 0, 1, 2)
     tasks += [await bench.a_task(document_id="plan"), *await chapters(bench, 3)]
 
@@ -262,7 +262,7 @@ async def test_edits_done_ahead_count_for_how_long_a_worker_may_stay(
     assert await head(bench) == HOLD_TASKS_MAX + 1
 
 
-async def test_no_more_ride_together_than_one_statement_carries_well(
+async def test_no_more_end_together_than_one_statement_carries_well(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = await chapters(bench, *range(6))

@@ -35,7 +35,7 @@ from tests.services.papers import (
     carried_out,
     done_ahead,
     edited,
-    riding_tasks,
+    lookahead_tasks,
     stayed,
     text,
 )
@@ -195,7 +195,7 @@ async def test_an_edit_done_ahead_that_cannot_be_stored_does_not_end_its_leader(
     assert await titles(bench) == ["0", "1", "2", "4"]
 
 
-async def test_a_worker_that_closes_leaves_nothing_of_a_ride_behind(bench: Workbench) -> None:
+async def test_a_worker_that_closes_leaves_no_lookahead_behind(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     await carried_out(bench, await followed(bench, tasks[0]))
     child = idle_child(bench)
@@ -204,11 +204,11 @@ async def test_a_worker_that_closes_leaves_nothing_of_a_ride_behind(bench: Workb
 
     await bench.worker.editing.lookahead.close()
 
-    assert riding_tasks() == []
+    assert lookahead_tasks() == []
     await gone(child)
 
 
-async def test_a_worker_that_closes_leaves_nothing_of_a_ride_that_was_replaced(bench: Workbench) -> None:
+async def test_a_worker_that_closes_leaves_nothing_of_a_lookahead_that_was_replaced(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     follower = await followed(bench, tasks[0])
     outcome = await carried_out(bench, follower)
@@ -222,7 +222,7 @@ async def test_a_worker_that_closes_leaves_nothing_of_a_ride_that_was_replaced(b
 
     await bench.worker.editing.lookahead.close()
 
-    assert riding_tasks() == []
+    assert lookahead_tasks() == []
     await gone(child)
 
 
@@ -252,7 +252,7 @@ async def test_a_claimed_edit_that_is_stopped_takes_its_child_along_and_nobody_e
         await running
 
     await gone(child)
-    assert riding_tasks() == []
+    assert lookahead_tasks() == []
     timed_out = Failed(Failure(FailureKind.TIMEOUT, "it took too long"))
     stay = await stayed(bench, claimed, timed_out)
     await drive(bench, stay.followers or await bench.worker.desk.continue_lanes([PLAN]))

@@ -21,7 +21,7 @@ from tests.support import eventually
 # A lane is left after 32 tasks, and entered again for the others.
 EDITS: Final = 40
 KILLS_MIN: Final = 4
-RIDERS_MIN: Final = 4
+AHEAD_MIN: Final = 4
 _CHANCE: Final = 0.3
 
 NOT_PASSED: Final = {
@@ -30,14 +30,15 @@ NOT_PASSED: Final = {
     "cancel_written": "a client's",
     "after_cancel": "a client's",
     "after_reopen": "a client's",
-    "between_settle_and_roll_up": "a rider is in no batch",
-    "between_settle_and_release": "nobody waits for a rider",
-    "before_commit": "riders are settled by one statement",
+    "between_settle_and_roll_up": "an edit that is done ahead is in no batch",
+    "between_settle_and_release": "nobody waits for one",
+    "before_commit": "edits done ahead are settled by one statement",
     "promote_marked": "nothing waits for its time",
     "hand_back": "who is in a lane has no hints in hand",
 }
 _LEFT: Final = ("before_release", 1)
-# Riders mostly come with the third settlement of a lane: a first crash is after it, another before the next of them.
+# Edits done ahead are mostly first settled by a lane's third settlement: a first crash is after that, another before
+# the next such settlement.
 _IN_LANE: Final = {"before_release": (1,), "after_release": (1,), "before_settle": (4, 3), "after_settle": (4, 3)}
 _BEFORE: Final = {
     "after_pop": _LEFT,
@@ -50,14 +51,14 @@ _BEFORE: Final = {
     "reap_read": ("before_settle", 4),
     "reap_settled": ("before_settle", 4),
 }
-"""Where, and at which pass, another worker crashes before, so that these points come after some riders."""
+"""Where, and at which pass, another worker crashes before, so that some edits end ahead before these points."""
 _SLOWLY: Final = "before_settle=pause:0.1"
-# Leases run out when a ride says so, and not because a busy machine stands still for a while.
+# Leases run out when a case says so, and not because a busy machine stands still for a while.
 _LEASE_SECONDS: Final = "30"
 
 
 @dataclass(frozen=True, slots=True)
-class Ride:
+class LaneCase:
     """What happens in the midst of a lane: crashes at a point, a database gone at some, a child that is killed."""
 
     points: tuple[str, ...]
@@ -76,20 +77,20 @@ CRASHES: Final = (
 )  # fmt: skip
 
 
-async def run_ride(site: Site, ride: Ride, folder: Path) -> None:
+async def run_lane_case(site: Site, case: LaneCase, folder: Path) -> None:
     """Let a lane of edits be done in spite of it, and check what comes of it."""
     await site.clear(folder)
     await site.bench(Kind.EDIT).runtime.documents.create(DOCUMENT, Format.DOCX, None, None)
-    lane = _Lane(site, ride)
+    lane = _Lane(site, case)
     try:
         await lane.submit()
-        match ride.action:
+        match case.action:
             case "crash":
                 await lane.with_crashes()
             case "kill":
                 await lane.with_kills()
             case _:
-                await lane.worker(",".join(f"{point}={ride.action}" for point in ride.points))
+                await lane.worker(",".join(f"{point}={case.action}" for point in case.points))
         await lane.check()
     finally:
         await site.end_all()
@@ -98,7 +99,7 @@ async def run_ride(site: Site, ride: Ride, folder: Path) -> None:
 @dataclass(slots=True)
 class _Lane:
     site: Site
-    ride: Ride
+    case: LaneCase
     names: list[str] = field(default_factory=list)
     blows: int = 0
 
@@ -117,7 +118,7 @@ class _Lane:
 
     async def with_crashes(self) -> None:
         """Crash workers one after the other, then let one do what is left."""
-        (point,) = self.ride.points
+        (point,) = self.case.points
         if point in _BEFORE:
             before, passes = _BEFORE[point]
             await self._crash(f"{before}=crash@{_CHANCE}", passes)
@@ -153,14 +154,14 @@ class _Lane:
     async def check(self) -> None:
         """Assert that each edit was done once, in its turn, by legal steps, and that nothing is left in the way."""
         await self.site.all_final()
-        rode = await self.site.rode()
+        ended_ahead = await self.site.ended_ahead()
         (failures,) = await self.site.bench(Kind.EDIT).execute("SELECT count(*) AS n FROM task_failures")
         await self.site.lanes_are_free(Kind.EDIT, {DOCUMENT})
         await self.site.check(dict.fromkeys(self.names, "COMPLETED"), are_marked=False)
         await self.site.check_document(DOCUMENT, self.names)
-        # What dies takes one attempt with it, and not those that rode behind it.
+        # Whatever dies takes one attempt with it, and none of the edits that were done behind that.
         assert failures["n"] <= self.blows
-        assert len(rode) >= RIDERS_MIN
+        assert len(ended_ahead) >= AHEAD_MIN
 
     async def _unfinished(self) -> int:
         (row,) = await self.site.bench(Kind.EDIT).execute("SELECT count(*) AS n FROM tasks WHERE finished_at IS NULL")
