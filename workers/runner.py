@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cache, partial
 
 import structlog
 from pydantic import BaseModel, ValidationError
@@ -22,7 +21,7 @@ from officeplane.handlers.context import Context, Reader, Reports
 from officeplane.handlers.contract import TaskType, failure_of
 from officeplane.handlers.spawning import suspension_in
 from officeplane.services.claims.leases import Leases
-from officeplane.services.edits.editing import Editing
+from officeplane.services.edits.editing import DocumentReader, Editing
 from officeplane.services.submit.spawns import TaskSpawner
 from workers.children import Children
 from workers.results import EditsWanted, outcome_of
@@ -63,8 +62,7 @@ class Runner:
             payload_json = await self._leases.resolve_payload(task)
             if task_type.edits_document:
                 return await self._editing.run(task, payload_json)
-            # Whoever neither reads nor edits the document has nothing to do with it.
-            reader = cache(partial(self._editing.reader, task))
+            reader = _FirstLook(self._editing, task)
             if not task_type.is_async:
                 ended = await self._children.run(task, payload_json, self._reports, reader, self._spawner)
             else:
@@ -101,3 +99,17 @@ class Runner:
                 _log.info("handler.failed", task_id=task.id, task_type=task.task_type, exc_info=True)
             return Failed(failure)
         return outcome_of(result)
+
+
+class _FirstLook:
+    """Opens an attempt's reader when its handler first reads or edits; most handlers do neither."""
+
+    def __init__(self, editing: Editing, task: ClaimedTask) -> None:
+        self._editing = editing
+        self._task = task
+        self._reader: DocumentReader | None = None
+
+    def __call__(self) -> DocumentReader:
+        if self._reader is None:
+            self._reader = self._editing.reader(self._task)
+        return self._reader

@@ -235,16 +235,12 @@ class TaskRequest(BaseModel):
         """The 0-100 value of the priority, where one was given."""
         return None if self.priority is None else priority_value(self.priority)
 
-    def as_asked(self) -> "AsAsked":
-        """Return what its task has from it as it is, whatever batch or DAG the task is in."""
-        return {"title": self.title, "key": self.key}
+    def as_asked(self) -> tuple[str | None, str | None]:
+        """Return what its task has from it as it is, whatever batch or DAG the task is in: its title and its key.
 
-
-class AsAsked(TypedDict):
-    """The fields that a new task has from its request as they are."""
-
-    title: str | None
-    key: str | None
+        They stand in the order that they have in `NewTask`.
+        """
+        return self.title, self.key
 
 
 class SpawnOptions(TypedDict, total=False):

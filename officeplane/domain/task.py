@@ -140,7 +140,6 @@ class NewTask(NamedTuple):
     id: TaskId
     task_type: str
     document_id: str | None
-    title: str | None
     payload_json: str
     priority: int
     runnable: bool
@@ -153,10 +152,11 @@ class NewTask(NamedTuple):
     parent_id: TaskId | None
     ancestors: tuple[TaskId, ...]
     position: int | None
-    key: str | None
     on_child_failure: str | None
     tags: tuple[str, ...]
     created_by: str | None
+    title: str | None
+    key: str | None
     dag_id: DagId | None = None
     spawned_by: TaskId | None = None
     spawn_key: str | None = None

@@ -32,7 +32,6 @@ from officeplane.services.settle.dependents import follow, lock_around, update_s
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake
 from officeplane.services.submit.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
-from officeplane.services.submit.task_types import names_in
 from officeplane.store import dags, dependencies, documents, tasks, trees
 from officeplane.store.connection import UNSTORABLE, Connection, Ledger, LockNotAvailableError
 from officeplane.store.tasks import END_OF_TIME, UsedKey
@@ -64,7 +63,7 @@ class Dags:
     async def submit(self, request: DagRequest, key: str | None = None) -> tuple[DagId, bool]:
         """Store a DAG with all its tasks and ring for those that may run; return its id, and whether it was there."""
         dag_id = DagId(str(uuid7()))
-        await self._submission.types.know(names_in(request.tasks))
+        await self._submission.types.know_those_of(request.tasks)
         intakes = await asyncio.to_thread(take_in_dag, request.tasks, (), dag_id, self._submission.catalogue)
         await self._submission.check_documents(intakes, "tasks.{}")
         used = UsedKey(b"" if key is None else await asyncio.to_thread(_hash, request), intakes[0].root_id)
@@ -88,7 +87,7 @@ class Dags:
         """Add tasks to a DAG that is running, and ring for those that may run."""
         dag = await self._dag(dag_id)
         existing = await dags.tasks(self._ledger, dag_id)
-        await self._submission.types.know(names_in(request.tasks))
+        await self._submission.types.know_those_of(request.tasks)
         intakes = await asyncio.to_thread(take_in_dag, request.tasks, existing, dag_id, self._submission.catalogue)
         await self._submission.check_documents(intakes, "tasks.{}")
 

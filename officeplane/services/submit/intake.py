@@ -238,32 +238,33 @@ def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: 
     retry = request.retry or task_type.retry
     tags = place.tags if request.tags is None else tuple(request.tags)
     given = request.priority_value
+    # In the order of its fields: by name it takes twice as long.
     return NewTask(
-        id=TaskId(str(uuid7())),
-        task_type=task_type.name,
-        document_id=request.document_id or place.document_id,
-        payload_json=payload_json,
-        priority=place.priority if given is None else given,
-        runnable=request.atomic or not (is_batch or place.is_atomic),
-        yields=request.on_retry == "yield",
-        blockers=0 if place.is_first and not place.is_atomic else 1,
-        run_at=_later(request.run_at, place.run_at),
-        max_retries=_given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
-        timeout_seconds=task_type.own_seconds if request.timeout_seconds is None else request.timeout_seconds,
-        retry_json=None if retry is None else retry.model_dump_json(by_alias=True),
-        parent_id=place.parent_id,
-        ancestors=place.ancestors,
-        position=place.position,
-        on_child_failure=(ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort")
-        if is_batch
-        else None,
-        tags=tags,
-        created_by=request.created_by or place.created_by,
-        dag_id=None if place.dag is None else place.dag.dag_id,
-        deadline=request.deadline or place.deadline,
-        boost_per_minute=place.boost_per_minute if request.boost_per_minute is None else request.boost_per_minute,
-        path_boost=0.0 if place.dag is None else place.dag.path_boost,
-        **request.as_asked(),
+        TaskId(str(uuid7())),
+        task_type.name,
+        request.document_id or place.document_id,
+        payload_json,
+        place.priority if given is None else given,
+        request.atomic or not (is_batch or place.is_atomic),  # runnable
+        request.on_retry == "yield",
+        0 if place.is_first and not place.is_atomic else 1,  # blockers
+        _later(request.run_at, place.run_at),
+        _given(request.max_retries, task_type.max_retries, DEFAULT_MAX_RETRIES),
+        task_type.own_seconds if request.timeout_seconds is None else request.timeout_seconds,
+        None if retry is None else retry.model_dump_json(by_alias=True),
+        place.parent_id,
+        place.ancestors,
+        place.position,
+        (ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort") if is_batch else None,
+        tags,
+        request.created_by or place.created_by,
+        *request.as_asked(),
+        None if place.dag is None else place.dag.dag_id,
+        None,  # spawned_by
+        None,  # spawn_key
+        request.deadline or place.deadline,
+        place.boost_per_minute if request.boost_per_minute is None else request.boost_per_minute,
+        0.0 if place.dag is None else place.dag.path_boost,
     )
 
 

@@ -25,7 +25,6 @@ from officeplane.handlers.spawning import Spawned
 from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.submit.intake import Intake, take_in
 from officeplane.services.submit.submission import Submission, Submitted
-from officeplane.services.submit.task_types import names_in
 from officeplane.store import dags, dependencies, spawns
 from officeplane.store.connection import Connection, Executor, Ledger
 from officeplane.store.spawns import SpawningTask
@@ -69,7 +68,7 @@ class TaskSpawner:
         known = _known(spawner, request_hash)
         if known is not None:
             return known
-        await self._submission.types.know(names_in([request]))
+        await self._submission.types.know_those_of([request])
         intake = take_in(_inheriting(request, spawner), self._submission.catalogue)
         await self._submission.check_documents([intake])
         intake = _spawned(intake, task.id, key, spawner)

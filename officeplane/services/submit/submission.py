@@ -8,8 +8,9 @@ have yet. A crash in between is the sweeper's work.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
+from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import structlog
 
@@ -33,7 +34,7 @@ from officeplane.grouping import Group
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, take_in
-from officeplane.services.submit.task_types import TaskTypes, names_in
+from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store import dependencies, documents, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
 from officeplane.store.task_columns import Inserted, as_inserted
@@ -46,6 +47,10 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 _Take: TypeAlias = Callable[[Iterable[Intake]], Awaitable[list[Intake]]]
+
+
+class Requests(Sized, Iterable[TaskRequest], Protocol):
+    """So many requests, which may be gone through more than once."""
 
 
 class Submitted(NamedTuple):
@@ -79,7 +84,7 @@ class Submission:
 
         What is large is taken in beside the loop.
         """
-        await self.types.know(names_in([request]))
+        await self.types.know_those_of([request])
         if is_large:
             intake = await asyncio.to_thread(take_in, request, self.catalogue)
         else:
@@ -88,7 +93,7 @@ class Submission:
             await self.check_documents([intake])
         return await (self.dependents if intake.dependencies else self.group).add(intake)
 
-    async def submit_many(self, requests: Iterable[TaskRequest], *, is_large: bool = False) -> list[Submitted]:
+    async def submit_many(self, requests: Requests, *, is_large: bool = False) -> list[Submitted]:
         """Store all of these tasks or none, in the order given, and ring for them.
 
         What is more than a part is checked and written at the same time: a
@@ -96,23 +101,15 @@ class Submission:
         large is taken in beside the loop.
         """
         take = _take_beside if is_large else _take
-        many = requests if isinstance(requests, Sized) else list(requests)
-        await self.types.know(names_in(many))
         try:
-            if len(many) > PART:
-                with suppress(_TogetherError):
-                    return await self.rung(
-                        await self._ledger.in_transaction(lambda one: self._overlapped(one, many, take))
-                    )
-            intakes = await take(self._taken_in(many))
-            await self.check_documents(intakes, "{}")
-            return await self._store(intakes)
-        except UNSTORABLE as error:
-            raise _refusal(error) from error
+            return await self._submit_many(requests, take)
+        except _LookFirstError:
+            await self.types.look()
+            return await self._submit_many(requests, take, has_looked=True)
 
     async def submit_within(self, executor: Executor, request: TaskRequest) -> Submitted:
         """Store one task in a transaction of the caller's; whoever commits may ring."""
-        await self.types.know(names_in([request]))
+        await self.types.know_those_of([request])
         try:
             intake = take_in(request, self.catalogue)
             await self.check_documents([intake])
@@ -179,6 +176,20 @@ class Submission:
         await reach("after_ring")
         return stored
 
+    async def _submit_many(self, requests: Requests, take: _Take, *, has_looked: bool = False) -> list[Submitted]:
+        many = partial(self._taken_in, requests, has_looked=has_looked)
+        try:
+            if len(requests) > PART:
+                with suppress(_TogetherError):
+                    return await self.rung(
+                        await self._ledger.in_transaction(lambda one: self._overlapped(one, many(), take))
+                    )
+            intakes = await take(many())
+            await self.check_documents(intakes, "{}")
+            return await self._store(intakes)
+        except UNSTORABLE as error:
+            raise _refusal(error) from error
+
     async def _flush(self, intakes: Sequence[Intake]) -> Sequence[Submitted | Exception]:
         try:
             return await self._store(intakes)
@@ -201,14 +212,13 @@ class Submission:
             stored = await _fresh(self._ledger, intakes)
         return await self.rung(stored)
 
-    async def _overlapped(self, connection: Executor, requests: Iterable[TaskRequest], take: _Take) -> list[Submitted]:
+    async def _overlapped(self, connection: Executor, coming: Iterator[Intake], take: _Take) -> list[Submitted]:
         """Insert part after part; while Postgres has one, make the answers of the last and take in the next.
 
         Nothing is kept for longer than its turn: what a caller's garbage collector
         finds alive in two looks, it looks through again and again.
         """
         stored: list[Submitted] = []
-        coming = self._taken_in(requests)
         part = await take(islice(coming, PART))
         earlier: tuple[Sequence[Intake], Sequence[Inserted]] = (), ()
         while part:
@@ -227,8 +237,10 @@ class Submission:
             earlier, part = (part, inserted), following
         return stored + submitted(*earlier)
 
-    def _taken_in(self, requests: Iterable[TaskRequest]) -> Iterator[Intake]:
+    def _taken_in(self, requests: Iterable[TaskRequest], *, has_looked: bool) -> Iterator[Intake]:
         for index, request in enumerate(requests):
+            if not has_looked and not self.types.handles(request):
+                raise _LookFirstError
             try:
                 intake = take_in(request, self.catalogue)
             except InvalidRequestError as error:
@@ -246,6 +258,10 @@ async def _take_beside(coming: Iterable[Intake]) -> list[Intake]:
 
 class _TogetherError(Exception):
     """For one of these something is looked up, which is done for all together."""
+
+
+class _LookFirstError(Exception):
+    """One of these names a type that has no handler here: the ledger is to be asked for it first."""
 
 
 async def _patiently(executor: Executor, intakes: Sequence[Intake], letters: DeadLetterWriter) -> list[Submitted]:

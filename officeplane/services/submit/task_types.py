@@ -40,6 +40,17 @@ class TaskTypes:
         if not self.catalogue.handled.issuperset(names):
             await self.look()
 
+    async def know_those_of(self, requests: Iterable[TaskRequest]) -> None:
+        """Do the same for the types that requests name."""
+        if not all(map(self.handles, requests)):
+            await self.look()
+
+    def handles(self, request: TaskRequest) -> bool:
+        """Tell whether all types that a request names have handlers here, of which the ledger has nothing to say."""
+        if request.children is None:
+            return request.task_type in self.catalogue.handled
+        return self.catalogue.handled.issuperset(_names_in(request))
+
     async def look(self) -> None:
         """Have the catalogue know all that was declared a second ago or earlier."""
         async with self._looking:
@@ -64,13 +75,11 @@ class TaskTypes:
         self._looked_at = float("-inf")
 
 
-def names_in(requests: Iterable[TaskRequest]) -> Iterator[str]:
-    """Yield the types that requests name, those of their children too."""
-    for request in requests:
-        if request.task_type is not None:
-            yield request.task_type
-        if request.children is not None:
-            yield from names_in(request.children)
+def _names_in(request: TaskRequest) -> Iterator[str]:
+    if request.task_type is not None:
+        yield request.task_type
+    for child in request.children or ():
+        yield from _names_in(child)
 
 
 def _understood(types: Iterable[DeclaredType]) -> Iterator[TaskType]:

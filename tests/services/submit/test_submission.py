@@ -70,7 +70,7 @@ async def test_a_lane_is_rung_once_on_its_most_urgent_list_however_many_are_subm
 
 
 async def test_a_bulk_is_stored_answered_and_rung_in_the_order_given(bench: Workbench) -> None:
-    stored = await bench.runtime.submission.submit_many(a_request(title=str(number)) for number in range(300))
+    stored = await bench.runtime.submission.submit_many([a_request(title=str(number)) for number in range(300)])
 
     assert await titles(bench) == [str(number) for number in range(300)]
     assert [one.task.title for one in stored] == await titles(bench)
