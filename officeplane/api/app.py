@@ -8,15 +8,12 @@ from typing import Final
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from officeplane.api.answer_room import AnswerRoom
 from officeplane.api.authority import Names
-from officeplane.api.body_room import BodyRoom
 from officeplane.api.edge import Edge
-from officeplane.api.interruption import Interruption
-from officeplane.api.limits import BodyLimit
 from officeplane.api.openapi import DESCRIPTION, TITLE, document
 from officeplane.api.plane import Plane
 from officeplane.api.problems import install_problems
+from officeplane.api.rooms import Rooms
 from officeplane.api.routes import (
     circuit_breakers,
     dags,
@@ -71,10 +68,8 @@ def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.
         app.router.routes.extend(noun.router.routes)
-    app.add_middleware(BodyRoom)
-    app.add_middleware(AnswerRoom)
-    app.add_middleware(BodyLimit)
-    app.add_middleware(Interruption)
+    app.add_middleware(Rooms)
+    # Outside of the rooms, so that a page also learns why it was refused.
     if names.origins:
         app.add_middleware(
             CORSMiddleware,

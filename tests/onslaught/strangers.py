@@ -7,7 +7,7 @@ from typing import Final
 
 import httpx
 
-from officeplane.api.limits import DOCUMENT_BYTES_MAX
+from officeplane.api.rooms import DOCUMENT_BYTES_MAX
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
 from tests.fixtures.documents.minimal import minimal, zipped
