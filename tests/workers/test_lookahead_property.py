@@ -18,7 +18,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, STATES, TaskState, is_legal
 from officeplane.domain.patch import TaskPatch
 from tests.sandbox.processes import born, overlook_others
-from tests.services.papers import a_document, content
+from tests.services.editing import a_document, content
 from tests.support import eventually
 from tests.workbench import Workbench
 from tests.workers.hosting import a_worker

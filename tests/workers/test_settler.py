@@ -1,8 +1,6 @@
 """The settler: outcomes go together, once, through trouble, and lanes go on or are given back."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -10,7 +8,6 @@ from structlog.testing import capture_logs
 
 from officeplane.config import Settings
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, Succeeded
 from officeplane.domain.task import ClaimedTask, Task
@@ -18,45 +15,8 @@ from tests.fault_proxy import Direction, FaultProxy, fault_proxy
 from tests.support import eventually
 from tests.workbench import Workbench, open_workbench
 from tests.workers.hosting import QUICK
-from workers.settler import Gathering, Settler
-
-
-class Finished:
-    """What the settler said it was through with, and what followed."""
-
-    def __init__(self) -> None:
-        self.tasks: list[TaskId] = []
-        self.followed_by: list[ClaimedTask] = []
-
-    def __call__(self, tasks: Sequence[ClaimedTask], followed_by: Sequence[ClaimedTask]) -> None:
-        self.tasks += [task.id for task in tasks]
-        self.followed_by += followed_by
-
-    async def all(self, *tasks: ClaimedTask) -> None:
-        """Return once these are finished."""
-        await eventually(lambda: set(self.tasks) >= {task.id for task in tasks}, what="the end of these tasks")
-
-
-@asynccontextmanager
-async def a_settler(
-    hands: Workbench, finished: Finished, *, lease_seconds: float = 30, at_once: int = 2
-) -> AsyncGenerator[Settler, None]:
-    """Run a settler of this worker's."""
-    worker = hands.worker
-    settler = Settler(
-        hands.runtime.settlements,
-        worker.desk,
-        counted_by=[worker.counted_by(part) for part in range(at_once)],
-        counted_together_by=worker.counted_by(at_once),
-        lease_seconds=lease_seconds,
-        finished=finished,
-    )
-    running = asyncio.create_task(settler.run())
-    try:
-        yield settler
-    finally:
-        running.cancel()
-        await asyncio.wait({running})
+from tests.workers.settling import Finished, a_settler
+from workers.settler import Gathering
 
 
 @pytest.fixture

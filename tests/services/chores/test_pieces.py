@@ -14,7 +14,7 @@ from officeplane.services.chores.pieces import collect
 from officeplane.store import documents, pieces
 from officeplane.store.connection import Connection, Executor
 from officeplane.store.documents import Upload
-from tests.services.papers import a_document, content, edited
+from tests.services.editing import a_document, content, edited
 from tests.support import eventually
 from tests.workbench import Workbench
 

@@ -14,7 +14,7 @@ from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.store import dead_letters, documents
 from officeplane.store.documents import Upload
 from tests.services.conftest import AnotherBench
-from tests.services.papers import a_document
+from tests.services.editing import a_document
 from tests.workbench import Workbench
 
 WAITING_UPLOAD: Final = "01a1ef09-0000-7000-8000-000000000001"

@@ -29,7 +29,7 @@ from officeplane.services.documents import documents as service
 from officeplane.services.documents.documents import Put
 from officeplane.services.files.spool import spooled_bytes
 from tests.fixtures.documents import excel
-from tests.services.papers import a_claimed_edit, a_document, an_edit, content, edited, head, ran, text
+from tests.services.editing import a_claimed_edit, a_document, an_edit, content, edited, head, ran, text
 from tests.support import eventually
 from tests.workbench import Workbench
 

@@ -11,7 +11,7 @@ from officeplane.formats.blank import blank
 from officeplane.services.documents.documents import ANY, IfMatch
 from officeplane.services.files.spool import spooled_bytes
 from tests.services.documents.test_documents import _upload_of as upload_of  # pyright: ignore[reportPrivateUsage]
-from tests.services.papers import (
+from tests.services.editing import (
     a_claimed_edit,
     a_document,
     an_edit,

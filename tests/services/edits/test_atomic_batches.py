@@ -10,7 +10,7 @@ from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.task import ClaimedTask, Task
-from tests.services import papers
+from tests.services import editing
 from tests.support import eventually
 from tests.workbench import Workbench
 
@@ -220,19 +220,19 @@ async def test_a_condition_is_the_whole_batchs(bench: Workbench) -> None:
 
 
 async def test_a_batch_is_rebased_whatever_it_makes_and_uses_itself(bench: Workbench) -> None:
-    await papers.a_document(bench)
-    await papers.edited(bench, payload={"title": "Another's"})
+    await editing.a_document(bench)
+    await editing.edited(bench, payload={"title": "Another's"})
 
     batch, *_ = tasks = await bench.a_batch(CHAPTER, SECTION, **AS_OF_1)
     await ran(bench, batch)
 
     assert await states(bench, tasks) == [TaskState.COMPLETED] * 3
-    assert (await papers.text(bench)).split("\n") == ["Another's", "One", "Under it"]
+    assert (await editing.text(bench)).split("\n") == ["Another's", "One", "Under it"]
 
 
 async def test_a_batch_is_not_rebased_over_a_change_of_what_a_child_aims_at(bench: Workbench) -> None:
-    await papers.a_document(bench)
-    aimed = (await papers.edited(bench, payload={"title": "Another's"}))["id"]
+    await editing.a_document(bench)
+    aimed = (await editing.edited(bench, payload={"title": "Another's"}))["id"]
     below = {"task_type": "add_section", "payload": {"title": "Mine", "chapterId": aimed}}
 
     batch, *_ = tasks = await bench.a_batch(CHAPTER, SECTION, below, **AS_OF_1)
@@ -242,12 +242,12 @@ async def test_a_batch_is_not_rebased_over_a_change_of_what_a_child_aims_at(benc
     error = (await bench.details(batch.id)).task.error
     assert isinstance(error, dict)
     assert error["changed"] == [aimed]
-    assert (await papers.text(bench)).split("\n") == ["Another's"]
+    assert (await editing.text(bench)).split("\n") == ["Another's"]
 
 
 async def test_of_a_batch_that_is_rebased_and_cannot_work_the_child_is_told(bench: Workbench) -> None:
-    await papers.a_document(bench)
-    await papers.edited(bench)
+    await editing.a_document(bench)
+    await editing.edited(bench)
 
     batch, *_ = tasks = await bench.a_batch(CHAPTER, SECTION, NOWHERE, **AS_OF_1)
     await ran(bench, batch)

@@ -21,7 +21,7 @@ from officeplane.services.files.spool import spooled_bytes
 from officeplane.services.settle.settlements import Fenced
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
-from tests.services.papers import (
+from tests.services.editing import (
     a_claimed_edit,
     a_document,
     an_edit,

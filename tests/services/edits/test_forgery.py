@@ -6,7 +6,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.sandbox import nursery_client
 from tests.sandbox.taken_over import FORGED
-from tests.services.papers import a_document, an_edit, content, edited, head, ran
+from tests.services.editing import a_document, an_edit, content, edited, head, ran
 from tests.workbench import Workbench
 
 

@@ -12,8 +12,8 @@ from officeplane.domain.request import DagRequest, TaskRequest
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.store.connection import Connection
 from tests.services.conftest import AnotherBench
+from tests.services.editing import a_document
 from tests.services.observe.test_metrics import sample, scrape
-from tests.services.papers import a_document
 from tests.services.settle.test_dead_letters import letters
 from tests.workbench import Workbench
 

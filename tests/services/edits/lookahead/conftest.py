@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.services.papers import (
+from tests.services.editing import (
     a_document,
 )
 from tests.workbench import Workbench

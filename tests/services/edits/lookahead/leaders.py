@@ -7,7 +7,7 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Outcome
 from officeplane.domain.task import ClaimedTask, Task
-from tests.services.papers import (
+from tests.services.editing import (
     an_edit,
     at_rest,
     carried_out,
@@ -48,12 +48,10 @@ async def led(bench: Workbench, tasks: Sequence[Task]) -> Leader:
 
 
 async def drive(bench: Workbench, claimed: Sequence[ClaimedTask]) -> None:
-    """Carry out what is claimed and all that follows it, as a worker does that never leaves the lane."""
+    """Carry out what is claimed and all that follows it, as a worker does until the lane has nothing for it."""
     while claimed:
         (one,) = claimed
         claimed = (await stayed(bench, one, await carried_out(bench, one))).followers
-        if not claimed:
-            claimed = await bench.worker.desk.continue_lanes([PLAN])
 
 
 async def titles(bench: Workbench, revision: int | None = None) -> list[str]:

@@ -12,8 +12,17 @@ from officeplane.domain.valve import Limits
 from officeplane.services.claims import lanes
 from officeplane.services.claims.lanes import HOLD_TASKS_MAX
 from officeplane.services.edits import lookahead
-from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.store.settlements import Settled
+from tests.services.editing import (
+    a_document,
+    an_edit,
+    at_rest,
+    carried_out,
+    content,
+    done_ahead,
+    head,
+    made,
+    stayed,
+)
 from tests.services.edits.lookahead.leaders import (
     PLAN,
     Leader,
@@ -25,17 +34,6 @@ from tests.services.edits.lookahead.leaders import (
     requests,
     titles,
 )
-from tests.services.papers import (
-    a_document,
-    an_edit,
-    at_rest,
-    carried_out,
-    content,
-    done_ahead,
-    head,
-    made,
-    stayed,
-)
 from tests.workbench import Workbench
 
 
@@ -45,7 +43,6 @@ async def test_edits_done_ahead_end_with_the_one_that_they_follow(bench: Workben
 
     stay = await stayed(bench, *leader)
 
-    assert isinstance(stay.settlement, Settled)
     assert stay.ended_ahead == ids(*tasks[2:])
     assert stay.followers == []
     assert await bench.states(*tasks) == ["COMPLETED"] * 5
@@ -104,13 +101,11 @@ async def test_what_edits_done_ahead_are_told_of_is_one_commit_in_order_and_lega
 async def test_everybody_who_waits_for_an_edit_done_ahead_is_told_of_its_end(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
-    following = bench.worker.desk.continuation([PLAN])
+    waiting = [asyncio.create_task(bench.runtime.long_poll.wait(task.id, 20)) for task in tasks[1:]]
 
-    _, news = await bench.runtime.settlements.write(
-        [EndedAttempt(*leader)], following, counted_by=bench.worker.worker_id
-    )
+    await stayed(bench, *leader)
 
-    assert {task_id for told in news for task_id in told.ended} == set(ids(*tasks[1:]))
+    assert [(await one).task.state for one in waiting] == [TaskState.COMPLETED] * 3
 
 
 async def test_what_follows_edits_done_ahead_starts_from_the_last_of_them(bench: Workbench) -> None:
@@ -157,7 +152,7 @@ async def test_nothing_ends_ahead_that_is_not_to_be_claimed(bench: Workbench, wh
     assert await bench.states(*tasks) == ["COMPLETED", "COMPLETED", "QUEUED", "QUEUED"]
     assert await head(bench) == 3
     await bench.execute("TRUNCATE valves, paused_documents")
-    await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
+    await drive(bench, await bench.claim(tasks[2]))
     assert await titles(bench) == ["0", "1", "2", "3"]
 
 
@@ -218,7 +213,7 @@ async def test_what_is_not_an_edit_alone_with_its_document_is_not_done_ahead(ben
     stay = await stayed(bench, *leader)
     assert stay.ended_ahead == []
     await bench.make_due()
-    claimed = stay.followers or await bench.worker.desk.continue_lanes([PLAN])
+    claimed = stay.followers or await bench.claim(odd)
     if what == "another type":
         await bench.complete(claimed[0])
         claimed = await bench.claim(tasks[3])

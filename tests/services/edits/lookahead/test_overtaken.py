@@ -6,10 +6,18 @@ import signal
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import Task
-from officeplane.services.settle.settlements import Fenced
 from tests.sandbox.processes import gone
 from tests.services.conftest import AnotherBench
 from tests.services.documents.test_documents import uploading
+from tests.services.editing import (
+    a_document,
+    an_edit,
+    carried_out,
+    done_ahead,
+    head,
+    made,
+    stayed,
+)
 from tests.services.edits.lookahead.leaders import (
     PLAN,
     chapters,
@@ -18,15 +26,6 @@ from tests.services.edits.lookahead.leaders import (
     ids,
     led,
     titles,
-)
-from tests.services.papers import (
-    a_document,
-    an_edit,
-    carried_out,
-    done_ahead,
-    head,
-    made,
-    stayed,
 )
 from tests.workbench import Workbench
 
@@ -123,7 +122,7 @@ async def test_an_edit_done_ahead_that_somebody_is_about_to_change_is_not_waited
         stay = await stayed(bench, *leader)
 
     assert (stay.ended_ahead, stay.followers) == (ids(tasks[2]), [])
-    await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
+    await drive(bench, await bench.claim(tasks[3]))
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
 
 
@@ -137,9 +136,9 @@ async def test_a_leader_that_was_lost_takes_nobody_along(bench: Workbench, anoth
 
     stay = await stayed(bench, *leader)
 
-    assert isinstance(stay.settlement, Fenced)
-    assert (stay.ended_ahead, stay.followers) == ([], [])
-    assert await bench.states(*tasks) == ["COMPLETED", "RETRYING", "QUEUED", "QUEUED"]
+    # Its own retry is all that comes of it.
+    assert (stay.ended_ahead, [follower.id for follower in stay.followers]) == ([], ids(tasks[1]))
+    assert await bench.states(*tasks) == ["COMPLETED", "RUNNING", "QUEUED", "QUEUED"]
     assert await head(bench) == 2
     assert await bench.counters() == {
         ("add_chapter", "completed", ""): 1,
@@ -200,9 +199,9 @@ async def test_a_leader_whose_document_has_moved_takes_nobody_along(bench: Workb
 
     stay = await stayed(bench, *leader)
 
-    assert (stay.ended_ahead, stay.followers) == ([], [])
-    assert await bench.states(*tasks) == ["COMPLETED", "QUEUED", "QUEUED", "QUEUED"]
-    await drive(bench, await bench.worker.desk.continue_lanes([PLAN]))
+    assert (stay.ended_ahead, [follower.id for follower in stay.followers]) == ([], ids(tasks[1]))
+    assert await bench.states(*tasks) == ["COMPLETED", "RUNNING", "QUEUED", "QUEUED"]
+    await drive(bench, stay.followers)
     assert await titles(bench) == ["0", "1", "2", "3"]
     assert await head(bench) == 6
 

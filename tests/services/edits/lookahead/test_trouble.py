@@ -8,15 +8,23 @@ from inspect import CORO_SUSPENDED, getcoroutinestate
 
 import pytest
 
-from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
 from officeplane.services.edits import lane_ahead
-from officeplane.store.settlements import Settled
 from tests.fault_proxy import Direction, FaultProxy
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
+from tests.services.editing import (
+    an_edit,
+    at_rest,
+    carried_out,
+    done_ahead,
+    edited,
+    lookahead_tasks,
+    stayed,
+    text,
+)
 from tests.services.edits.lookahead.leaders import (
     PLAN,
     chapters,
@@ -28,16 +36,6 @@ from tests.services.edits.lookahead.leaders import (
     is_completed,
     led,
     titles,
-)
-from tests.services.papers import (
-    an_edit,
-    at_rest,
-    carried_out,
-    done_ahead,
-    edited,
-    lookahead_tasks,
-    stayed,
-    text,
 )
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -68,14 +66,11 @@ async def test_edits_done_ahead_whose_settlement_was_not_heard_of_end_once(
         settling = asyncio.create_task(stayed(deaf, *leader))
         await eventually(lambda: is_completed(bench, tasks[1]), what="the commit")
         await postgres_proxy.refuse()
-        with pytest.raises(DatabaseUnavailableError):
-            await settling
         await postgres_proxy.heal()
 
-        stay = await stayed(deaf, *leader)
+        stay = await settling
 
-        assert isinstance(stay.settlement, Settled)
-        assert stay.ended_ahead == []
+        assert (stay.ended_ahead, stay.followers) == (ids(*tasks[2:4]), [])
         await drive(deaf, await deaf.worker.desk.claim([]))
     assert await bench.states(*tasks) == ["COMPLETED"] * 5
     assert await titles(bench) == ["0", "1", "2", "3", "4"]
@@ -162,7 +157,6 @@ async def test_a_child_that_dies_behind_a_claimed_edit_that_it_has_done_charges_
     await at_rest()
 
     stay = await stayed(bench, follower, outcome)
-    assert isinstance(stay.settlement, Settled)
     assert await bench.state(next_leader) is TaskState.COMPLETED
     assert (await bench.details(next_leader.id)).failures == ()
     await drive(bench, stay.followers)
@@ -181,12 +175,10 @@ async def test_an_edit_done_ahead_that_cannot_be_stored_does_not_end_its_leader(
     await bench.execute("ALTER TABLE revisions ADD CONSTRAINT not_odd CHECK (author IS DISTINCT FROM 'odd')")
     try:
         stay = await stayed(bench, *leader)
-        await drive(bench, stay.followers or await bench.worker.desk.continue_lanes([PLAN]))
+        await drive(bench, stay.followers)
     finally:
         await bench.execute("ALTER TABLE revisions DROP CONSTRAINT not_odd")
 
-    assert isinstance(stay.settlement, Settled)
-    assert stay.settlement.state is TaskState.COMPLETED
     details = await bench.details(odd.id)
     assert details.task.state is TaskState.FAILED
     assert len(details.failures) == 1
@@ -255,7 +247,7 @@ async def test_a_claimed_edit_that_is_stopped_takes_its_child_along_and_nobody_e
     assert lookahead_tasks() == []
     timed_out = Failed(Failure(FailureKind.TIMEOUT, "it took too long"))
     stay = await stayed(bench, claimed, timed_out)
-    await drive(bench, stay.followers or await bench.worker.desk.continue_lanes([PLAN]))
+    await drive(bench, stay.followers)
     stopped = tasks.index(next(task for task in tasks if task.id == claimed.id))
     states = ["COMPLETED"] * 5
     states[stopped] = "TIMEOUT"

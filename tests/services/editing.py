@@ -7,9 +7,8 @@ from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
-from officeplane.services.settle.judgement import EndedAttempt
-from officeplane.services.settle.settlements import Settlement
 from tests.workbench import Workbench
+from tests.workers.settling import Finished, a_settler
 
 
 async def a_document(bench: Workbench, document_id: str = "plan", format: Format = Format.DOCX) -> str:
@@ -72,24 +71,31 @@ async def text(bench: Workbench, revision: int | None = None) -> str:
 
 
 class Stay(NamedTuple):
-    """What came of an attempt whose worker stays in the lane: how it stands, which edits ended with it, what comes."""
+    """What a worker's settler made of an attempt: which edits ended with it, and which are claimed behind it."""
 
-    settlement: Settlement
     ended_ahead: list[TaskId]
     followers: list[ClaimedTask]
 
 
 async def stayed(bench: Workbench, claimed: ClaimedTask, outcome: Outcome) -> Stay:
-    """End an attempt as a worker does that stays in the lane of its document."""
-    assert claimed.document_id is not None
-    continuation = bench.worker.desk.continuation([claimed.document_id])
-    (settlement,), _ = await bench.runtime.settlements.write(
-        [EndedAttempt(claimed, outcome)], continuation, counted_by=bench.worker.worker_id
+    """Have a worker's settler end an attempt and go on in the lane of its document; return when all is told."""
+    finished = Finished()
+    async with a_settler(bench, finished) as settler:
+        settler.add(claimed, outcome)
+        await finished.all(claimed)
+        await settler.wait_told()
+    return Stay(await _ended_with(bench, claimed), finished.followed_by)
+
+
+async def _ended_with(bench: Workbench, claimed: ClaimedTask) -> list[TaskId]:
+    """Return the tasks that completed in the same transaction as this one, in their order."""
+    rows = await bench.execute(
+        "SELECT id FROM tasks WHERE id <> $1 AND id = ANY("
+        "  SELECT unnest(task_ids) FROM events WHERE kind = 'task.completed' AND xid = ("
+        "    SELECT xid FROM events WHERE kind = 'task.completed' AND $1 = ANY(task_ids))) ORDER BY seq",
+        claimed.id,
     )
-    if continuation is None:
-        return Stay(settlement, [], [])
-    followers = await bench.worker.desk.continued(continuation)
-    return Stay(settlement, [edit.task_id for edit in continuation.ended_ahead], followers)
+    return [TaskId(str(row["id"])) for row in rows]
 
 
 def lookahead_tasks(document_id: str = "plan") -> list[asyncio.Task[Any]]:
