@@ -11,10 +11,10 @@ from pydantic import BaseModel, ValidationError
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.fit import read
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Waiting
 from officeplane.domain.reference import MissingResultError, PayloadTooLargeError
 from officeplane.domain.task import ClaimedTask
+from officeplane.domain.validation import read
 from officeplane.failpoints import reach
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.context import Context, Reader, Reports

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from officeplane.domain.dag import EDGES_MAX, TASKS_MAX
-from officeplane.domain.misfit import Path, dotted
+from officeplane.domain.validation_errors import Path, dotted
 
 PIECES_MAX: Final = 600_000
 """How many values and names may stand in a body at all."""

@@ -15,9 +15,9 @@ from officeplane.api.json_text import parse_json
 from officeplane.api.problems import RefusedError
 from officeplane.api.validation import refusal_of
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError
-from officeplane.domain.fit import TooMuchIsWrongError, errors_of
-from officeplane.domain.misfit import Found, Path, dotted
 from officeplane.domain.request import DagTasksRequest, TaskRequest
+from officeplane.domain.validation import TooMuchIsWrongError, errors_of
+from officeplane.domain.validation_errors import Found, Path, dotted
 
 SMALL_MAX: Final = 64 * 1024
 """How large a body may be that is read and checked on the loop."""

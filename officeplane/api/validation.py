@@ -7,9 +7,9 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue
 
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError
-from officeplane.domain.misfit import Found, dotted, field_errors, meant, message_of
-from officeplane.domain.nearness import with_meant_names
 from officeplane.domain.request import NOT_SUPPORTED_YET
+from officeplane.domain.spelling import with_suggestions
+from officeplane.domain.validation_errors import Found, dotted, field_errors, message_of, relevant
 
 
 class Refusal(NamedTuple):
@@ -37,12 +37,12 @@ def refusal_of(found: Iterable[Found], body: JsonValue, wanted: object) -> Refus
     later = [one["loc"] for one in found if _is_of_a_later_version(one)]
     if later:
         return _refusal("not_supported_yet", ((dotted(path), "This version does not have it yet.") for path in later))
-    wrong = ((dotted(path), message_of(one)) for path, one in meant(body, found))
+    wrong = ((dotted(path), message_of(one)) for path, one in relevant(body, found))
     return _refusal("invalid_request", wrong, wanted)
 
 
 def _refusal(code: str, wrong: Iterable[tuple[str, str]], wanted: object = None) -> Refusal:
-    errors = with_meant_names(field_errors(wrong), wanted)
+    errors = with_suggestions(field_errors(wrong), wanted)
     first = errors[0]
     detail = f"{first.field}: {first.message}" if first.field else first.message
     more = "" if len(errors) == 1 else f" (and {len(errors) - 1} more)"

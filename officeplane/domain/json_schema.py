@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema
 
-from officeplane.domain.fit import errors_of
-from officeplane.domain.misfit import Found
+from officeplane.domain.validation import errors_of
+from officeplane.domain.validation_errors import Found
 
 DEPTH_MAX: Final = 32
 _KINDS: Final[Mapping[type, str]] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
@@ -69,7 +69,7 @@ class JsonSchema:
         except (SchemaError, RecursionError) as error:
             raise NoSchemaError(f"it is no schema: {error}") from None
 
-    def misfits(self, text: str) -> list[Found]:
+    def errors_in(self, text: str) -> list[Found]:
         """Return why JSON is not what the schema describes."""
         try:
             self._reader.validate_json(text, strict=True)

@@ -25,9 +25,9 @@ from officeplane.domain.batch import CHILDREN_MAX, OnChildFailure
 from officeplane.domain.dag import TASKS_MAX as DAG_TASKS_MAX
 from officeplane.domain.errors import InvalidRequestError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
-from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
 from officeplane.domain.retry import RetryPolicy
+from officeplane.domain.validation_errors import dotted, field_errors, message_of, relevant
 
 _IN_PYTHON: Final = "python"
 DEFAULT_MAX_RETRIES: Final = 3
@@ -276,7 +276,7 @@ def request_of(options: Mapping[str, Any]) -> TaskRequest:
     try:
         return TaskRequest.from_python(options)
     except ValidationError as error:
-        found = meant(dict(options), error.errors(include_url=False))
+        found = relevant(dict(options), error.errors(include_url=False))
         wrong = field_errors((dotted(path), message_of(one)) for path, one in found)
         message = f"{wrong[0].field}: {wrong[0].message}"
         raise InvalidRequestError(message, wrong) from None

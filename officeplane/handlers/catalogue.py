@@ -11,7 +11,7 @@ from typing import Final
 from officeplane import handlers as builtin
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import FieldError, UnknownTaskTypeError
-from officeplane.domain.nearness import meant_by
+from officeplane.domain.spelling import nearest_name
 from officeplane.edits.all_edits import all_edits
 from officeplane.handlers.contract import MARK, TaskType
 
@@ -77,7 +77,7 @@ class Catalogue:
             return self._types[name]
         except KeyError:
             known = ", ".join(sorted(self._types))
-            meant = meant_by(name, self._types)
+            meant = nearest_name(name, self._types)
             what = "There is no such task type" + ("." if meant is None else f"; did you mean {meant!r}?")
             message = f"There is no task type {name!r}; known are: {known}."
             raise UnknownTaskTypeError(message, [FieldError("taskType", what)]) from None

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict
 from officeplane.domain.declared_type import DeclaredType
 from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind, describe
-from officeplane.domain.fit import misfits
 from officeplane.domain.json_schema import JsonSchema
-from officeplane.domain.misfit import Found
 from officeplane.domain.rate_limit import bounded, rate_limit_of
 from officeplane.domain.request import DEFAULT_TIMEOUT_SECONDS
 from officeplane.domain.retry import RetryPolicy
+from officeplane.domain.validation import errors_in
+from officeplane.domain.validation_errors import Found
 
 MARK: Final = "__officeplane_task_type__"
 
@@ -62,12 +62,12 @@ class TaskType:
         """The JSON Schema of its payload."""
         return self.payload.model_json_schema() if self.schema is None else dict(self.schema.told)
 
-    def misfits(self, payload_json: str) -> list[Found]:
+    def errors_in(self, payload_json: str) -> list[Found]:
         """Return why a payload does not fit; raise `TooMuchIsWrongError` when that is more than anybody would read."""
         if self.schema is not None:
-            return self.schema.misfits(payload_json)
+            return self.schema.errors_in(payload_json)
         # In Python an edit's fields have Python's names; in a payload they have the API's.
-        return misfits(self.payload, payload_json, by_name=False if self.edits_document else None)
+        return errors_in(self.payload, payload_json, by_name=False if self.edits_document else None)
 
     @property
     def own_seconds(self) -> float:

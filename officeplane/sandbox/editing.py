@@ -13,9 +13,9 @@ from pydantic import JsonValue, ValidationError
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.encoding import size_of
-from officeplane.domain.misfit import dotted, field_errors, meant, message_of
 from officeplane.domain.outcome import RESULT_BYTES_MAX
 from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError, Resolution
+from officeplane.domain.validation_errors import dotted, field_errors, message_of, relevant
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.set_properties import SetProperties
@@ -151,7 +151,7 @@ def _edit(order: Order, results: Mapping[str, JsonValue]) -> Edit:
     try:
         return edit.model_validate_json(payload_json)
     except ValidationError as error:
-        wrong = meant(json.loads(payload_json), error.errors(include_url=False))
+        wrong = relevant(json.loads(payload_json), error.errors(include_url=False))
         first = field_errors((dotted(path), message_of(found)) for path, found in wrong)[0]
         message = f"{first.field}: {first.message}" if first.field else first.message
         raise InvalidEditError(message) from None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from officeplane.domain.json_schema import DEPTH_MAX, JsonSchema, NoSchemaError
-from officeplane.domain.misfit import meant, message_of
+from officeplane.domain.validation_errors import message_of, relevant
 
 Schema = dict[str, Any]
 
@@ -15,7 +15,7 @@ def complaints(schema: Schema, value: Any) -> dict[str, str]:
     """Return what is said of a value, by its place."""
     return {
         ".".join(map(str, path)): message_of(found)
-        for path, found in meant(value, JsonSchema(schema).misfits(json.dumps(value)))
+        for path, found in relevant(value, JsonSchema(schema).errors_in(json.dumps(value)))
     }
 
 
@@ -81,7 +81,7 @@ def test_what_is_missing_is_told_by_its_name() -> None:
     assert complaints(OBJECT, {"what": "ab"}) == {"$odd name": "This field is required."}
 
 
-def test_of_a_long_list_the_first_misfit_is_told() -> None:
+def test_of_a_long_list_the_first_error_is_told() -> None:
     schema: Schema = {"type": "array", "items": {"type": "integer"}}
 
     assert list(complaints(schema, [1, *["x"] * 100_000])) == ["1"]

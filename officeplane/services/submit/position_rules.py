@@ -15,10 +15,7 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
-from officeplane.domain.fit import TooMuchIsWrongError
 from officeplane.domain.ids import DagId, TaskId
-from officeplane.domain.misfit import Found, dotted, field_errors, meant, message_of
-from officeplane.domain.nearness import with_meant_names
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import (
     PAYLOAD_BYTES_MAX,
@@ -30,6 +27,9 @@ from officeplane.domain.reference import (
     lies_within,
 )
 from officeplane.domain.request import TaskRequest
+from officeplane.domain.spelling import with_suggestions
+from officeplane.domain.validation import TooMuchIsWrongError
+from officeplane.domain.validation_errors import Found, dotted, field_errors, message_of, relevant
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
 
@@ -174,7 +174,7 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
     # Few payloads hold a reference, and the text tells.
     places = _checked_references(request, place) if REF_TEXT in payload_json else frozenset[Path]()
     try:
-        found = task_type.misfits(payload_json)
+        found = task_type.errors_in(payload_json)
     except TooMuchIsWrongError as error:
         wrong = [FieldError("payload", f"{str(error).capitalize()}.")]
     else:
@@ -191,12 +191,12 @@ def _told(
 ) -> list[FieldError]:
     wrong = field_errors(
         (dotted(("payload", *path)), message_of(one))
-        for path, one in meant(dict(payload), found)
+        for path, one in relevant(dict(payload), found)
         # What a reference stands for is not known yet; it is checked when the task runs, as is
-        # what follows it in a payload of which each collection is looked at up to its first misfit.
+        # what follows it in a payload of which each collection is looked at up to its first error.
         if not lies_within(path, references)
     )
-    return with_meant_names(wrong, task_type.payload)
+    return with_suggestions(wrong, task_type.payload)
 
 
 def _checked_references(request: TaskRequest, place: Place) -> frozenset[Path]:

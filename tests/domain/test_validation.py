@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from officeplane.domain.fit import ERRORS_MAX, TooMuchIsWrongError, misfits, read
+from officeplane.domain.validation import ERRORS_MAX, TooMuchIsWrongError, errors_in, read
 from officeplane.edits import AppendRows, SetCells
 
 
@@ -28,7 +28,7 @@ class Payload(BaseModel):
 
 
 def wrong_with(model: type[BaseModel], value: Any) -> list[tuple[int | str, ...]]:
-    return [found["loc"] for found in misfits(model, json.dumps(value), by_name=None)]
+    return [found["loc"] for found in errors_in(model, json.dumps(value), by_name=None)]
 
 
 def test_all_that_is_wrong_with_a_small_text_is_told() -> None:
@@ -39,16 +39,16 @@ def test_all_that_is_wrong_with_a_small_text_is_told() -> None:
     ]
 
 
-MISFITS: Mapping[tuple[int | str, ...], Mapping[str, Any]] = {
+WRONG: Mapping[tuple[int | str, ...], Mapping[str, Any]] = {
     ("inner", 0, "numbers", 0): {"inner": [{"numbers": ["a"] * 50_000}] * 2},
     ("inner", 1, "numbers", 50_000): {"inner": [{"numbers": []}, {"numbers": [1] * 50_000 + ["a", "b"]}]},
     ("by_name", "n0"): {"by_name": {f"n{number}": "a" for number in range(10_000)}},
 }
 
 
-@pytest.mark.parametrize("first", MISFITS)
-def test_of_a_large_text_each_collection_is_told_up_to_its_first_misfit(first: tuple[int | str, ...]) -> None:
-    assert wrong_with(Payload, MISFITS[first]) == [first]
+@pytest.mark.parametrize("first", WRONG)
+def test_of_a_large_text_each_collection_is_told_up_to_its_first_error(first: tuple[int | str, ...]) -> None:
+    assert wrong_with(Payload, WRONG[first]) == [first]
 
 
 def test_a_few_unknown_fields_of_a_large_text_are_told_wherever_they_stand() -> None:
@@ -62,7 +62,7 @@ def test_unknown_fields_beyond_number_are_not_named_one_by_one(*, inside: bool) 
     many = {f"n{number}": 1 for number in range(ERRORS_MAX + 5_000)}
 
     with pytest.raises(TooMuchIsWrongError, match="more than 1,000 things"):
-        misfits(Payload, json.dumps({"one": {"numbers": [], **many}} if inside else many))
+        errors_in(Payload, json.dumps({"one": {"numbers": [], **many}} if inside else many))
 
 
 def test_more_errors_in_a_small_text_than_anybody_reads_are_told_as_of_a_large_one() -> None:
@@ -91,8 +91,8 @@ def test_fields_may_be_called_as_parts_of_a_schema_are() -> None:
 
 @pytest.mark.parametrize("rows", [10, 10_000])
 def test_what_fits_fits_whatever_its_size(rows: int) -> None:
-    assert misfits(AppendRows, json.dumps({"sheet": "s", "rows": [["a", 1, None, {"formula": "=A1"}]] * rows})) == []
-    assert misfits(SetCells, json.dumps({"sheet": "s", "cells": {f"A{row + 1}": row for row in range(rows)}})) == []
+    assert errors_in(AppendRows, json.dumps({"sheet": "s", "rows": [["a", 1, None, {"formula": "=A1"}]] * rows})) == []
+    assert errors_in(SetCells, json.dumps({"sheet": "s", "cells": {f"A{row + 1}": row for row in range(rows)}})) == []
 
 
 @pytest.mark.parametrize("count", [3, 30_000])

@@ -1,11 +1,11 @@
-"""Misfits: what a value is not, told in the words and the paths of the JSON that came."""
+"""Validation errors: what a value is not, told in the words and the paths of the JSON that came."""
 
 from typing import Annotated
 
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from officeplane.domain.misfit import dotted, field_errors, meant, message_of
+from officeplane.domain.validation_errors import dotted, field_errors, message_of, relevant
 
 Text = Annotated[str, AfterValidator(str.strip), Field(min_length=2)]
 
@@ -29,7 +29,7 @@ class Sheet(BaseModel):
 def wrong_with(value: JsonValue) -> dict[str, str]:
     with pytest.raises(ValidationError) as refused:
         Sheet.model_validate(value)
-    found = meant(value, refused.value.errors())
+    found = relevant(value, refused.value.errors())
     return {
         error.field: error.message for error in field_errors((dotted(path), message_of(one)) for path, one in found)
     }

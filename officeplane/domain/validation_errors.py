@@ -1,4 +1,4 @@
-"""What does not fit a model, in the words and the paths of the JSON that came.
+"""Validation errors: what pydantic found wrong, in the words and the paths of the JSON that came.
 
 pydantic tells where in its model it found something wrong. That is also a place
 in the JSON, but for members of unions, which it names by their types.
@@ -41,7 +41,7 @@ def path_in(value: JsonValue, found: Found) -> Path:
     return tuple(path)
 
 
-def meant(value: JsonValue, found: Iterable[Found]) -> list[tuple[Path, Found]]:
+def relevant(value: JsonValue, found: Iterable[Found]) -> list[tuple[Path, Found]]:
     """Return the errors with their places, without those of members of a union that the value is nothing like.
 
     A union says of each of its members why the value is not that. If the value

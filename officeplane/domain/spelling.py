@@ -1,4 +1,4 @@
-"""Nearness: the name that was meant where another was given."""
+"""Spelling: the name that was probably meant where an unknown one was given."""
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
@@ -10,15 +10,15 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from officeplane.domain.errors import FieldError
-from officeplane.domain.misfit import NO_SUCH_FIELD
+from officeplane.domain.validation_errors import NO_SUCH_FIELD
 
 _LENGTH_MAX: Final = 100
 _LOOKED_AT_MAX: Final = 10
 _CUTOFF: Final = 0.75
 
 
-def meant_by(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is nearest to one that is not, whatever its capitals and its underscores."""
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that an unknown one is probably meant to be, whatever its capitals and its underscores."""
     plain = {_plain(one): one for one in known}
     if len(name) > _LENGTH_MAX:
         return None
@@ -26,15 +26,15 @@ def meant_by(name: str, known: Iterable[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
-def with_meant_names(errors: Iterable[FieldError], model: Any) -> list[FieldError]:
-    """Return errors, those of the first unknown fields with the field of the model that was meant, if one is near."""
+def with_suggestions(errors: Iterable[FieldError], model: Any) -> list[FieldError]:
+    """Return errors, those of the first unknown fields with the field of the model that was probably meant."""
     told = list(errors)
     unknown = (place for place, error in enumerate(told) if error.message == NO_SUCH_FIELD)
     for place in islice(unknown, _LOOKED_AT_MAX):
         field = told[place].field
-        meant = meant_by(field.rpartition(".")[2], _names_in(model))
-        if meant is not None:
-            told[place] = FieldError(field, f"{NO_SUCH_FIELD.removesuffix('.')}; did you mean {meant}?")
+        nearest = nearest_name(field.rpartition(".")[2], _names_in(model))
+        if nearest is not None:
+            told[place] = FieldError(field, f"{NO_SUCH_FIELD.removesuffix('.')}; did you mean {nearest}?")
     return told
 
 

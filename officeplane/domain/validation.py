@@ -1,4 +1,4 @@
-"""Fit: JSON against the model it is meant for, at a price that does not grow with what is wrong with it.
+"""Validation: JSON against the model it is meant for, at a price that does not grow with what is wrong with it.
 
 pydantic gathers every error there is, which for a megabyte of wrong cells is a
 million of them, and seconds in which nothing else runs. So of a large text each
@@ -14,7 +14,7 @@ from typing import Final, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import CoreSchema, SchemaValidator
 
-from officeplane.domain.misfit import Found
+from officeplane.domain.validation_errors import Found
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -37,7 +37,7 @@ class TooMuchIsWrongError(Exception):
         super().__init__(f"more than {ERRORS_MAX:,} things in it do not fit")
 
 
-def misfits(model: type[BaseModel], text: str, *, by_name: bool | None = None) -> list[Found]:
+def errors_in(model: type[BaseModel], text: str, *, by_name: bool | None = None) -> list[Found]:
     """Return why JSON is not what a model reads, of exactly its types and with none but its fields.
 
     Raises `TooMuchIsWrongError` when that is more than anybody would read.
