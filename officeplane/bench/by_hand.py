@@ -27,10 +27,10 @@ def main(plan: Path) -> None:
     orders: list[list[Any]] = json.loads(plan.read_text())
     print("ready", flush=True)  # noqa: T201 - how it says so
     sys.stdin.readline()
-    for name, deed, *arguments in orders:
+    for name, edit, *arguments in orders:
         file = plan.parent / name
         with _locked(file):
-            _replace(file, _DEEDS[deed](file, arguments))
+            _replace(file, _EDITS[edit](file, arguments))
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-_DEEDS = {"add": _add, "change": _change, "set_cells": _set_cells}
+_EDITS = {"add": _add, "change": _change, "set_cells": _set_cells}
 
 
 if __name__ == "__main__":

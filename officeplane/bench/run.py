@@ -7,7 +7,7 @@ from typing import Final
 
 from officeplane.bench import facts, processor
 from officeplane.bench.report import MeasuredLimit, MeasuredScenario, Report
-from officeplane.bench.scenario import Probe, Result
+from officeplane.bench.scenario import Comparison, Result
 from officeplane.bench.servers import Servers
 from officeplane.bench.suites import SUITES, SUMS
 
@@ -23,7 +23,7 @@ async def run(
     servers: Servers, *, suite: str, only: Collection[str], repeats: int, say: Callable[[str], None]
 ) -> Report:
     """Measure what is named by `only`, or all there is in the suite, with the limits that it is compared with."""
-    scenarios, probes = SUITES[suite]
+    scenarios, comparisons = SUITES[suite]
     load_before, began_at, began = processor.load(), datetime.now(UTC), time.perf_counter()
     known = await facts.gather(servers)
     chosen = [scenario for scenario in scenarios if not only or scenario.name in only]
@@ -35,10 +35,10 @@ async def run(
             say(f"{scenario.title}{turn}")
             results[scenario.name].append(await scenario.measure(servers))
         wanted = _limits_of(results) if only and ALL_LIMITS not in only else None
-        for probe in probes:
-            if wanted is None or any(limit.name in wanted for limit in probe.limits):
-                say(f"limit: {probe.limits[0].title}{turn}")
-                for limit, value in zip(probe.limits, await probe.measure(servers), strict=True):
+        for comparison in comparisons:
+            if wanted is None or any(limit.name in wanted for limit in comparison.limits):
+                say(f"limit: {comparison.limits[0].title}{turn}")
+                for limit, value in zip(comparison.limits, await comparison.measure(servers), strict=True):
                     limits.setdefault(limit.name, []).append(value)
     return Report(
         facts=known,
@@ -47,7 +47,7 @@ async def run(
         scale=servers.scale,
         load_before=load_before,
         load_after=processor.load(),
-        limits=_measured(probes, limits),
+        limits=_measured(comparisons, limits),
         scenarios=[MeasuredScenario(scenario.name, scenario.title, results[scenario.name]) for scenario in chosen],
     )
 
@@ -57,11 +57,11 @@ def _limits_of(results: Mapping[str, Sequence[Result]]) -> set[str]:
     return {part for name in named for part in SUMS.get(name, (name,))}
 
 
-def _measured(probes: Sequence[Probe], limits: Mapping[str, Sequence[float]]) -> dict[str, MeasuredLimit]:
+def _measured(comparisons: Sequence[Comparison], limits: Mapping[str, Sequence[float]]) -> dict[str, MeasuredLimit]:
     measured = {
         limit.name: MeasuredLimit(limit.name, limit.title, limit.unit, limits[limit.name])
-        for probe in probes
-        for limit in probe.limits
+        for comparison in comparisons
+        for limit in comparison.limits
         if limit.name in limits
     }
     for name, parts in SUMS.items():

@@ -35,7 +35,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class Comparison:
     """One measurement of what scenarios are compared with, and the limits that it finds, in their order."""
 
     limits: Sequence[Limit]
@@ -46,4 +46,4 @@ class Suite(NamedTuple):
     """What is measured together, and what it is compared with."""
 
     scenarios: Sequence[Scenario]
-    probes: Sequence[Probe]
+    comparisons: Sequence[Comparison]

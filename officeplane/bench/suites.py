@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from officeplane.bench.probes import claims, files, hand_over, inserts, locks, pairs
-from officeplane.bench.scenario import Probe, Scenario, Suite
+from officeplane.bench.comparisons import claims, files, hand_over, inserts, locks, pairs
+from officeplane.bench.scenario import Comparison, Scenario, Suite
 from officeplane.bench.scenarios import (
     backlog,
     dags,
@@ -25,14 +25,14 @@ from officeplane.bench.scenarios import (
     wide_sheet,
 )
 
-PROBES: Final[tuple[Probe, ...]] = (
+COMPARISONS: Final[tuple[Comparison, ...]] = (
     inserts.SINGLY,
     inserts.IN_GROUPS,
     claims.IN_GROUPS,
     claims.SINGLY,
-    pairs.PROBE,
-    locks.PROBE,
-    hand_over.PROBE,
+    pairs.COMPARISON,
+    locks.COMPARISON,
+    hand_over.COMPARISON,
 )
 
 CLAIM_AND_COMPLETE: Final = "claim_and_complete"
@@ -70,6 +70,6 @@ DOCUMENTS: Final[tuple[Scenario, ...]] = (
     revision_storage.REVISION_STORAGE,
 )
 
-BY_HAND: Final[tuple[Probe, ...]] = (files.MANY_FILES, files.HOT_FILE, files.WIDE_SHEET)
+BY_HAND: Final[tuple[Comparison, ...]] = (files.MANY_FILES, files.HOT_FILE, files.WIDE_SHEET)
 
-SUITES: Final[Mapping[str, Suite]] = {"tasks": Suite(SCENARIOS, PROBES), "documents": Suite(DOCUMENTS, BY_HAND)}
+SUITES: Final[Mapping[str, Suite]] = {"tasks": Suite(SCENARIOS, COMPARISONS), "documents": Suite(DOCUMENTS, BY_HAND)}

@@ -4,10 +4,10 @@ import asyncio
 import time
 from typing import Final
 
+from officeplane.bench.comparisons import bare
+from officeplane.bench.comparisons.claims import CLAIM, COMPLETE
 from officeplane.bench.figures import median
-from officeplane.bench.probes import bare
-from officeplane.bench.probes.claims import CLAIM, COMPLETE
-from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.scenario import Comparison, Limit
 from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed
 
@@ -45,4 +45,4 @@ async def _measure(servers: Servers) -> list[float]:
     return [median(claimed), median(completed)]
 
 
-PROBE: Final = Probe((CLAIMED, COMPLETED), _measure)
+COMPARISON: Final = Comparison((CLAIMED, COMPLETED), _measure)

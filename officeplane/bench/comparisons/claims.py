@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from officeplane.bench.comparisons import bare
 from officeplane.bench.load import rate
-from officeplane.bench.probes import bare
-from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.scenario import Comparison, Limit
 from officeplane.bench.servers import Servers
 
 GROUP: Final = 100
@@ -49,5 +49,5 @@ async def _one_by_one(servers: Servers) -> list[float]:
         return [await rate(count, 1, work)]
 
 
-IN_GROUPS: Final = Probe((CLAIMS, COMPLETIONS), _grouped)
-SINGLY: Final = Probe((ONE_BY_ONE,), _one_by_one)
+IN_GROUPS: Final = Comparison((CLAIMS, COMPLETIONS), _grouped)
+SINGLY: Final = Comparison((ONE_BY_ONE,), _one_by_one)

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from officeplane.bench.comparisons import bare
 from officeplane.bench.load import rate
-from officeplane.bench.probes import bare
-from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.scenario import Comparison, Limit
 from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed
 
@@ -24,4 +24,4 @@ async def _measure(servers: Servers) -> list[float]:
         return [await rate(servers.sized(20_000), CALLERS, pair)]
 
 
-PROBE: Final = Probe((PAIRS,), _measure)
+COMPARISON: Final = Comparison((PAIRS,), _measure)

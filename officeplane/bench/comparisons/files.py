@@ -10,7 +10,7 @@ from typing import Final
 
 from officeplane.bench.office_files import cells, name, sheet, small_edits, text_document
 from officeplane.bench.programs import ProgramEndedError
-from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.scenario import Comparison, Limit
 from officeplane.bench.scenarios import hot_file, many_files, wide_sheet
 from officeplane.bench.servers import Servers
 from officeplane.cores import cores
@@ -88,6 +88,6 @@ async def _started(servers: Servers, plan: Path) -> asyncio.subprocess.Process:
     return process
 
 
-MANY_FILES: Final = Probe((MANY,), _many)
-HOT_FILE: Final = Probe((HOT,), _hot)
-WIDE_SHEET: Final = Probe((SHEET,), _sheet)
+MANY_FILES: Final = Comparison((MANY,), _many)
+HOT_FILE: Final = Comparison((HOT,), _hot)
+WIDE_SHEET: Final = Comparison((SHEET,), _sheet)

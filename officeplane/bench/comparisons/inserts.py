@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from officeplane.bench.comparisons import bare
 from officeplane.bench.load import rate
-from officeplane.bench.probes import bare
-from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.scenario import Comparison, Limit
 from officeplane.bench.servers import Servers
 
 CONNECTIONS: Final = 32
@@ -34,5 +34,5 @@ async def _grouped(servers: Servers) -> list[float]:
         return [GROUP * await rate(len(groups), 1, insert)]
 
 
-SINGLY: Final = Probe((SINGLE,), _singly)
-IN_GROUPS: Final = Probe((GROUPED,), _grouped)
+SINGLY: Final = Comparison((SINGLE,), _singly)
+IN_GROUPS: Final = Comparison((GROUPED,), _grouped)

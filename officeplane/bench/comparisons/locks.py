@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from officeplane.bench.comparisons import bare
 from officeplane.bench.load import rate
-from officeplane.bench.probes import bare
-from officeplane.bench.scenario import Limit, Probe
+from officeplane.bench.scenario import Comparison, Limit
 from officeplane.bench.servers import Servers
 from officeplane.dispatch.commands import packed
 
@@ -28,4 +28,4 @@ async def _measure(servers: Servers) -> list[float]:
         return [GROUP * await rate(len(groups), 1, cycle)]
 
 
-PROBE: Final = Probe((CYCLES,), _measure)
+COMPARISON: Final = Comparison((CYCLES,), _measure)
