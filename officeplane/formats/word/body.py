@@ -9,7 +9,7 @@ from officeplane.formats.word.names import TBL, P, child, element
 from officeplane.formats.word.node_bookmarks import NodeBookmarks
 from officeplane.formats.word.preserved_marks import PreservedMarks, check_fields, marks_to_preserve
 from officeplane.formats.word.story import Story
-from officeplane.formats.word.structure import Place, Structure
+from officeplane.formats.word.structure import NodePlace, Structure
 from officeplane.formats.xml import Element
 
 
@@ -35,14 +35,14 @@ class Body:
             self._version = self.story.version
         return self._structure
 
-    def place(self, node_id: str) -> Place:
+    def place(self, node_id: str) -> NodePlace:
         """Return where a node is."""
         found = self.structure.by_id.get(node_id)
         if found is None:
             raise InvalidEditError(self._told_instead(node_id))
         return found
 
-    def heading(self, node_id: str) -> Place:
+    def heading(self, node_id: str) -> NodePlace:
         """Return where a chapter or a section is."""
         found = self.place(node_id)
         if not found.is_heading:
@@ -51,7 +51,7 @@ class Body:
             raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a chapter or a section{such}")
         return found
 
-    def page(self, node_id: str) -> Place:
+    def page(self, node_id: str) -> NodePlace:
         """Return where a page or a table is."""
         found = self.place(node_id)
         if found.is_heading:
@@ -60,7 +60,7 @@ class Body:
             raise InvalidEditError(f"{node_id!r} is a {found.kind}; give the id of a page{such}")
         return found
 
-    def is_blank(self, place: Place) -> bool:
+    def is_blank(self, place: NodePlace) -> bool:
         """Tell whether a page is nobody's and nothing of it is to be seen."""
         return (
             place.kind == "page"
@@ -68,7 +68,7 @@ class Body:
             and all(block.is_blank for block in self.story.blocks[place.begin : place.end])
         )
 
-    def children(self, owner: Place) -> list[Place]:
+    def children(self, owner: NodePlace) -> list[NodePlace]:
         """Return what stands directly below a heading, as a reader sees it."""
         return [inner for inner in owner.children if not self.is_blank(inner)]
 
@@ -77,7 +77,7 @@ class Body:
         self._bookmarks.put_inside(elements[0], node_id)
         self.story.insert(self._settled(at), self._apart(at, elements))
 
-    def append_heading(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
+    def append_heading(self, owner: NodePlace, elements: Sequence[Element], node_id: str) -> None:
         """Put a heading and what is below it at the end of a chapter, before the break to Word's next section."""
         self._bookmarks.put_inside(elements[0], node_id)
         at = self._settled(owner.end)
@@ -89,14 +89,14 @@ class Body:
         """Put new content before a block."""
         self._insert_marked(self._settled(at), self._apart(at, elements), node_id, [])
 
-    def append_page(self, owner: Place, elements: Sequence[Element], node_id: str) -> None:
+    def append_page(self, owner: NodePlace, elements: Sequence[Element], node_id: str) -> None:
         """Put new content below a heading, after the pages it has."""
         at = self._settled(owner.pages_end)
         made = self._apart(at, elements)
         at, last = self._before_break(owner, at)
         self._insert_marked(at, made, node_id, last)
 
-    def rewrite(self, page: Place, elements: Sequence[Element]) -> None:
+    def rewrite(self, page: NodePlace, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
         structure = self.structure
         is_bookmarked = self._bookmarks.is_whole(page)
@@ -110,7 +110,7 @@ class Body:
             structure.resize(page, len(marked), (marked[0], marked[-1]))
             self._version = self.story.version
 
-    def delete(self, page: Place) -> None:
+    def delete(self, page: NodePlace) -> None:
         """Remove a page."""
         at, preserved = self._clear(page)
         kept = preserved.paragraphs_with_breaks()
@@ -124,7 +124,7 @@ class Body:
         if kept:
             self.story.insert(at, kept)
 
-    def remember(self, headings: Sequence[Place]) -> None:
+    def remember(self, headings: Sequence[NodePlace]) -> None:
         """Keep the ids of headings that are about to change; there may be thousands."""
         self._bookmarks.put_inside_each([(self.story.blocks[one.begin].paragraph, one.id) for one in headings])
         for heading in headings:
@@ -143,7 +143,7 @@ class Body:
             return f"{node_id!r} is a comment: give the id of the node that it stands below in the outline"
         return f"the document has no node {node_id!r}; its outline names those it has"
 
-    def _clear(self, page: Place) -> tuple[int, PreservedMarks]:
+    def _clear(self, page: NodePlace) -> tuple[int, PreservedMarks]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""
         check_fields([block.element for block in self.story.blocks[page.begin : page.end]])
         self._settled(page.begin)
@@ -170,7 +170,7 @@ class Body:
         if not last and structure.take_in(node_id, at, len(marked), (marked[0], marked[-1])):
             self._version = self.story.version
 
-    def _before_break(self, owner: Place, at: int) -> tuple[int, list[Element]]:
+    def _before_break(self, owner: NodePlace, at: int) -> tuple[int, list[Element]]:
         """Return where the text below a heading ends on its own paper, and what has to follow what is put there."""
         broken = self._break_before(owner, at)
         if broken is None:
@@ -186,7 +186,7 @@ class Body:
             self.story.touch(broken)
         return at, [last]
 
-    def _break_before(self, owner: Place, at: int) -> int | None:
+    def _break_before(self, owner: NodePlace, at: int) -> int | None:
         if at >= self.story.end:
             return None
         for i in range(at - 1, owner.begin, -1):

@@ -24,7 +24,7 @@ from officeplane.formats.word.names import P
 from officeplane.formats.word.page_width import text_width
 from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Hit, Story
-from officeplane.formats.word.structure import Place
+from officeplane.formats.word.structure import NodePlace
 from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
 from officeplane.formats.word.writer import Writer
 from officeplane.formats.xml import Element
@@ -173,7 +173,7 @@ class Word:
     def _writer(self) -> Writer:
         return Writer(self.package, self._stories.part, self._stories.styles, text_width(self._body.story.section))
 
-    def _chapter(self, chapter_id: str | None) -> Place:
+    def _chapter(self, chapter_id: str | None) -> NodePlace:
         root = self._body.structure.root
         if chapter_id is None:
             return next((place for place in reversed(root.children) if place.kind == "chapter"), root)
@@ -182,7 +182,7 @@ class Word:
             raise InvalidEditError(f"{chapter_id!r} is a {chapter.kind}; give the id of a chapter")
         return chapter
 
-    def _add_page(self, owner: Place, elements: Sequence[Element], position: int | None, node_id: str) -> None:
+    def _add_page(self, owner: NodePlace, elements: Sequence[Element], position: int | None, node_id: str) -> None:
         body = self._body
         if owner is body.structure.root:
             before = body.children(owner)
@@ -195,7 +195,7 @@ class Word:
         else:
             body.append_page(owner, elements, node_id)
 
-    def _losses_with(self, page: Place) -> list[Loss]:
+    def _losses_with(self, page: NodePlace) -> list[Loss]:
         insets = _insets(self._body.story.blocks[page.begin : page.end])
         return [Loss(one.kind, page.id, one.name) for one in insets if one.kind != SECTION_BREAK]
 
@@ -250,7 +250,7 @@ class Word:
         comment = self._comments.find(target)
         return None if comment is None else [comment]
 
-    def _node(self, place: Place, remarks: dict[str, str]) -> Node:
+    def _node(self, place: NodePlace, remarks: dict[str, str]) -> Node:
         blocks = self._body.story.blocks
         own = [blocks[place.begin]] if place.is_heading else blocks[place.begin : place.end]
         text = "\n".join(block.text for block in own if block.is_content).strip("\n")

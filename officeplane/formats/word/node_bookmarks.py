@@ -8,7 +8,7 @@ from officeplane.formats.word.block import Block
 from officeplane.formats.word.bookmarks import around, free_number, number_of
 from officeplane.formats.word.names import BOOKMARK_END, BOOKMARK_START, ID, NAME, P_PR
 from officeplane.formats.word.story import Story
-from officeplane.formats.word.structure import Place
+from officeplane.formats.word.structure import NodePlace
 from officeplane.formats.xml import Element
 
 _HIGHEST: Final[Callable[[Block], int]] = attrgetter("highest")
@@ -41,7 +41,7 @@ class NodeBookmarks:
             heading.insert(0 if properties is None else heading.index(properties) + 1, begin)
             heading.append(end)
 
-    def put_around(self, pages: Sequence[Place]) -> None:
+    def put_around(self, pages: Sequence[NodePlace]) -> None:
         """Mark pages that were only known by their turn; there may be thousands, in order."""
         taken = self._highest_number()
         for page in reversed(pages):
@@ -51,12 +51,12 @@ class NodeBookmarks:
             self._story.insert(page.end, [end])
             self._story.insert(page.begin, [begin])
 
-    def is_whole(self, page: Place) -> bool:
+    def is_whole(self, page: NodePlace) -> bool:
         """Tell whether the bookmark of a page is around its blocks, as it was made here."""
         blocks = self._story.blocks
         return page.marks is not None and (blocks[page.begin].element, blocks[page.end - 1].element) == page.marks
 
-    def remove(self, page: Place) -> tuple[int, int]:
+    def remove(self, page: NodePlace) -> tuple[int, int]:
         """Take away the marks of a page; return where its blocks are then."""
         begin, end = page.begin, page.end
         if page.marks is None:
@@ -75,7 +75,7 @@ class NodeBookmarks:
                 self._story.touch(at)
         return begin, end
 
-    def _marks(self, page: Place, first: Element, last: Element | None) -> list[Element]:
+    def _marks(self, page: NodePlace, first: Element, last: Element | None) -> list[Element]:
         """Return all marks of a page, those too that another program put at the beginnings and ends of its own."""
         inside = self._story.blocks[page.begin : page.end]
         again = [mark for block in inside for _, mark in block.openings if mark.get(NAME) == first.get(NAME)]
@@ -85,7 +85,7 @@ class NodeBookmarks:
         numbers = {mark.get(ID) for mark in starts}
         return [*(mark for mark in self._story.root.iter(BOOKMARK_END) if mark.get(ID) in numbers), *starts]
 
-    def release(self, page: Place) -> int:
+    def release(self, page: NodePlace) -> int:
         """Bring back the end of a page that Word put into what follows; return how many blocks came."""
         mark = None if page.marks is None else page.marks[1]
         if mark is None:

@@ -25,7 +25,7 @@ Marks: TypeAlias = tuple[Element, Element | None]
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class NodePlace:
     """Where a node is: its blocks from `begin` up to `end`, its heading and its pages among them."""
 
     id: str
@@ -34,7 +34,7 @@ class Place:
     end: int
     owner: str
     """The id of the heading above it; the document itself is the empty one."""
-    children: list["Place"] = field(default_factory=list["Place"])
+    children: list["NodePlace"] = field(default_factory=list["NodePlace"])
     marks: Marks | None = None
     is_derived: bool = True
     """Whether the id comes from what the node says and changes with it."""
@@ -56,10 +56,10 @@ class Structure:
     def __init__(self, blocks: Sequence[Block], end: int) -> None:
         self._blocks = blocks
         self.end = end
-        self.root = Place("", "document", -1, self.end, "")
-        self.by_id: dict[str, Place] = {}
-        self._chapter: Place | None = None
-        self._flat: list[Place] = []
+        self.root = NodePlace("", "document", -1, self.end, "")
+        self.by_id: dict[str, NodePlace] = {}
+        self._chapter: NodePlace | None = None
+        self._flat: list[NodePlace] = []
         self._turns: dict[tuple[str, str], int] = {}
         self._named = {node_id for block in blocks if block.openings for node_id, _ in block.openings}
         ends = {closing.number for block in blocks if block.closings for closing in block.closings}
@@ -71,7 +71,7 @@ class Structure:
         self._build()
         self._begins = [place.begin for place in self._flat]
 
-    def at(self, block: int) -> Place | None:
+    def at(self, block: int) -> NodePlace | None:
         """Return the heading or the page that a block belongs to."""
         found = bisect_right(self._begins, block) - 1
         return self._flat[found] if found >= 0 else None
@@ -90,7 +90,7 @@ class Structure:
             elif place.end >= begin and place.is_heading:
                 place.end += blocks
                 owner = place
-        page = Place(page_id, _page_kind(page_id), begin, begin + blocks, owner.id, marks=marks, is_derived=False)
+        page = NodePlace(page_id, _page_kind(page_id), begin, begin + blocks, owner.id, marks=marks, is_derived=False)
         among = next((i for i, inner in enumerate(owner.children) if inner.begin > begin), len(owner.children))
         owner.children.insert(among, page)
         self._flat.insert(bisect_left(self._begins, begin), page)
@@ -98,7 +98,7 @@ class Structure:
         self.by_id[page_id] = page
         return True
 
-    def resize(self, page: Place, blocks: int, marks: Marks) -> None:
+    def resize(self, page: NodePlace, blocks: int, marks: Marks) -> None:
         """Note that a page consists of so many blocks now, and that nothing else is other than it was."""
         begin, end = page.begin, page.end
         more = begin + blocks - end
@@ -112,18 +112,18 @@ class Structure:
                 place.end += more
         self._begins = [place.begin for place in self._flat]
 
-    def owner_of(self, place: Place) -> Place:
+    def owner_of(self, place: NodePlace) -> NodePlace:
         """Return the heading above a node, or the document."""
         return self.by_id[place.owner] if place.owner else self.root
 
-    def unmarked(self, owner: Place) -> Iterator[Place]:
+    def unmarked(self, owner: NodePlace) -> Iterator[NodePlace]:
         """Yield the pages of a heading that nothing but their turn gives an id."""
         yield from (page for page in owner.children if page.kind == "page" and page.marks is None)
 
     def _build(self) -> None:
         owner = self.root
         begin = 0
-        page: Place | None = None
+        page: NodePlace | None = None
         for i in [i for i, block in enumerate(self._blocks) if block.is_landmark]:
             block = self._blocks[i]
             if 0 < block.level <= SECTION_LEVEL:
@@ -162,13 +162,13 @@ class Structure:
         else:
             page.end = self.end
 
-    def _note_end(self, page: Place | None, mark: Element, number: int) -> bool:
+    def _note_end(self, page: NodePlace | None, mark: Element, number: int) -> bool:
         if page is None or page.marks is None or number not in self._open_numbers:
             return False
         page.marks = page.marks[0], mark
         return True
 
-    def _heading(self, i: int, block: Block, before: Place) -> Place:
+    def _heading(self, i: int, block: Block, before: NodePlace) -> NodePlace:
         is_chapter = block.level == CHAPTER_LEVEL
         if before.kind == "section":
             before.end = i
@@ -177,7 +177,7 @@ class Structure:
         parent = self.root if is_chapter or self._chapter is None else self._chapter
         kind = "chapter" if is_chapter else "section"
         node_id, is_derived = self._heading_id(kind, block)
-        place = Place(node_id, kind, i, self.end, parent.id, is_derived=is_derived)
+        place = NodePlace(node_id, kind, i, self.end, parent.id, is_derived=is_derived)
         self._add(parent, place)
         if is_chapter:
             self._chapter = place
@@ -193,24 +193,24 @@ class Structure:
                 return node_id, False
         return self._derived(kind, block.text), True
 
-    def _open(self, owner: Place, node_id: str, mark: Element, begin: int) -> Place:
+    def _open(self, owner: NodePlace, node_id: str, mark: Element, begin: int) -> NodePlace:
         number = 1
         unique = self._open_name = node_id
         self._open_numbers = {number_of(mark)}
         while unique in self.by_id:
             number += 1
             unique = f"{node_id}_{number}"
-        page = Place(unique, _page_kind(unique), begin, self.end, owner.id, marks=(mark, None), is_derived=False)
+        page = NodePlace(unique, _page_kind(unique), begin, self.end, owner.id, marks=(mark, None), is_derived=False)
         self._add(owner, page)
         return page
 
-    def _close_gap(self, owner: Place, begin: int, end: int) -> None:
+    def _close_gap(self, owner: NodePlace, begin: int, end: int) -> None:
         for i in range(begin, end):
             if self._blocks[i].is_content:
                 break
         else:
             return
-        self._add(owner, Place(self._derived("page", owner.id), "page", begin, end, owner.id))
+        self._add(owner, NodePlace(self._derived("page", owner.id), "page", begin, end, owner.id))
 
     def _derived(self, kind: str, fact: str) -> str:
         """Return an id from a fact and its turn among equals, passing over those that are kept in bookmarks."""
@@ -220,7 +220,7 @@ class Structure:
             if node_id not in self._named and node_id not in self.by_id:
                 return node_id
 
-    def _add(self, owner: Place, place: Place) -> None:
+    def _add(self, owner: NodePlace, place: NodePlace) -> None:
         owner.children.append(place)
         self._flat.append(place)
         self.by_id[place.id] = place
