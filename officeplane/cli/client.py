@@ -129,9 +129,9 @@ class Client:
         )
 
 
-def task_path(task_id: str, deed: str = "") -> str:
+def task_path(task_id: str, action: str = "") -> str:
     """Return the path of a task, or of something that can be done to it."""
-    return f"/api/tasks/{quote(task_id, safe='')}{deed}"
+    return f"/api/tasks/{quote(task_id, safe='')}{action}"
 
 
 def document_path(document_id: str, more: str = "") -> str:
@@ -139,14 +139,14 @@ def document_path(document_id: str, more: str = "") -> str:
     return f"/api/documents/{quote(document_id, safe='')}{more}"
 
 
-def dag_path(dag_id: str, deed: str = "") -> str:
+def dag_path(dag_id: str, action: str = "") -> str:
     """Return the path of a DAG, or of something that can be done to it."""
-    return f"/api/dags/{quote(dag_id, safe='')}{deed}"
+    return f"/api/dags/{quote(dag_id, safe='')}{action}"
 
 
-def letter_path(task_id: str, deed: str = "") -> str:
+def letter_path(task_id: str, action: str = "") -> str:
     """Return the path of a task's dead letter, or of something that can be done to it."""
-    return f"/api/dead-letters/{quote(task_id, safe='')}{deed}"
+    return f"/api/dead-letters/{quote(task_id, safe='')}{action}"
 
 
 def _timeout(wait: float) -> httpx.Timeout:

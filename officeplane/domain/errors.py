@@ -41,8 +41,8 @@ class IllegalStateError(OfficePlaneError):
 
     code = "illegal_state"
 
-    def __init__(self, task_id: str, state: TaskState, deed: str, because: str = "") -> None:
-        super().__init__(f"Task {task_id} is {state}; it cannot be {deed}{because and ': '}{because}.")
+    def __init__(self, task_id: str, state: TaskState, what: str, because: str = "") -> None:
+        super().__init__(f"Task {task_id} is {state}; it cannot be {what}{because and ': '}{because}.")
         self.task_id = task_id
         self.state = state
 
@@ -69,8 +69,8 @@ class DagEndedError(OfficePlaneError):
 
     code = IllegalStateError.code
 
-    def __init__(self, dag_id: str, status: str, deed: str) -> None:
-        super().__init__(f"DAG {dag_id} is {status}; it cannot be {deed}.")
+    def __init__(self, dag_id: str, status: str, what: str) -> None:
+        super().__init__(f"DAG {dag_id} is {status}; it cannot be {what}.")
         self.status = status
 
 

@@ -269,9 +269,9 @@ class Life:
             "promote",
         ]
 
-    async def do(self, deed: str) -> None:
+    async def do(self, action: str) -> None:
         """Let one thing happen, and find every law kept."""
-        deeds: dict[str, Callable[[], Awaitable[None]]] = {
+        actions: dict[str, Callable[[], Awaitable[None]]] = {
             "submit": self.submit,
             "claim": self.claim,
             "settle": self.settle,
@@ -287,10 +287,10 @@ class Life:
             "promote": self.promote,
             "work_off": self.work_off,
         }
-        await deeds[deed]()
-        await self.check(deed)
+        await actions[action]()
+        await self.check(action)
 
-    async def check(self, deed: str) -> None:
+    async def check(self, action: str) -> None:
         """Find every law kept."""
         assert await self.bench.execute(CROWDED) == []
         for family in await self.bench.execute(FAMILIES):
@@ -307,7 +307,7 @@ class Life:
                 assert became in {TaskState.PENDING, TaskState.QUEUED}
                 continue
             assert is_legal(TaskState(was), became), move
-            assert was not in FINAL or deed in {"retry", "decide"}, move
+            assert was not in FINAL or action in {"retry", "decide"}, move
         self.seen = len(moves)
         told = {row["task_id"]: row["kinds"] for row in await self.bench.execute(TOLD)}
         assert told == {row["task_id"]: row["kinds"] for row in await self.bench.execute(MOVED)}
@@ -322,15 +322,15 @@ class Life:
             assert row["decisions"] >= row["letters"] - row["unresolved"], row
 
     async def _asked(
-        self, deed: Callable[..., Awaitable[object]], hearing: frozenset[TaskState], *more: object
+        self, action: Callable[..., Awaitable[object]], hearing: frozenset[TaskState], *more: object
     ) -> None:
         task_id = self._one_of(self.tasks)
         state = (await self.bench.details(task_id)).task.state
         if state in hearing:
-            await deed(task_id, *(more or ()))
+            await action(task_id, *(more or ()))
         else:
             with pytest.raises(IllegalStateError):
-                await deed(task_id, *(more or ()))
+                await action(task_id, *(more or ()))
 
     async def _settled(self, worker: WorkerServices, task: ClaimedTask) -> object:
         outcome = self.data.draw(OUTCOMES, label="outcome")

@@ -16,7 +16,7 @@ PUBLIC = {
 }
 """Whoever takes a name away, or adds one, changes what others may rely on: say so in the changelog."""
 
-DEEDS_OF_A_PLANE = {"cancel", "retry", "ring", "submit", "submit_many", "task", "wait"}
+METHODS_OF_A_PLANE = {"cancel", "retry", "ring", "submit", "submit_many", "task", "wait"}
 
 
 def test_the_public_names_are_these() -> None:
@@ -29,6 +29,6 @@ def test_a_public_name_is_what_its_module_calls_so() -> None:
 
 
 def test_a_plane_can_do_these_things() -> None:
-    deeds = {name for name in vars(officeplane.Plane) if not name.startswith("_")}
+    methods = {name for name in vars(officeplane.Plane) if not name.startswith("_")}
 
-    assert deeds == DEEDS_OF_A_PLANE
+    assert methods == METHODS_OF_A_PLANE

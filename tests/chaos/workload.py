@@ -118,7 +118,7 @@ class _Client:
             case "retry" if self._workload.gave_up:
                 # What failed a moment ago may have siblings that still run.
                 latest = self._workload.gave_up[: self._dice.choice((3, 40))]
-                await self._deed("retry", self._dice.choice(latest))
+                await self._action("retry", self._dice.choice(latest))
             case "observe" if self._acknowledged:
                 await self._observe(self._dice.choice(self._acknowledged)[1])
             case _:
@@ -133,14 +133,14 @@ class _Client:
         """Cancel mostly what was asked for a moment ago, or it would have ended by now."""
         dice = self._dice
         if self._dags and dice.random() < 0.15:
-            await self._deed("cancel_dag", self._dags[-1][1])
+            await self._action("cancel_dag", self._dags[-1][1])
         elif self._workload.spawned and dice.random() < 0.12:
-            await self._deed("cancel", dice.choice(self._workload.spawned))
+            await self._action("cancel", dice.choice(self._workload.spawned))
         elif self._inside and dice.random() < 0.4:
-            await self._deed("cancel", dice.choice(self._inside))
+            await self._action("cancel", dice.choice(self._inside))
         else:
             recent = self._acknowledged[-1] if dice.random() < 0.7 else dice.choice(self._acknowledged)
-            await self._deed("cancel", recent[1])
+            await self._action("cancel", recent[1])
 
     async def _submit_dag(self, order: Order) -> int:
         number = self._history.invoke("dag", wanted=(order.wanted,))
@@ -169,7 +169,7 @@ class _Client:
         """Ask for many edits in a row; while these are done, cancel one that is about to be, and interpose others."""
         ids = await self._bulk(edits)
         if ids and self._dice.random() < 0.5:
-            await self._deed("cancel", self._dice.choice(ids))
+            await self._action("cancel", self._dice.choice(ids))
         count = len(ids)
         for order in urgent:
             await asyncio.sleep(self._dice.uniform(0, 0.3))
@@ -184,7 +184,7 @@ class _Client:
             return ()
         return tuple(_ids(_JSON.validate_json(answer.content)))
 
-    async def _deed(self, verb: Verb, target: str) -> None:
+    async def _action(self, verb: Verb, target: str) -> None:
         number = self._history.invoke(verb, target=target)
         path = f"/api/dags/{target}/cancel" if verb == "cancel_dag" else f"/api/tasks/{target}/{verb}"
         await self._persist(number, path, {})

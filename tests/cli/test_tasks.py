@@ -227,10 +227,10 @@ async def test_shown_json_is_the_apis(tasks: Tasks, plane: Plane) -> None:
     assert ended.out == f"{answer.text}\n"
 
 
-@pytest.mark.parametrize("deed", ["show", "explain", "cancel", "retry", "watch"])
+@pytest.mark.parametrize("action", ["show", "explain", "cancel", "retry", "watch"])
 @pytest.mark.parametrize("task_id", ["nonsense", str(uuid.UUID(int=0))])
-async def test_a_task_that_is_not_there_ends_with_1(tasks: Tasks, deed: str, task_id: str) -> None:
-    ended = await tasks(deed, task_id)
+async def test_a_task_that_is_not_there_ends_with_1(tasks: Tasks, action: str, task_id: str) -> None:
+    ended = await tasks(action, task_id)
 
     assert ended.code == 1
     assert "(task_not_found)" in ended.err

@@ -143,9 +143,9 @@ def _move(world: World, data: st.DataObject) -> None:
         "cancel": [node for node in every if node.state not in FINAL],
         "retry": [node for node in every if node.state in REOPENABLE],
     }
-    deed = data.draw(st.sampled_from([name for name in MOVES if choices[name]]), label="deed")
-    target = data.draw(st.sampled_from(choices[deed]), label="target")
-    match deed:
+    action = data.draw(st.sampled_from([name for name in MOVES if choices[name]]), label="action")
+    target = data.draw(st.sampled_from(choices[action]), label="target")
+    match action:
         case "claim":
             world.claim(target)
         case "settle":

@@ -66,8 +66,8 @@ class Round:
 
 
 Acting: TypeAlias = Coroutine[None, None, str]
-Deed = Callable[["Arena", Round, Who], Acting]
-WaveDeed = Callable[["Arena", Sequence[Round], Who], Acting]
+Action = Callable[["Arena", Round, Who], Acting]
+WaveAction = Callable[["Arena", Sequence[Round], Who], Acting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class Act:
     """Something an actor does: in each round, or once for the whole wave, as a chore does."""
 
     name: str
-    deed: Deed | None = None
-    wave_deed: WaveDeed | None = None
+    action: Action | None = None
+    wave_action: WaveAction | None = None
 
 
 class Arena:
@@ -214,10 +214,10 @@ class Arena:
         return Round(tasks, self._seeing.another_worker(), self._blind.another_worker(), tasks[0].id)
 
     def _entrants(self, wave: Sequence[Round], act: Act, who: Who) -> list[Callable[[], Acting]]:
-        if act.wave_deed is not None:
-            return [partial(act.wave_deed, self, wave, who)]
-        assert act.deed is not None
-        return [partial(act.deed, self, round_, who) for round_ in wave]
+        if act.wave_action is not None:
+            return [partial(act.wave_action, self, wave, who)]
+        assert act.action is not None
+        return [partial(act.action, self, round_, who) for round_ in wave]
 
     @asynccontextmanager
     async def _closed(self, gate: Gate, wave: Sequence[Round]) -> AsyncGenerator[None, None]:

@@ -1,4 +1,4 @@
-"""What is raced for: a task or a tree in the state in which both deeds have something to say."""
+"""What is raced for: a task or a tree in the state in which both actions have something to say."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""The table: every pair of deeds, what they race for, and every outcome that may come of it.
+"""The table: every pair of actions, what they race for, and every outcome that may come of it.
 
 Each outcome is how the tasks stand afterwards, what the first actor got, and what
 the second got. Nothing else may happen.
@@ -7,8 +7,7 @@ the second got. Nothing else may happen.
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tests.races.arena import Act, Gate
-from tests.races.deeds import (
+from tests.races.actions import (
     CANCEL,
     CLAIM,
     COMPLETE,
@@ -21,6 +20,7 @@ from tests.races.deeds import (
     ROLL_UP,
     TIME_OUT,
 )
+from tests.races.arena import Act, Gate
 from tests.races.scenes import (
     ALONE,
     Scene,
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Two deeds at one task, and what may come of them."""
+    """Two actions at one task, and what may come of them."""
 
     first: Act
     second: Act

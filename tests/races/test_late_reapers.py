@@ -1,7 +1,7 @@
 """Reapers that come too late: what they read as lapsed has moved on, and they leave it alone."""
 
+from tests.races.actions import COMPLETE, REAP
 from tests.races.arena import Arena, Gate
-from tests.races.deeds import COMPLETE, REAP
 from tests.races.scenes import lapsed
 
 

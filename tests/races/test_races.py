@@ -1,4 +1,4 @@
-"""Races: two deeds at one task, in every order that locks allow; only what the table allows may come of it."""
+"""Races: two actions at one task, in every order that locks allow; only what the table allows may come of it."""
 
 import os
 from itertools import combinations_with_replacement, cycle, product
@@ -6,15 +6,15 @@ from typing import Final
 
 import pytest
 
+from tests.races.actions import NAMED, REAP
 from tests.races.arena import WAVE, Arena, Gate, Who
-from tests.races.deeds import NAMED, REAP
 from tests.races.table import RACES, Outcome, Race
 
 ROUNDS: Final = int(os.environ.get("PROVE_ROUNDS", "30"))
 _ORDERS: Final[tuple[Who, Who]] = ("first", "second")
 
 
-def test_every_pair_of_deeds_is_raced() -> None:
+def test_every_pair_of_actions_is_raced() -> None:
     raced = {frozenset((race.first.name, race.second.name)) for race in RACES}
 
     wanted = {frozenset((one.name, other.name)) for one, other in combinations_with_replacement(NAMED, 2)}

@@ -25,7 +25,7 @@ from tests.workers.hosting import a_worker
 
 SEEDS: Final = int(os.environ.get("PROVE_RIDES", "3"))
 WAITING_AT_FIRST: Final = 40
-DEEDS: Final = 60
+ACTIONS: Final = 60
 REST_SECONDS: Final = 60.0
 PRIORITIES: Final = ("NORMAL", "NORMAL", "NORMAL", "NORMAL", "HIGH", "LOW")
 
@@ -51,16 +51,16 @@ def an_edit(dice: Random, number: int) -> dict[str, Any]:
 
 async def disturb(bench: Workbench, dice: Random, ids: list[TaskId], *, kills: bool) -> None:
     """Submit, cancel and change this and that, whether it is allowed or not, while the workers are at it."""
-    for deed in range(DEEDS):
+    for action in range(ACTIONS):
         one = dice.choice(ids)
         chance = dice.random()
         with suppress(IllegalStateError):
             if chance < 0.5:
-                ids.append((await bench.submit(an_edit(dice, WAITING_AT_FIRST + deed)))[0].id)
+                ids.append((await bench.submit(an_edit(dice, WAITING_AT_FIRST + action)))[0].id)
             elif chance < 0.7:
                 await bench.runtime.cancellation.cancel(one, None)
             elif chance < 0.9:
-                patch = {"priority": dice.choice(PRIORITIES)} if dice.random() < 0.5 else {"title": f"patch {deed}"}
+                patch = {"priority": dice.choice(PRIORITIES)} if dice.random() < 0.5 else {"title": f"patch {action}"}
                 await bench.runtime.patches.patch(one, TaskPatch.model_validate(patch))
             elif kills and (children := born()):
                 with suppress(ProcessLookupError):

@@ -21,7 +21,7 @@ def submit(
     url: Url = DEFAULT_URL,
 ) -> None:
     """Submit a DAG, all of it or nothing."""
-    from officeplane.cli.dags.deeds import submit_dag
+    from officeplane.cli.dags.actions import submit_dag
     from officeplane.cli.tasks.bodies import read_argument
 
     asyncio.run(submit_dag(url, read_argument(body), key, as_json=as_json))
@@ -58,6 +58,6 @@ def cancel(
     url: Url = DEFAULT_URL,
 ) -> None:
     """Cancel what is unfinished of a DAG; what runs is asked to stop."""
-    from officeplane.cli.dags.deeds import cancel_dag
+    from officeplane.cli.dags.actions import cancel_dag
 
     asyncio.run(cancel_dag(url, dag_id, reason, as_json=as_json))

@@ -57,7 +57,7 @@ def cancel(
     url: Url = DEFAULT_URL,
 ) -> None:
     """Cancel a task with its children, or all tasks that fit a filter; what runs is asked to stop."""
-    from officeplane.cli.tasks.deeds import cancel_task, change_many
+    from officeplane.cli.tasks.actions import cancel_task, change_many
 
     if _is_one(task_id, filters):
         asyncio.run(cancel_task(url, task_id, reason, as_json=as_json))
@@ -76,7 +76,7 @@ def retry(
     url: Url = DEFAULT_URL,
 ) -> None:
     """Queue a task again that is FAILED, TIMEOUT or CANCELLED, or all such tasks that fit a filter."""
-    from officeplane.cli.tasks.deeds import change_many, retry_task
+    from officeplane.cli.tasks.actions import change_many, retry_task
 
     if _is_one(task_id, filters):
         asyncio.run(retry_task(url, task_id, as_json=as_json))
@@ -97,8 +97,8 @@ def update(
     url: Url = DEFAULT_URL,
 ) -> None:
     """Change a task while it waits."""
+    from officeplane.cli.tasks.actions import update_task
     from officeplane.cli.tasks.bodies import parse_priority, without_nothing
-    from officeplane.cli.tasks.deeds import update_task
 
     fields = without_nothing(
         {

@@ -1,6 +1,6 @@
 """Redelivery: what the leader does so that no task is left behind.
 
-Hints are lost, workers die, times come. Every deed here is bounded, guarded in
+Hints are lost, workers die, times come. Every method here is bounded, guarded in
 the ledger, and harmless when two leaders do it at once.
 """
 

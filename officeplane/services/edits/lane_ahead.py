@@ -90,7 +90,7 @@ class LaneAhead:
         self.last: TaskId | None = None
         self.going: asyncio.Task[None] | None = None
         self.stepped = asyncio.Event()
-        self.patience: asyncio.Timeout | None = None
+        self.deadline: asyncio.Timeout | None = None
         self.trouble: Exception | None = None
 
     @property
@@ -116,7 +116,7 @@ class LaneAhead:
         coming = self.doing or self.coming
         return self.end == base and bool(coming) and coming[0].work.task_id == task.id
 
-    def be_patient(self, *, for_ever: bool) -> None:
+    def allow_time(self, *, without_end: bool) -> None:
         """Let the edit that is being done have its time; one whose turn it is has a timeout of its own."""
-        if self.patience is not None and not self.patience.expired():
-            self.patience.reschedule(None if for_ever else asyncio.get_running_loop().time() + SECONDS_MAX)
+        if self.deadline is not None and not self.deadline.expired():
+            self.deadline.reschedule(None if without_end else asyncio.get_running_loop().time() + SECONDS_MAX)

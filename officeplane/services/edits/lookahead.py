@@ -124,7 +124,7 @@ class Lookahead:
         """Wait until the next edit of a lane is done: its turn has come."""
         going = self._go_on(lane)
         lane.stepped.clear()
-        lane.be_patient(for_ever=True)
+        lane.allow_time(without_end=True)
         try:
             await lane.stepped.wait()
         except asyncio.CancelledError:
@@ -185,13 +185,13 @@ class Lookahead:
             lane.last, began = step.work.task_id, now
             if isinstance(outcome, Edited):
                 lane.end = outcome.revision.as_base
-            lane.be_patient(for_ever=False)
+            lane.allow_time(without_end=False)
             lane.stepped.set()
 
         try:
             with suppress(TimeoutError):
-                async with asyncio.timeout(None) as lane.patience:
-                    lane.be_patient(for_ever=lane.doing[0].version is None)
+                async with asyncio.timeout(None) as lane.deadline:
+                    lane.allow_time(without_end=lane.doing[0].version is None)
                     try:
                         await self._edit(lane.end, works, tell)
                     except DocumentNotFoundError as error:
@@ -200,7 +200,7 @@ class Lookahead:
                         tell(Failed(Failure(FailureKind.PERMANENT, str(error))))
             return not lane.doing
         finally:
-            lane.patience = None
+            lane.deadline = None
             if lane.doing:
                 lane.doing.clear()
                 lane.coming.clear()

@@ -1,4 +1,4 @@
-"""Selection: one deed for all tasks that a filter selects, as many as a request has time for."""
+"""Selection: one change of all tasks that a filter selects, as many as a request has time for."""
 
 import asyncio
 import time
@@ -83,13 +83,13 @@ class Selection:
             return 0
 
     async def _each(
-        self, wanted: TaskFilter, after: int | None, deed: Callable[[Sequence[Selected]], Awaitable[int]]
+        self, wanted: TaskFilter, after: int | None, change: Callable[[Sequence[Selected]], Awaitable[int]]
     ) -> Changed:
         enough = time.monotonic() + ENOUGH_SECONDS
         count, above = 0, 0 if after is None else after
         while True:
             page = await tasks.select(self._ledger, wanted, after=above, limit=_AT_ONCE)
-            count += await deed(page) if page else 0
+            count += await change(page) if page else 0
             if len(page) < _AT_ONCE:
                 return Changed(count, None)
             above = page[-1].seq

@@ -17,7 +17,7 @@ from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel
 from tests.formats.excel.books import differing, opened, parts, value, with_cells, written
 
-DEEDS: list[Callable[[Workbook], object]] = [
+ACTIONS: list[Callable[[Workbook], object]] = [
     lambda book: book.set_cells("sheet-1", {"A1": "x", "B2": Formula("A1*2"), "C3": None, "E2": 1, "H20": "=1"}),
     lambda book: book.append_rows("sheet-1", [["x", 1]]),
     lambda book: book.add_sheet("New", 0, [Paragraph((Span("text"),))]),
@@ -78,16 +78,16 @@ def test_an_attribute_that_makes_no_sense_is_lived_with_or_named(data: st.DataOb
         return etree.tostring(root)
 
     odd = changed(hard, name, change)
-    deed = data.draw(st.sampled_from(DEEDS))
+    action = data.draw(st.sampled_from(ACTIONS))
 
     try:
         book = opened(odd)
-        deed(book)
+        action(book)
     except (InvalidEditError, UnsupportedDocumentError):
         return
 
     again = opened(odd)
-    deed(again)
+    action(again)
     assert written(book) == written(again)
 
 

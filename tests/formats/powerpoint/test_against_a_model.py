@@ -20,7 +20,7 @@ from tests.fixtures.documents import powerpoint
 from tests.formats.powerpoint.decks import assert_consistent, occasion, opened, slides_of
 
 _PLAIN = powerpoint.plain()
-_DEEDS = st.lists(
+_ACTIONS = st.lists(
     st.tuples(
         st.sampled_from(
             ("chapter", "slide", "page", "table", "edit", "notes", "move", "delete", "replace", "rollback")
@@ -65,25 +65,25 @@ class Model:
 
 
 @settings(max_examples=60, deadline=None)
-@given(_DEEDS)
-def test_slides_chapters_and_tokens_are_where_the_model_has_them(deeds: list[tuple[str, int, int | None]]) -> None:
+@given(_ACTIONS)
+def test_slides_chapters_and_tokens_are_where_the_model_has_them(actions: list[tuple[str, int, int | None]]) -> None:
     deck = opened(_PLAIN)
     model = Model()
 
-    for number, (deed, which, position) in enumerate(deeds):
+    for number, (action, which, position) in enumerate(actions):
         token = f"token{number}x"
-        if deed == "rollback":
+        if action == "rollback":
             deck.package.write()
             deck.replace_text(Wanted("e"), "lost")
             deck.package.rollback()
             continue
-        edit = _edit(model, deed, which, position, token)
+        edit = _edit(model, action, which, position, token)
         if edit is not None:
             made = str(edit.apply(deck, occasion(number))["id"])
-            if deed == "chapter" and model.chapters[:1] == [(None, model.slides)]:
+            if action == "chapter" and model.chapters[:1] == [(None, model.slides)]:
                 first = [chapter.id for chapter in deck.outline() if chapter.id != made]
                 model.chapters = [(name, model.slides) for name in first]
-            _follow(model, deed, which, position, made, token)
+            _follow(model, action, which, position, made, token)
 
     data = deck.package.write().content()
     assert_consistent(data)
@@ -98,10 +98,10 @@ def test_slides_chapters_and_tokens_are_where_the_model_has_them(deeds: list[tup
         assert {each for each in said.split() if each.startswith("token")} == {*model.tokens[slide.id].values()}
 
 
-def _edit(model: Model, deed: str, which: int, position: int | None, token: str) -> Edit | None:
+def _edit(model: Model, action: str, which: int, position: int | None, token: str) -> Edit | None:
     chapter = model.chapters[which % len(model.chapters)][0]
     slide = model.slides[which % len(model.slides)] if model.slides else None
-    match deed:
+    match action:
         case "chapter":
             return AddChapter(title="Chapter", position=position)
         case "slide":
@@ -125,9 +125,9 @@ def _edit(model: Model, deed: str, which: int, position: int | None, token: str)
             return ReplaceText(find=known[0], replace=token) if known else None
 
 
-def _follow(model: Model, deed: str, which: int, position: int | None, made: str, token: str) -> None:
+def _follow(model: Model, action: str, which: int, position: int | None, made: str, token: str) -> None:
     inside = model.chapters[which % len(model.chapters)][1]
-    match deed:
+    match action:
         case "chapter":
             at = len(model.chapters) if position is None else min(position, len(model.chapters))
             model.chapters.insert(at, (made, []))

@@ -111,12 +111,12 @@ async def an_upload(connection: Connection) -> None:
     await staged(connection, LATER)
 
 
-@pytest.mark.parametrize("deed", [revised, an_upload])
+@pytest.mark.parametrize("action", [revised, an_upload])
 async def test_what_somebody_is_about_to_name_is_not_collected(
-    bench: Workbench, deed: Callable[[Connection], Awaitable[None]]
+    bench: Workbench, action: Callable[[Connection], Awaitable[None]]
 ) -> None:
     async def named(connection: Connection) -> None:
-        await deed(connection)
+        await action(connection)
         # It found the pieces there, and has not told anybody yet.
         async with asyncio.timeout(60):
             assert await collect(bench.runtime.ledger, DAY) == 0
@@ -128,15 +128,15 @@ async def test_what_somebody_is_about_to_name_is_not_collected(
     assert set(recipe.keys) <= await kept(bench)
 
 
-@pytest.mark.parametrize("deed", [revised, an_upload])
+@pytest.mark.parametrize("action", [revised, an_upload])
 async def test_whoever_comes_while_pieces_are_collected_keeps_them_anew(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch, deed: Callable[[Connection], Awaitable[None]]
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch, action: Callable[[Connection], Awaitable[None]]
 ) -> None:
     coming: list[asyncio.Future[None]] = []
     drop = pieces.drop
 
     async def dropped(executor: Executor, document_id: str, keys: Collection[PieceKey]) -> None:
-        coming.append(asyncio.ensure_future(bench.runtime.ledger.in_transaction(deed)))
+        coming.append(asyncio.ensure_future(bench.runtime.ledger.in_transaction(action)))
         await eventually(lambda: _somebody_waits(bench), what="whoever comes, at the document's lock")
         await drop(executor, document_id, keys)
 

@@ -320,20 +320,20 @@ async def test_two_revisions_are_compared_in_text_and_in_nodes(bench: Workbench)
 
 async def test_what_is_not_there_is_not_found(bench: Workbench) -> None:
     documents = bench.runtime.documents
-    for deed in (
+    for action in (
         documents.show("no"), documents.file("no", None), documents.text("no", None), documents.outline("no", 1),
         documents.history("no", None, 9), documents.difference("no", 1, 2), documents.delete("no"),
         documents.revert("no", 1, None), documents.preview("no", _edit()),
     ):  # fmt: skip
         with pytest.raises(DocumentNotFoundError):
-            await deed
+            await action
     await a_document(bench)
-    for deed in (
+    for action in (
         documents.file("plan", 2), documents.text("plan", 2), documents.difference("plan", 1, 2),
         documents.revert("plan", 2, None),
     ):  # fmt: skip
         with pytest.raises(RevisionNotFoundError):
-            await deed
+            await action
 
 
 async def test_deleting_cancels_what_waits_and_asks_what_runs_to_stop(bench: Workbench) -> None:

@@ -305,8 +305,8 @@ async def test_conflicts_of_one_cause_are_alike_however_much_was_changed_since(b
 
 
 async def test_an_edit_based_on_a_revision_to_come_is_rejected(bench: Workbench) -> None:
-    for deed in ("reject", "rebase"):
-        details = await ran(bench, await an_edit(bench, base_revision=9, on_conflict=deed))
+    for action in ("reject", "rebase"):
+        details = await ran(bench, await an_edit(bench, base_revision=9, on_conflict=action))
 
         assert [(failure.kind, failure.message) for failure in details.failures] == [
             (FailureKind.EDIT_CONFLICT, "it was based on revision 9, but the document is only at revision 1")

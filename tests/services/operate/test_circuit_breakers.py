@@ -371,9 +371,9 @@ async def test_a_breaker_is_opened_by_hand(bench: Workbench) -> None:
 
 async def test_a_breaker_of_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
     valves = bench.runtime.valves
-    for deed in (valves.reset_breaker, valves.open_breaker):
+    for action in (valves.reset_breaker, valves.open_breaker):
         with pytest.raises(UnknownTaskTypeError):
-            await deed("nobody.knows")
+            await action("nobody.knows")
 
 
 async def test_every_handler_has_a_breaker_and_no_edit_has_one(bench: Workbench) -> None:

@@ -49,9 +49,9 @@ async def test_pausing_and_resuming_twice_is_the_same_as_once(bench: Workbench) 
 
 
 async def test_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
-    for deed in (bench.runtime.valves.pause_type, bench.runtime.valves.resume_type):
+    for action in (bench.runtime.valves.pause_type, bench.runtime.valves.resume_type):
         with pytest.raises(UnknownTaskTypeError):
-            await deed("nobody.knows")
+            await action("nobody.knows")
 
     assert await bench.execute("SELECT FROM valves") == []
 
@@ -70,9 +70,9 @@ async def test_only_what_is_there_can_be_paused(bench: Workbench) -> None:
     await bench.complete(await bench.a_running_task(document_id="over"))
 
     for name in ("over", "nobody.knows"):
-        for deed in (bench.runtime.valves.pause_document, bench.runtime.valves.resume_document):
+        for action in (bench.runtime.valves.pause_document, bench.runtime.valves.resume_document):
             with pytest.raises(DocumentNotFoundError, match=name):
-                await deed(DocumentId(name))
+                await action(DocumentId(name))
 
     assert await bench.execute("SELECT FROM paused_documents") == []
 

@@ -321,10 +321,10 @@ async def test_the_wake_up_is_not_lost_when_an_edge_meets_the_end_of_its_depende
         async with bench.runtime.ledger.transaction() as keeper:
             # Both wait inside their statements, which have looked around already.
             await keeper.fetch("SELECT FROM tasks WHERE id = $1::uuid FOR UPDATE", first.id)
-            deeds = [lambda: other.complete(running), lambda: after(bench, first)]
+            actions = [lambda: other.complete(running), lambda: after(bench, first)]
             tasks: list[asyncio.Task[Any]] = []
-            for deed in deeds if settles_first else reversed(deeds):
-                tasks.append(asyncio.ensure_future(deed()))
+            for action in actions if settles_first else reversed(actions):
+                tasks.append(asyncio.ensure_future(action()))
                 await bench.somebody_waits_for_a_lock()
         await asyncio.gather(*tasks)
 

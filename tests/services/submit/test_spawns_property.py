@@ -157,10 +157,10 @@ class Life:
         self.bench.worker.desk.forget_suspect(task.id)
         assert not isinstance(settled, Fenced)
 
-    async def _asked(self, deed: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:
+    async def _asked(self, action: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:
         state = (await self._states())[task_id]
         try:
-            await deed(task_id, *more)
+            await action(task_id, *more)
             refused = None
         except IllegalStateError as error:
             refused = str(error.state)
@@ -195,8 +195,8 @@ async def test_each_key_spawns_once_and_nobody_waits_in_vain(plane: Workbench, d
     life = Life(bench, data)
     await life.submit()
     for _ in range(STEPS):
-        deeds = life.possible()
-        await deeds[data.draw(st.integers(0, len(deeds) - 1), label="deed")]()
+        actions = life.possible()
+        await actions[data.draw(st.integers(0, len(actions) - 1), label="action")]()
         await life.check()
 
     await life.work_off()

@@ -1,4 +1,4 @@
-"""`officeplane tasks cancel`, `retry` and `update`: a deed done to one task."""
+"""`officeplane tasks cancel`, `retry` and `update` done to one task, or to all that fit."""
 
 import json
 from collections.abc import Mapping
@@ -37,13 +37,15 @@ async def update_task(url: str, task_id: str, fields: dict[str, JsonValue], *, a
         show(f"{task.id} is {task.state}")
 
 
-async def change_many(url: str, deed: str, filters: Mapping[str, str | list[str]], done: str, *, as_json: bool) -> None:
-    """Do it to all tasks that fit, request by request, and print how many those were."""
+async def change_many(
+    url: str, action: str, filters: Mapping[str, str | list[str]], done: str, *, as_json: bool
+) -> None:
+    """Do this to all tasks that fit, request by request, and print how many those were."""
     count, cursor = 0, None
     async with Client(url) as client:
         while True:
             body = filters if cursor is None else {**filters, "cursor": cursor}
-            answer = await client.post(f"/api/tasks/{deed}", json.dumps(body).encode())
+            answer = await client.post(f"/api/tasks/{action}", json.dumps(body).encode())
             part = Changed.model_validate_json(answer.content)
             count, cursor = count + part.changed, part.next
             if cursor is None:

@@ -87,7 +87,7 @@ FAIL: Final = Act("fail", _fail)
 TIME_OUT: Final = Act("time out", _time_out)
 CANCEL: Final = Act("cancel", _cancel)
 RETRY: Final = Act("retry", _retry)
-REAP: Final = Act("reap", wave_deed=_reap)
+REAP: Final = Act("reap", wave_action=_reap)
 # The settlement of a child that is its batch's last.
 ROLL_UP: Final = Act("roll up", _complete)
 
