@@ -12,7 +12,6 @@ transaction, which they need not wait for.
 import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import structlog
@@ -37,15 +36,6 @@ _log = structlog.stdlib.get_logger(__name__)
 Thing = TypeVar("Thing")
 
 
-@dataclass(slots=True)
-class Ended:
-    """A task whose attempt has ended, how, and when; nothing of the attempt when its claim was lost."""
-
-    task: ClaimedTask
-    attempt: EndedAttempt | None
-    at: float
-
-
 class Gathering(Generic[Thing]):
     """What has gathered for one stage while it was busy."""
 
@@ -65,12 +55,11 @@ class Gathering(Generic[Thing]):
 
     async def take(self) -> list[Thing]:
         """Return a group once there is one; to ask again says that the last one is done with."""
-        if not self._things:
+        while not self._things:
             self._none.set()
-        await self._some.wait()
-        group, self._things = self._things[:GROUP_LIMIT], self._things[GROUP_LIMIT:]
-        if not self._things:
             self._some.clear()
+            await self._some.wait()
+        group, self._things = self._things[:GROUP_LIMIT], self._things[GROUP_LIMIT:]
         return group
 
     async def wait_none(self) -> None:
@@ -98,21 +87,23 @@ class Settler:
         self._counted_together_by = counted_together_by
         self._lease_seconds = lease_seconds
         self._finished = finished
-        self._plain = Gathering[Ended]()
-        self._leading_to_more = Gathering[Ended]()
+        self._plain = Gathering[EndedAttempt]()
+        self._leading_to_more = Gathering[EndedAttempt]()
         # Types of which an attempt has succeeded since the last group of ends that lead to more.
         self._succeeded: set[str] = set()
-        self._in_lanes = Gathering[tuple[Ended, bool]]()
+        self._in_lanes = Gathering[tuple[ClaimedTask, bool]]()
         self._told = Gathering[Aftermath]()
         self.may_continue = True
 
     def add(self, task: ClaimedTask, outcome: Outcome | None) -> None:
-        """Hand over an attempt that has ended."""
-        attempt = None if outcome is None else EndedAttempt(task, outcome)
-        if attempt is not None and attempt.went_well:
+        """Hand over an attempt that has ended; without an outcome its claim was lost, and nothing of it is written."""
+        if outcome is None:
+            self._settled([task], (), [], [])
+            return
+        ended = EndedAttempt(task, outcome, time.monotonic())
+        if ended.went_well:
             self._succeeded.add(task.task_type)
-        gathering = self._plain if attempt is None or not attempt.leads_to_more else self._leading_to_more
-        gathering.add((Ended(task, attempt, time.monotonic()),))
+        (self._leading_to_more if ended.leads_to_more else self._plain).add((ended,))
 
     async def run(self) -> None:
         """Settle until cancelled."""
@@ -139,7 +130,7 @@ class Settler:
                 await self._keep(self._plain, group, error)
                 continue
             heads = [] if continuation is None else await self._desk.continued(continuation)
-            self._settled(group, finished_lanes, heads, told)
+            self._settled(_tasks(group), finished_lanes, heads, told)
 
     async def _settle_leading_to_more(self) -> None:
         while True:
@@ -153,27 +144,23 @@ class Settler:
                 self._succeeded |= succeeded
                 await self._keep(self._leading_to_more, group, error)
                 continue
-            self._settled(group, finished_lanes, [], told)
+            self._settled(_tasks(group), finished_lanes, [], told)
 
     def _settled(
         self,
-        group: Sequence[Ended],
+        tasks: Sequence[ClaimedTask],
         finished_lanes: Collection[DocumentId],
         heads: Sequence[ClaimedTask],
         told: list[Aftermath],
     ) -> None:
         """Start the heads that followed, then hand lanes and news on to the next stages."""
-        self._forget_suspects(group)
+        self._desk.forget_suspects(tasks)
         continued: set[DocumentId | None] = {None, *(head.document_id for head in heads)}
-        self._finished([ended.task for ended in group if ended.task.document_id in continued], heads)
+        self._finished([task for task in tasks if task.document_id in continued], heads)
         self._in_lanes.add(
-            [
-                (ended, ended.task.document_id in finished_lanes)
-                for ended in group
-                if ended.task.document_id not in continued
-            ]
+            [(task, task.document_id in finished_lanes) for task in tasks if task.document_id not in continued]
         )
-        freed = self._desk.freed(ended.task for ended in group)
+        freed = self._desk.freed(tasks)
         # Announcing comes last: the next tasks of the lanes start before anybody is told.
         self._told.add([*told, Aftermath(freed=freed)] if freed else told)
 
@@ -181,8 +168,8 @@ class Settler:
         while True:
             group = await self._in_lanes.take()
             await self._go_on(
-                [ended.task for ended, lane_is_finished in group if not lane_is_finished],
-                [ended.task for ended, lane_is_finished in group if lane_is_finished],
+                [task for task, lane_is_finished in group if not lane_is_finished],
+                [task for task, lane_is_finished in group if lane_is_finished],
             )
 
     async def _tell_groups(self) -> None:
@@ -194,51 +181,46 @@ class Settler:
                 # The group is settled all the same: callers that wait look again, and the sweeper rings.
                 _log.warning("news.not_told", settlements=len(told), error=str(error))
 
-    def _continuation(self, group: Sequence[Ended]) -> Continuation | None:
+    def _continuation(self, group: Sequence[EndedAttempt]) -> Continuation | None:
         """Return the lanes that may go on in the statement that settles; none in a big group, which gains nothing."""
-        documents = _documents([ended.task for ended in group])
+        documents = _documents(_tasks(group))
         if not documents or len(documents) > LANES_MAX or not self.may_continue:
             return None
         return self._desk.continuation(documents)
 
     async def _settle(
         self,
-        group: Sequence[Ended],
+        group: Sequence[EndedAttempt],
         continuation: Continuation | None,
         *,
         counted_by: str,
         succeeded: Collection[str] = (),
     ) -> tuple[set[DocumentId], list[Aftermath]]:
         """Settle what has ended; return the documents in whose lanes nothing else waits, and what is to be told."""
-        attempts = [ended.attempt for ended in group if ended.attempt is not None]
-        settled, told = await self._settlements.write(
-            attempts, continuation, counted_by=counted_by, succeeded=succeeded
-        )
+        settled, told = await self._settlements.write(group, continuation, counted_by=counted_by, succeeded=succeeded)
         finished_lanes = {
-            attempt.task.document_id
-            for attempt, how in zip(attempts, settled, strict=True)
-            if attempt.task.document_id is not None
+            ended.task.document_id
+            for ended, how in zip(group, settled, strict=True)
+            if ended.task.document_id is not None
             # A batch's next child was made QUEUED after the lane was looked at.
-            and attempt.task.parent_id is None
+            and ended.task.parent_id is None
             and isinstance(how, Settled)
             and not how.lane_waits
         }
         return finished_lanes, told
 
-    async def _keep(self, gathering: Gathering[Ended], group: Sequence[Ended], error: DatabaseUnavailableError) -> None:
+    async def _keep(
+        self, gathering: Gathering[EndedAttempt], group: Sequence[EndedAttempt], error: DatabaseUnavailableError
+    ) -> None:
         """Try these again, except those whose lease is over by now: they are the reaper's."""
         now = time.monotonic()
-        hopeless = [ended for ended in group if now - ended.at > self._lease_seconds]
+        hopeless = [ended.task for ended in group if now - ended.at > self._lease_seconds]
         _log.warning("settlement.postponed", tasks=len(group), given_up=len(hopeless), error=str(error))
         gathering.add([ended for ended in group if now - ended.at <= self._lease_seconds], first=True)
         # Their documents are given back: a lock in hand is renewed, and these are no longer ours.
-        self._forget_suspects(hopeless)
-        await self._quit([ended.task for ended in hopeless])
+        self._desk.forget_suspects(hopeless)
+        await self._quit(hopeless)
         await asyncio.sleep(PAUSE_SECONDS)
-
-    def _forget_suspects(self, group: Sequence[Ended]) -> None:
-        for ended in group:
-            self._desk.forget_suspect(ended.task.id)
 
     async def _go_on(self, tasks: Sequence[ClaimedTask], last_in_lane: Sequence[ClaimedTask]) -> None:
         """Start the next heads, then give back what is finished: a document with work does not wait for that."""
@@ -263,6 +245,10 @@ class Settler:
         except DatabaseUnavailableError as error:
             _log.warning("lanes.not_continued", documents=len(tasks), error=str(error))
         self._finished(tasks, [])
+
+
+def _tasks(group: Sequence[EndedAttempt]) -> list[ClaimedTask]:
+    return [ended.task for ended in group]
 
 
 def _documents(tasks: Sequence[ClaimedTask]) -> list[DocumentId]:

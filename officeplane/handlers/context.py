@@ -78,7 +78,6 @@ class _Readable:
 
     def __init__(self, task: ClaimedTask | TaskFacts, saved_checkpoint: object) -> None:
         self._told = task
-        self._keys = Keys()
         self.saved_checkpoint = saved_checkpoint
         """The value of the last `checkpoint`, of this attempt or an earlier one; None at first."""
 
@@ -87,6 +86,10 @@ class _Readable:
         """What is known of the task while this attempt runs."""
         # Of a claimed task it is made once somebody looks: most handlers do not.
         return self._told if isinstance(self._told, TaskFacts) else TaskFacts.of(self._told)
+
+    @cached_property
+    def _keys(self) -> Keys:
+        return Keys()
 
     @property
     def attempt(self) -> int:

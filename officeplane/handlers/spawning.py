@@ -1,5 +1,6 @@
 """What a handler may say of a task that it spawns, and what it learns of it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol, cast
 
@@ -52,15 +53,13 @@ class Keys:
     """The keys of what an attempt spawns; one that is not given is the type with its number."""
 
     def __init__(self) -> None:
-        # Not a Counter, which takes as long to make as all else that an attempt is told.
-        self._unnamed: dict[str, int] = {}
+        self._unnamed: Counter[str] = Counter()
 
     def key_of(self, task_type: str, key: str | None) -> str:
         """Return the key to spawn under."""
         if key is None:
-            number = self._unnamed.get(task_type, 0) + 1
-            self._unnamed[task_type] = number
-            return f"{task_type}#{number}"
+            self._unnamed[task_type] += 1
+            return f"{task_type}#{self._unnamed[task_type]}"
         if not 1 <= len(key) <= KEY_MAX or not key.isprintable():
             message = f"The key of a spawned task has 1 to {KEY_MAX} printable characters, unlike {key[:KEY_MAX]!r}."
             raise PermanentFailure(message)

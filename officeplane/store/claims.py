@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias, TypedDict
 
 import asyncpg
 from pydantic import JsonValue
+from uuid_utils import uuid7
 
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId, parse_task_id
 from officeplane.domain.priority import TIERS, Tier
@@ -21,6 +22,11 @@ TaskClaim: TypeAlias = tuple[TaskId, ClaimId]
 """A task, and the claim that is to be made on it."""
 LaneClaim: TypeAlias = tuple[DocumentId, ClaimId, HoldId]
 """A document's lane, the claim that is to be made on its head, and the hold under which the lane was entered."""
+
+
+def new_claim_id() -> ClaimId:
+    """Return the name of a claim that nobody has made before."""
+    return ClaimId(str(uuid7()))
 
 
 class LaneRaceError(Exception):

@@ -342,7 +342,7 @@ class Life:
 
     @staticmethod
     async def _leave(worker: WorkerServices, task: ClaimedTask) -> None:
-        worker.desk.forget_suspect(task.id)
+        worker.desk.forget_suspects([task])
         if task.document_id is not None:
             await worker.desk.leave_lanes([task.document_id])
 

@@ -12,13 +12,15 @@ from typing import Final, Protocol
 
 from officeplane.domain.ids import ClaimId
 from officeplane.domain.task import ClaimedTask
+from officeplane.store.claims import Claimant
 
 
 @dataclass(slots=True)
 class ClaimStatement:
-    """One statement that claims: whether it may take a suspect, and afterwards what it took."""
+    """One statement that claims: for whom, and afterwards what it took."""
 
-    may_take_suspect: bool
+    who: Claimant
+    """Who claims, with what this statement may take."""
     claimed: list[ClaimedTask] = field(default_factory=list[ClaimedTask])
     by_limits: bool = False
     """Whether the limits of their types have admitted these."""
@@ -27,16 +29,16 @@ class ClaimStatement:
 class Companion(Protocol):
     """What is asked before a statement claims, and told of it afterwards."""
 
-    def around(self, claim_ids: Iterable[ClaimId]) -> AbstractContextManager[ClaimStatement]:
-        """Enter before the statement with the claims that it may make; leave when it was answered, or failed."""
+    def around(self, who: Claimant, claim_ids: Iterable[ClaimId]) -> AbstractContextManager[ClaimStatement]:
+        """Enter before a statement with who claims, and the claims it may make; leave when it is over."""
         ...
 
 
 class _Nobody:
     @contextmanager
-    def around(self, claim_ids: Iterable[ClaimId]) -> Generator[ClaimStatement, None, None]:
+    def around(self, who: Claimant, claim_ids: Iterable[ClaimId]) -> Generator[ClaimStatement, None, None]:
         del claim_ids
-        yield ClaimStatement(may_take_suspect=True)
+        yield ClaimStatement(who)
 
 
 NOBODY: Final[Companion] = _Nobody()

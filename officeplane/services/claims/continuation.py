@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import structlog
 
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId
+from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.revision import NewRevision, Revisions
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.companion import Companion
-from officeplane.services.claims.kernel import as_allowed, new_claim_id
-from officeplane.services.claims.lanes import LaneStay
+from officeplane.services.claims.lanes import LaneStay, lane_claims
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lookahead import Lookahead
 from officeplane.store import settlements
@@ -38,11 +37,6 @@ class EndedAhead(NamedTuple):
     document_id: DocumentId
     waited_seconds: float
     ran_seconds: float
-
-
-def lane_claims(lanes: Iterable[LaneStay]) -> list[LaneClaim]:
-    """Return a new claim on each of these lanes, in the order of their documents."""
-    return sorted((lane.document_id, new_claim_id(), HoldId(lane.hold.hold_id)) for lane in lanes)
 
 
 class Continuation:
@@ -67,15 +61,14 @@ class Continuation:
         """End attempts and claim what follows in their lanes; None when another was quicker, and nothing was done."""
         wanted = lane_claims(self.lanes)
         try:
-            with self._companion.around(claim_id for _, claim_id, _ in wanted) as statement:
-                who = as_allowed(self._who, statement)
+            with self._companion.around(self._who, [claim_id for _, claim_id, _ in wanted]) as statement:
                 if revisions:
                     settled, statement.claimed = await self._settle_edits(
-                        executor, verdicts, revisions, who, wanted, counted_by=counted_by
+                        executor, verdicts, revisions, statement.who, wanted, counted_by=counted_by
                     )
                 else:
                     settled, statement.claimed = await settlements.settle_and_claim(
-                        executor, verdicts, who, wanted, counted_by=counted_by
+                        executor, verdicts, statement.who, wanted, counted_by=counted_by
                     )
         except LaneRaceError:
             _log.debug("lane.raced", lanes=len(wanted))

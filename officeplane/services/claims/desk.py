@@ -19,9 +19,9 @@ from officeplane.domain.ids import ClaimId, DocumentId, TaskId
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.claims.companion import ClaimStatement
-from officeplane.services.claims.continuation import Continuation, lane_claims
+from officeplane.services.claims.continuation import Continuation
 from officeplane.services.claims.kernel import Claims, in_hand
-from officeplane.services.claims.lanes import Lanes, LaneStay
+from officeplane.services.claims.lanes import Lanes, LaneStay, lane_claims
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lookahead import Lookahead
 from officeplane.services.observe.observations import Meter
@@ -158,25 +158,27 @@ class WorkerDesk:
         await self._lanes.leave(leaving)
         await self._ring([lane.document_id for lane in leaving])
 
-    def forget_suspect(self, task_id: TaskId) -> None:
-        """Note that an attempt has ended, so that the next suspect may be taken."""
-        if self._suspect == task_id:
+    def forget_suspects(self, tasks: Iterable[ClaimedTask]) -> None:
+        """Note that the attempts of these have ended, so that the next suspect may be taken."""
+        if self._suspect is not None and any(task.id == self._suspect for task in tasks):
             self._suspect = None
 
     def freed(self, tasks: Iterable[ClaimedTask]) -> list[str]:
         """Return the types of those that limits had admitted: their place is free for another."""
+        if not self._admitted:
+            return []
         freed = [task for task in tasks if task.id in self._admitted]
         self._admitted.difference_update([task.id for task in freed])
         return [task.task_type for task in freed]
 
     @contextmanager
-    def around(self, claim_ids: Iterable[ClaimId]) -> Generator[ClaimStatement, None, None]:
+    def around(self, who: Claimant, claim_ids: Iterable[ClaimId]) -> Generator[ClaimStatement, None, None]:
         """Let one statement at a time take a suspect, and doubt claims whose answer never came."""
         # A suspect may have killed its last worker; one at a time, so that a second
         # death tells which of them did it.
         seeks = self._suspect is None and not self._suspect_sought
         self._suspect_sought = self._suspect_sought or seeks
-        statement = ClaimStatement(may_take_suspect=seeks)
+        statement = ClaimStatement(who if seeks else replace(who, may_take_suspect=False))
         try:
             yield statement
         except DatabaseUnavailableError:

@@ -8,27 +8,20 @@ head of its lane, which the caller has entered before. Postgres alone decides.
 
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 import structlog
-from uuid_utils import uuid7
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import ClaimId, TaskId
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.claims.admission import admit
-from officeplane.services.claims.companion import NOBODY, ClaimStatement, Companion
+from officeplane.services.claims.companion import NOBODY, Companion
 from officeplane.store import claims
-from officeplane.store.claims import Claimant, Hinted, LaneClaim, LaneRaceError, TaskClaim
+from officeplane.store.claims import Claimant, Hinted, LaneClaim, LaneRaceError, TaskClaim, new_claim_id
 from officeplane.store.connection import Ledger
 
 _log = structlog.stdlib.get_logger(__name__)
-
-
-def new_claim_id() -> ClaimId:
-    """Return the name of a claim that nobody has made before."""
-    return ClaimId(str(uuid7()))
 
 
 class Claims:
@@ -42,8 +35,8 @@ class Claims:
         wanted = [(task_id, new_claim_id()) for task_id in dict.fromkeys(task_ids)]
         if not wanted:
             return Hinted([], [], limits=False)
-        with companion.around(claim_id for _, claim_id in wanted) as statement:
-            found = await claims.claim_hinted(self._ledger, as_allowed(who, statement), wanted)
+        with companion.around(who, [claim_id for _, claim_id in wanted]) as statement:
+            found = await claims.claim_hinted(self._ledger, statement.who, wanted)
             statement.claimed = found.claimed
         claimed = found.claimed
         with in_hand(claimed):
@@ -85,8 +78,8 @@ class Claims:
     async def _take(self, who: Claimant, lanes: Sequence[LaneClaim], companion: Companion) -> list[ClaimedTask]:
         if not lanes:
             return []
-        with companion.around(claim_id for _, claim_id, _ in lanes) as statement:
-            statement.claimed = await claims.claim_lanes(self._ledger, as_allowed(who, statement), lanes)
+        with companion.around(who, [claim_id for _, claim_id, _ in lanes]) as statement:
+            statement.claimed = await claims.claim_lanes(self._ledger, statement.who, lanes)
         return statement.claimed
 
     async def _take_one_by_one(
@@ -111,9 +104,9 @@ class Claims:
             return []
         claim_ids = [claim_id for _, claim_id in tasks] + [claim_id for _, claim_id, _ in lanes]
         try:
-            with companion.around(claim_ids) as statement:
+            with companion.around(who, claim_ids) as statement:
                 statement.by_limits = True
-                statement.claimed = await admit(self._ledger, as_allowed(who, statement), tasks, lanes)
+                statement.claimed = await admit(self._ledger, statement.who, tasks, lanes)
         except LaneRaceError:
             _log.debug("lane.raced", lanes=len(lanes))
             return []
@@ -133,8 +126,3 @@ def in_hand(claimed: Sequence[ClaimedTask]) -> Generator[None, None, None]:
         if not claimed:
             raise
         _log.warning("claim.cut_short", tasks=len(claimed), error=str(error))
-
-
-def as_allowed(who: Claimant, statement: ClaimStatement) -> Claimant:
-    """Return who claims by this statement, with what it may take."""
-    return who if statement.may_take_suspect else replace(who, may_take_suspect=False)

@@ -15,9 +15,9 @@ from uuid_utils import uuid7
 from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold, LockRequest
-from officeplane.domain.ids import DocumentId, WorkerId
+from officeplane.domain.ids import DocumentId, HoldId, WorkerId
 from officeplane.failpoints import reach
-from officeplane.store.claims import Hint
+from officeplane.store.claims import Hint, LaneClaim, new_claim_id
 
 HOLD_TASKS_MAX: Final = 32
 HOLD_SECONDS_MAX: Final = 5.0
@@ -46,6 +46,11 @@ class LaneStay:
     def may_continue(self, now: float) -> bool:
         """Whether the next task of the lane may follow without giving the document back."""
         return self.room > 0 and now - self.since < HOLD_SECONDS_MAX
+
+
+def lane_claims(lanes: Iterable[LaneStay]) -> list[LaneClaim]:
+    """Return a new claim on each of these lanes, in the order of their documents."""
+    return sorted((lane.document_id, new_claim_id(), HoldId(lane.hold.hold_id)) for lane in lanes)
 
 
 class Lanes:

@@ -31,6 +31,8 @@ class EndedAttempt(NamedTuple):
 
     task: ClaimedTask
     outcome: Outcome
+    at: float = 0.0
+    """When, by the clock of a process that may try more than once to settle it."""
 
     @property
     def leads_to_more(self) -> bool:
@@ -65,7 +67,7 @@ async def judged(
     rate_limits = await _rate_limits(ledger, attempts)
 
     def judged_alone(attempt: EndedAttempt) -> Judged:
-        task, outcome = attempt
+        task, outcome = attempt.task, attempt.outcome
         verdict = judge(task, outcome, rules, random.random(), rate_limits.get(task.id, 0))
         match outcome:
             case Edited(revision=revision):

@@ -12,8 +12,7 @@ from officeplane.domain.outcome import Verdict
 from officeplane.domain.revision import Revisions
 from officeplane.services.claims.continuation import Continuation
 from officeplane.services.settle.aftermath import Aftermath, aftermath_of
-from officeplane.services.settle.batches import TreeEffects
-from officeplane.services.settle.judgement import Judged, revisions_of
+from officeplane.services.settle.judgement import Judged
 from officeplane.services.settle.remainder import with_the_rest
 from officeplane.store import settlements
 from officeplane.store.claims import Claimant
@@ -31,10 +30,15 @@ class Written(NamedTuple):
 
 
 async def end_plainly(
-    ledger: Ledger, judged: Sequence[Judged], continuation: Continuation | None, *, counted_by: str
+    ledger: Ledger,
+    judged: Sequence[Judged],
+    revisions: Revisions,
+    continuation: Continuation | None,
+    *,
+    counted_by: str,
 ) -> Written:
     """End attempts and go on in their lanes; what was lost, or is awaited by now, is left out."""
-    verdicts, revisions = [one.verdict for one in judged], revisions_of(judged)
+    verdicts = [one.verdict for one in judged]
 
     async def settle(some: Sequence[Verdict]) -> list[Settled]:
         made: Revisions = {v.task_id: revisions[v.task_id] for v in some if v.task_id in revisions}
@@ -47,9 +51,10 @@ async def end_plainly(
         rows = await continuation.settle(ledger, verdicts, revisions, counted_by=counted_by)
     if rows is None:
         rows = await settle(verdicts)
-    ends = await with_the_rest(ledger, rows, verdicts, settle, awaited=False)
-    settled = ends.now + ends.before
-    aftermath = aftermath_of(settled, verdicts, TreeEffects())
+    if len(rows) < len(verdicts):
+        ends = await with_the_rest(ledger, rows, verdicts, settle, awaited=False)
+        rows = ends.now + ends.before
+    aftermath = aftermath_of(rows, verdicts)
     if continuation is not None:
         aftermath.ended.extend(edit.task_id for edit in continuation.ended_ahead)
-    return Written({row.task_id: row for row in settled}, aftermath)
+    return Written({row.task_id: row for row in rows}, aftermath)

@@ -24,9 +24,7 @@ async def with_the_rest(
     *,
     awaited: bool,
 ) -> Ends:
-    """Add what was not settled at once and is not lost, nor `awaited` by others, unless that is allowed for."""
-    if len(rows) == len(verdicts):
-        return Ends(rows, [])
+    """Add what gave no row and is not lost, nor `awaited` by others, unless that is allowed for."""
     # A row that moved under the statement's snapshot (a renewed lease) is not lost:
     # it is settled in a second statement. One that a lost connection's commit
     # did settle, before the caller tried again, is already as it should be.
@@ -41,7 +39,8 @@ async def with_the_rest(
         and stand.may_end_as(verdict.state)
         and (awaited or not stand.settled.has_dependents)
     ]
-    if not again:
-        return Ends(rows, before)
-    ends = await with_the_rest(executor, await settle(again), again, settle, awaited=awaited)
+    found = await settle(again) if again else []
+    if len(found) == len(again):
+        return Ends(rows + found, before)
+    ends = await with_the_rest(executor, found, again, settle, awaited=awaited)
     return Ends(rows + ends.now, before + ends.before)

@@ -9,10 +9,11 @@ started from is handed back, to start from the one that is.
 It keeps nothing from one call to the next, so any process can settle with it.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import structlog
 
@@ -23,16 +24,17 @@ from officeplane.domain.outcome import RetryRules, unstorable
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.claims.continuation import Continuation
-from officeplane.services.settle import aftermath
-from officeplane.services.settle.aftermath import Aftermath
+from officeplane.services.settle.aftermath import ENDED, Aftermath
 from officeplane.services.settle.judgement import EndedAttempt, Judged, handed_back, judged, revisions_of
 from officeplane.services.settle.plain import end_plainly
 from officeplane.services.settle.suspension import suspend
 from officeplane.services.settle.together import Terms, end_together
-from officeplane.store import pieces, settlements
+from officeplane.store import pieces, settlements, valves
 from officeplane.store.connection import UNSTORABLE, Ledger
 from officeplane.store.settlements import Settled
 
+# A task that was rung a moment ago for a place that became free is not rung for the next place.
+RUNG_SECONDS: Final = 0.1
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -110,7 +112,12 @@ class Settlements:
         """Announce what has ended, ring for what became ready."""
         if told:
             await reach("after_settle")
-            await aftermath.tell(self._ledger, self._doorbell, told)
+            await self._doorbell.announcements.announce(ENDED, [task_id for one in told for task_id in one.ended])
+            await self._doorbell.bells.ring([hint for one in told for hint in one.ready])
+            freed = Counter(task_type for one in told for task_type in one.freed)
+            if freed:
+                await self._doorbell.bells.ring(await valves.ring(self._ledger, freed, rung_ago=RUNG_SECONDS))
+            await reach("after_ready_rung")
 
     async def _suspend(self, judged: Sequence[Judged], terms: Terms) -> tuple[dict[TaskId, Settled], Sequence[Judged]]:
         """Let those wait that wait for what they spawned; return them, and what is left to be ended."""
@@ -147,12 +154,13 @@ class Settlements:
     async def _written(
         self, judged: Sequence[Judged], continuation: Continuation | None, terms: Terms, told: list[Aftermath]
     ) -> dict[TaskId, Settled]:
-        go_along = pieces.go_along(revisions_of(judged).values())
-        if not go_along or terms.only_lapsed or any(one.leads_to_more for one in judged):
+        revisions = revisions_of(judged)
+        is_plain = not (terms.only_lapsed or any(one.leads_to_more for one in judged))
+        if not is_plain or (revisions and not pieces.go_along(revisions.values())):
             settled, after = await end_together(self._ledger, judged, terms)
             told.append(after)
             return settled
-        settled, after = await end_plainly(self._ledger, judged, continuation, counted_by=terms.counted_by)
+        settled, after = await end_plainly(self._ledger, judged, revisions, continuation, counted_by=terms.counted_by)
         told.append(after)
         if len(settled) < len(judged):
             # The claims of these were lost, or other tasks have come to wait for them.

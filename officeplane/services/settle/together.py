@@ -106,7 +106,7 @@ class _Together:
             return await settlements.settle(executor, some, counted_by=counted_by, only_lapsed=only_lapsed)
 
         rows = await some_of(verdicts)
-        if only_lapsed:
+        if only_lapsed or len(rows) == len(verdicts):
             return Ends(rows, [])
         return await with_the_rest(executor, rows, verdicts, some_of, awaited=True)
 

@@ -11,8 +11,8 @@ from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Contender, Limits, Room, admitted
-from officeplane.services.settle.aftermath import RUNG_SECONDS
 from officeplane.services.settle.judgement import EndedAttempt
+from officeplane.services.settle.settlements import RUNG_SECONDS
 from tests.workbench import Workbench
 
 

@@ -286,7 +286,7 @@ async def test_a_worker_takes_one_suspect_at_a_time(bench: Workbench) -> None:
     assert len(await bench.another_worker().claim(*tasks)) == 1
 
     await bench.complete(suspects[0])
-    bench.worker.desk.forget_suspect(suspects[0].id)
+    bench.worker.desk.forget_suspects([suspects[0]])
     assert len(await bench.claim(*tasks)) == 1
 
 
@@ -297,9 +297,9 @@ async def test_a_suspect_that_was_cancelled_does_not_keep_the_others_from_being_
     cancelled, other = await bench.a_task(), await bench.a_task()
     await bench.execute("UPDATE tasks SET suspect = true")
     await bench.end(cancelled, "CANCELLED")
-    # What is written anew comes to stand behind.
-    await bench.execute("UPDATE tasks SET queued_at = now() WHERE id = $1::uuid", other.id)
-    assert await stands_first(bench, cancelled, other)
+    # What is written anew comes to stand behind, unless there is a gap before.
+    while not await stands_first(bench, cancelled, other):
+        await bench.execute("UPDATE tasks SET queued_at = now() WHERE id = $1::uuid", other.id)
 
     assert ids(await bench.claim(cancelled, other)) == [other.id]
 
@@ -362,7 +362,7 @@ async def test_who_loses_the_database_right_after_a_claim_runs_what_it_claimed(b
         arm(f"{point}=raise", 0)
         claimed = await bench.claim(first)
         await bench.settle_together([EndedAttempt(claimed[0], Succeeded("{}"))])
-        claiming.forget_suspect(claimed[0].id)
+        claiming.forget_suspects([claimed[0]])
         following = await claiming.continue_lanes([DocumentId("d")])
     finally:
         arm("", 0)

@@ -93,7 +93,7 @@ class Life:
         await self.bench.let_leases_lapse()
         await self.bench.worker.redelivery.reap()
         for task in self.lost:
-            self.bench.worker.desk.forget_suspect(task.id)
+            self.bench.worker.desk.forget_suspects([task])
 
     async def come_back(self) -> None:
         task = self.lost.pop()
@@ -154,7 +154,7 @@ class Life:
 
     async def _end(self, task: ClaimedTask, outcome: Outcome) -> None:
         settled = await self.bench.settle(task, outcome)
-        self.bench.worker.desk.forget_suspect(task.id)
+        self.bench.worker.desk.forget_suspects([task])
         assert not isinstance(settled, Fenced)
 
     async def _asked(self, action: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:
