@@ -179,7 +179,8 @@ async def test_task_types_are_listed_with_the_schemas_of_their_payloads(api: Api
 
 
 async def test_a_type_that_the_ledger_declares_is_listed_and_submitted_like_any_other(api: Api) -> None:
-    schema = {"type": "object", "properties": {"topic": {"type": "string", "title": "Topic"}}, "required": ["topic"]}
+    topic = {"type": "string", "title": "Topic", "description": "What to look up."}
+    schema = {"type": "object", "properties": {"topic": topic}, "required": ["topic"]}
     declared = DeclaredType(name="research", title="Look something up", payload_schema=schema)
     runtime = plane_in(api.app).runtime
     assert runtime is not None
