@@ -7,13 +7,13 @@ from typing import Any, Final
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from officeplane.api.json_text import MalformedJsonError, parse_json
-from officeplane.api.large_bodies import SMALL_MAX, read_large
+from officeplane.api.large_bodies import SMALL_MAX, UNCOUNTED_MAX, read_large, refuse_many_tasks
 from officeplane.api.plane import plane_of
 from officeplane.api.problems import RefusedError
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError, InvalidParameterError
@@ -50,7 +50,7 @@ class JsonRequest(Request):
         self.is_large = False
 
     async def body(self) -> bytes:
-        if _has_body(self.headers) and not _is_json(self.headers.get("content-type", "")):
+        if not _is_json(self.headers.get("content-type", "")) and _has_body(self.headers):
             raise RefusedError("unsupported_media_type", "The body must be JSON, with Content-Type: application/json.")
         return await super().body()
 
@@ -58,7 +58,7 @@ class JsonRequest(Request):
         raw = await super().body()
         self.is_large = len(raw) > SMALL_MAX
         try:
-            parsed = await self._read_apart(raw) if self.is_large else parse_json(raw)
+            parsed = await self._read_apart(raw) if self.is_large else _read_here(raw)
         except MalformedJsonError as error:
             raise RefusedError("malformed_json", str(error)) from None
         # FastAPI takes null for no body at all; anything else that is no object is refused as such.
@@ -76,6 +76,13 @@ class JsonRequest(Request):
 def is_large(request: Request) -> bool:
     """Tell whether a request came with so much that what is done with it is done beside the loop."""
     return isinstance(request, JsonRequest) and request.is_large
+
+
+def _read_here(raw: bytes) -> JsonValue:
+    value = parse_json(raw)
+    if len(raw) > UNCOUNTED_MAX:
+        refuse_many_tasks(value)
+    return value
 
 
 def _has_body(headers: Headers) -> bool:

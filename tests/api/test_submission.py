@@ -4,6 +4,7 @@ import re
 import asyncpg
 import pytest
 
+from officeplane.domain.dag import TASKS_MAX
 from officeplane.domain.ids import parse_task_id
 from officeplane.domain.outcome import Succeeded
 from tests.api.plane import Api, code_of, fields_of
@@ -289,3 +290,29 @@ async def test_a_bulk_holds_ten_thousand_tasks_with_their_children(api: Api) -> 
     assert (taken.status_code, len(taken.json())) == (201, 20)
     assert code_of(refused) == (422, "invalid_request")
     assert await api.rows() == before + 10_000
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "end"),
+    [
+        ("/api/tasks/bulk", "[", "]"),
+        ("/api/tasks", '{"children": [', "]}"),
+        ("/api/dags", '{"tasks": [', "]}"),
+        ("/api/documents/d/preview", '{"children": [', "]}"),
+    ],
+)
+async def test_too_many_tasks_are_counted_even_in_the_smallest_body_that_can_hold_them(
+    api: Api, path: str, start: str, end: str
+) -> None:
+    """Each takes two bytes at least, so the shortest of these bodies are not counted at all: they hold fewer."""
+    one_too_many = TASKS_MAX + (0 if "children" in start else 1)
+    as_many_as_may_be = start + ",".join("1" * (one_too_many - 1)) + end
+    too_many = start + ",".join("1" * one_too_many) + end
+
+    looked_at = await api.post(path, raw=as_many_as_may_be.encode())
+    refused = await api.post(path, raw=too_many.encode())
+
+    assert code_of(looked_at) == code_of(refused) == (422, "invalid_request")
+    assert looked_at.json()["detail"] != refused.json()["detail"] == "It holds more than 10,000 tasks."
+    assert refused.json()["errors"] == [{"field": "", "message": "It holds more than 10,000 tasks."}]
+    assert len(as_many_as_may_be) <= len(too_many) - 2

@@ -14,8 +14,6 @@ from officeplane.api.bodies import (
     PatchBody,
     RetryManyBody,
     TaskBody,
-    with_key,
-    without_key,
 )
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
@@ -24,8 +22,10 @@ from officeplane.api.patience import wait_for
 from officeplane.api.plane import caller_of, plane_of, runtime_of
 from officeplane.api.requests import StrictRoute, is_large
 from officeplane.api.views import ChangedView, ExplanationView, TaskView, explanation_view
+from officeplane.domain.errors import FieldError, InvalidParameterError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ChildSummary, TaskDetails
 from officeplane.runtime import Runtime
 from officeplane.services.operate.selection import Changed
@@ -58,7 +58,9 @@ _SUBMITTING = (
 async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store a task, or a batch with all its children, and return it; what is refused is not stored."""
     runtime = runtime_of(request)
-    submitted = await runtime.submission.submit(with_key(body, idempotency_key), is_large=is_large(request))
+    if idempotency_key is not None:
+        body = _with_key(body, idempotency_key)
+    submitted = await runtime.submission.submit(body, is_large=is_large(request))
     location = {"Location": f"/api/tasks/{submitted.task.id}"}
     details = await _details(runtime, submitted)
     if submitted.replayed:
@@ -76,7 +78,8 @@ async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyK
 )
 async def submit_many(request: Request, body: BulkBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store up to 1,000 tasks and batches, 10,000 tasks in all; one that is refused refuses them all."""
-    without_key(idempotency_key)
+    if idempotency_key is not None:
+        raise _wrong_key("In a bulk each body has its own idempotencyKey.")
     runtime = runtime_of(request)
     submitted = await runtime.submission.submit_many(body, is_large=is_large(request))
     return many_tasks([await _details(runtime, one) for one in submitted], 201)
@@ -201,15 +204,23 @@ async def explain(request: Request, task_id: TaskIdInPath) -> Response:
     return json_answer(explanation_view(await runtime_of(request).explanations.explain(TaskId(task_id))))
 
 
+def _with_key(body: TaskRequest, key: str) -> TaskRequest:
+    if body.idempotency_key not in (None, key):
+        raise _wrong_key("It differs from the idempotencyKey of the body.")
+    return body.model_copy(update={"idempotency_key": key})
+
+
+def _wrong_key(message: str) -> InvalidParameterError:
+    return InvalidParameterError(f"Idempotency-Key: {message}", [FieldError("Idempotency-Key", message)])
+
+
 def _changed_view(done: Changed) -> ChangedView:
     return ChangedView(changed=done.tasks, next=None if done.after is None else cursor_after(done.after))
 
 
 async def _details(runtime: Runtime, submitted: Submitted) -> TaskDetails:
     task = submitted.task
-    if submitted.replayed:
-        return await runtime.tasks.find(task.id)
-    if task.unmet:
+    if submitted.replayed or task.unmet:
         return await runtime.tasks.find(task.id)
     if not task.is_batch:
         return TaskDetails(task, (), None)
