@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from officeplane.api.app import build_app
 from officeplane.api.authority import names_of
-from officeplane.api.plane import Plane
+from officeplane.api.state import ServerState
 from officeplane.config import Settings
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.runtime import open_runtime
@@ -28,20 +28,20 @@ _log = structlog.stdlib.get_logger(__name__)
 def create_app(settings: Settings) -> FastAPI:
     """Return the application that serves an installation.
 
-    Whoever hosts it sets `app.state.plane.stopping` when it drains, so that
+    Whoever hosts it sets `app.state.server.stopping` when it drains, so that
     streams and long waits end instead of holding the drain up.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        plane: Plane = app.state.plane
+        state: ServerState = app.state.server
         tried = asyncio.Event()
-        keeping = asyncio.create_task(_keep_open(settings, plane, tried))
+        keeping = asyncio.create_task(_keep_open(settings, state, tried))
         try:
             await _first(keeping, tried)
             yield
         finally:
-            plane.stopping.set()
+            state.stopping.set()
             keeping.cancel()
             with suppress(asyncio.CancelledError):
                 await keeping
@@ -58,11 +58,11 @@ async def _first(keeping: asyncio.Task[None], tried: asyncio.Event) -> None:
         keeping.result()
 
 
-async def _keep_open(settings: Settings, plane: Plane, tried: asyncio.Event) -> None:
+async def _keep_open(settings: Settings, state: ServerState, tried: asyncio.Event) -> None:
     while True:
         try:
             async with open_runtime(settings) as runtime:
-                plane.runtime = runtime
+                state.runtime = runtime
                 tried.set()
                 await asyncio.Event().wait()
         except DatabaseUnavailableError as error:
@@ -72,6 +72,6 @@ async def _keep_open(settings: Settings, plane: Plane, tried: asyncio.Event) -> 
                 raise
             _log.exception("server.runtime_failed")
         finally:
-            plane.runtime = None
+            state.runtime = None
         tried.set()
         await asyncio.sleep(REOPEN_SECONDS)

@@ -11,7 +11,6 @@ from starlette.middleware.cors import CORSMiddleware
 from officeplane.api.authority import Names
 from officeplane.api.edge import Edge
 from officeplane.api.openapi import DESCRIPTION, TITLE, document
-from officeplane.api.plane import Plane
 from officeplane.api.problems import install_problems
 from officeplane.api.rooms import Rooms
 from officeplane.api.routes import (
@@ -29,6 +28,7 @@ from officeplane.api.routes import (
     task_types,
     tasks,
 )
+from officeplane.api.state import ServerState
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID")
@@ -39,7 +39,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
-    """Return the API of a server that is called so; its lifespan fills `app.state.plane`."""
+    """Return the API of a server that is called so; its lifespan fills `app.state.server`."""
     app = FastAPI(
         title=TITLE,
         version=version("officeplane"),
@@ -50,7 +50,7 @@ def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.plane = Plane()
+    app.state.server = ServerState()
     for noun in (
         tasks,
         dags,

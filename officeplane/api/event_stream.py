@@ -19,7 +19,7 @@ from fastapi.sse import format_sse_event
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from officeplane.api.plane import Plane
+from officeplane.api.state import ServerState
 from officeplane.api.views import time_text
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.event import Event, Reset
@@ -43,7 +43,7 @@ class EventStream(Response):
         self,
         feed: AsyncGenerator[Sequence[Followed]],
         is_wanted: Callable[[Event], bool],
-        plane: Plane,
+        state: ServerState,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
         # Proxies must neither keep what they pass on nor hold it back.
@@ -51,18 +51,18 @@ class EventStream(Response):
         del self.headers["Content-Length"]
         self._feed = feed
         self._is_wanted = is_wanted
-        self._plane = plane
+        self._state = state
         self._keep_alive_seconds = keep_alive_seconds
         self._written_at = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write until one of these has had its end."""
         del scope
-        self._plane.streams += 1
+        self._state.streams += 1
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         parts = {
             asyncio.create_task(part)
-            for part in (self._write_events(send), self._keep_alive(send), _left(receive), self._plane.stopping.wait())
+            for part in (self._write_events(send), self._keep_alive(send), _left(receive), self._state.stopping.wait())
         }
         try:
             await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
@@ -70,7 +70,7 @@ class EventStream(Response):
             for part in parts:
                 part.cancel()
             outcomes = await asyncio.gather(*parts, return_exceptions=True)
-            self._plane.streams -= 1
+            self._state.streams -= 1
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome

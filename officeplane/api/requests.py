@@ -14,8 +14,8 @@ from starlette.types import Receive, Scope
 
 from officeplane.api.json_text import MalformedJsonError, parse_json
 from officeplane.api.large_bodies import SMALL_MAX, UNCOUNTED_MAX, read_large, refuse_many_tasks
-from officeplane.api.plane import plane_of
 from officeplane.api.problems import RefusedError
+from officeplane.api.state import state_of
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError, InvalidParameterError
 
 CHECK_SECONDS: Final = 60.0
@@ -66,7 +66,7 @@ class JsonRequest(Request):
 
     async def _read_apart(self, raw: bytes) -> object:
         try:
-            async with asyncio.timeout(CHECK_SECONDS), plane_of(self).large_bodies:
+            async with asyncio.timeout(CHECK_SECONDS), state_of(self).large_bodies:
                 return await asyncio.to_thread(read_large, raw, self._wanted)
         except TimeoutError:
             detail = f"Large bodies are checked one by one, and this one's turn did not come in {CHECK_SECONDS:g} s."

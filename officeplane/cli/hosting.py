@@ -18,7 +18,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from officeplane.api.plane import Plane
+from officeplane.api.state import ServerState
 from officeplane.cli.connections import USUAL, Connection, WireLimits
 from officeplane.cli.exits import ExitCode, RefusedError
 from officeplane.config import Settings
@@ -86,8 +86,8 @@ def listen(settings: Settings) -> socket.socket:
 
 def host_server(app: FastAPI, settings: Settings, listener: socket.socket, limits: WireLimits = USUAL) -> ExitCode:
     """Serve on this socket until stopped."""
-    plane = app.state.plane
-    assert isinstance(plane, Plane)  # noqa: S101 - `app.state` is untyped
+    state = app.state.server
+    assert isinstance(state, ServerState)  # noqa: S101 - `app.state` is untyped
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -101,7 +101,7 @@ def host_server(app: FastAPI, settings: Settings, listener: socket.socket, limit
         server_header=False,
         timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
     )
-    server = DrainingServer(config, plane.stopping)
+    server = DrainingServer(config, state.stopping)
     _log.info("serve.listening", url=f"http://{_address(listener)}")
     server.run(sockets=[listener])
     return ExitCode.DONE if server.started else ExitCode.REFUSED

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from officeplane.config import Settings
 from officeplane.store.migrate import migrate
-from tests.api.plane import Api, client_of, running, served, worker_of
+from tests.api.client import Api, client_of, running, served, worker_of
 from tests.conftest import NewDatabase
 
 

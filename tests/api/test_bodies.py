@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.types import Message
 
-from tests.api.plane import Api, code_of
+from tests.api.client import Api, code_of
 
 MIB = 1024 * 1024
 

@@ -10,7 +10,7 @@ from officeplane.api.event_stream import frame
 from officeplane.domain.dag import EDGES_MAX, TASKS_MAX
 from officeplane.domain.event import Event, EventPosition
 from officeplane.domain.ids import DagId
-from tests.api.plane import UNKNOWN_ID, Api, Json, code_of, json_of, problem_of
+from tests.api.client import UNKNOWN_ID, Api, Json, code_of, json_of, problem_of
 
 DIAMOND = {
     "title": "Report",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.api.plane import UNKNOWN_ID, Api, Json, json_of
+from tests.api.client import UNKNOWN_ID, Api, Json, json_of
 
 
 async def a_letter(api: Api, message: str = "It broke.", **fields: object) -> str:

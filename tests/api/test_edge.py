@@ -8,7 +8,7 @@ import pytest
 
 from officeplane.api.authority import authority_of, names_of
 from officeplane.config import Settings
-from tests.api.plane import Api, client_of, code_of, running
+from tests.api.client import Api, client_of, code_of, running
 
 HERE = "localhost:8001"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound

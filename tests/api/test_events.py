@@ -11,13 +11,13 @@ import pytest
 from starlette.types import Message
 
 from officeplane.api.event_stream import EventStream
-from officeplane.api.plane import Plane
 from officeplane.api.routes.events import STREAMS_MAX
+from officeplane.api.state import ServerState
 from officeplane.config import Settings
 from officeplane.domain.event import Event, EventPosition
 from officeplane.domain.ids import TaskId
 from officeplane.store.migrate import migrate
-from tests.api.plane import UNKNOWN_ID, Api, Json, client_of, code_of, fields_of, plane_in, running, served
+from tests.api.client import UNKNOWN_ID, Api, Json, client_of, code_of, fields_of, running, served, state_in
 from tests.conftest import NewDatabase
 from tests.support import eventually
 
@@ -211,20 +211,20 @@ async def test_a_stream_of_nothing_known_is_refused(api: Api, query: str, field:
 
 
 async def test_a_reader_that_left_is_forgotten(api: Api, url: str) -> None:
-    plane = plane_in(api.app)
+    state = state_in(api.app)
     async with stream(url), stream(url):
-        assert plane.streams == 2
+        assert state.streams == 2
 
-    await eventually(lambda: plane.streams == 0)
+    await eventually(lambda: state.streams == 0)
 
 
 async def test_one_reader_too_many_is_told_to_come_back(api: Api) -> None:
-    plane = plane_in(api.app)
-    plane.streams += STREAMS_MAX
+    state = state_in(api.app)
+    state.streams += STREAMS_MAX
     try:
         response = await api.get("/api/events")
     finally:
-        plane.streams -= STREAMS_MAX
+        state.streams -= STREAMS_MAX
 
     assert code_of(response) == (429, "overloaded")
     assert response.headers["Retry-After"] == "1"
@@ -232,7 +232,7 @@ async def test_one_reader_too_many_is_told_to_come_back(api: Api) -> None:
 
 async def test_a_server_that_stops_ends_its_streams(api: Api) -> None:
     async with running(api.settings) as app, served(app) as url, stream(url) as events:
-        plane_in(app).stopping.set()
+        state_in(app).stopping.set()
 
         with pytest.raises(EOFError):
             await events.block()
@@ -244,7 +244,7 @@ async def test_a_server_that_stops_answers_who_waits_for_a_task(api: Api) -> Non
         waiting = asyncio.create_task(client.get(f"/api/tasks/{task['id']}", params={"wait": 60}))
         await asyncio.sleep(0)
 
-        plane_in(app).stopping.set()
+        state_in(app).stopping.set()
 
         async with asyncio.timeout(10):
             assert (await waiting).json()["state"] == "QUEUED"
@@ -257,7 +257,7 @@ async def silence() -> AsyncGenerator[Sequence[Event]]:
 
 
 async def test_silence_is_broken_by_comments() -> None:
-    plane = Plane()
+    state = ServerState()
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -267,9 +267,9 @@ async def test_silence_is_broken_by_comments() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
         if len(sent) == 4:
-            plane.stopping.set()
+            state.stopping.set()
 
-    response = EventStream(silence(), lambda _: True, plane, keep_alive_seconds=0.01)
+    response = EventStream(silence(), lambda _: True, state, keep_alive_seconds=0.01)
     async with asyncio.timeout(10):
         await response({"type": "http"}, receive, send)
 
@@ -295,7 +295,9 @@ async def test_nothing_is_read_ahead_for_a_reader_that_does_not_read() -> None:
     async def send(_message: Message) -> None:
         await room.acquire()
 
-    writing = asyncio.create_task(EventStream(endless(), lambda _: True, Plane())({"type": "http"}, receive, send))
+    writing = asyncio.create_task(
+        EventStream(endless(), lambda _: True, ServerState())({"type": "http"}, receive, send)
+    )
     await eventually(lambda: room.locked() and asked)
     for _ in range(100):
         await asyncio.sleep(0)

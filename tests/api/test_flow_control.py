@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from officeplane.runtime import Runtime
-from tests.api.plane import Api, json_of
+from tests.api.client import Api, json_of
 
 
 @pytest.fixture(autouse=True)
 async def nothing_held(api: Api) -> AsyncIterator[None]:
     """Every test lets go what it held back."""
     yield
-    runtime: Runtime = api.app.state.plane.runtime
+    runtime: Runtime = api.app.state.server.runtime
     await runtime.ledger.fetch("DELETE FROM valves")
     await runtime.ledger.fetch("DELETE FROM paused_documents")
 
@@ -32,15 +32,15 @@ async def lane(api: Api) -> str:
 
 @pytest.mark.parametrize("path", ["/api/task-types/noop", "/api/documents/any.lane:1"])
 async def test_pause_and_resume_say_how_it_is_now(api: Api, path: str) -> None:
-    for deed, paused in (("pause", True), ("pause", True), ("resume", False), ("resume", False)):
-        response = await api.post(f"{path}/{deed}")
+    for action, paused in (("pause", True), ("pause", True), ("resume", False), ("resume", False)):
+        response = await api.post(f"{path}/{action}")
 
         assert (response.status_code, response.json()) == (200, {"paused": paused})
 
 
-@pytest.mark.parametrize("deed", ["pause", "resume"])
-async def test_a_lane_that_does_not_exist_is_neither_paused_nor_resumed(api: Api, deed: str) -> None:
-    response = await api.post(f"/api/documents/nobody.knows/{deed}")
+@pytest.mark.parametrize("action", ["pause", "resume"])
+async def test_a_lane_that_does_not_exist_is_neither_paused_nor_resumed(api: Api, action: str) -> None:
+    response = await api.post(f"/api/documents/nobody.knows/{action}")
 
     assert (response.status_code, response.json()["code"]) == (404, "document_not_found")
     assert (await api.get("/api/documents", paused="true")).json() == []
@@ -88,7 +88,7 @@ async def test_an_id_that_cannot_be_one_is_refused(api: Api) -> None:
     "/api/documents/any.lane:1/pause", "/api/documents/any.lane:1/resume", "/api/task-types/noop/pause",
     "/api/task-types/noop/resume", "/api/circuit-breakers/noop/open", "/api/circuit-breakers/noop/reset",
 ])  # fmt: skip
-async def test_a_deed_that_takes_no_words_refuses_them_and_is_not_done(api: Api, path: str) -> None:
+async def test_an_action_that_takes_no_words_refuses_them_and_is_not_done(api: Api, path: str) -> None:
     before = await breaker(api)
 
     response = await api.post(path, {"paused": False})

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from officeplane.api import examples
 from officeplane.api.problems import STATUSES
-from tests.api.plane import Api, Json, code_of, fields_of, json_of
+from tests.api.client import Api, Json, code_of, fields_of, json_of
 
 OPERATIONS = {
     "patchTask", "cancelTasks", "retryTasks",

@@ -13,7 +13,7 @@ import pytest
 
 from officeplane.config import Settings
 from officeplane.store.migrate import migrate
-from tests.api.plane import plane_in, running, served
+from tests.api.client import running, served, state_in
 from tests.conftest import NewDatabase
 
 CASES: Final = 100
@@ -35,7 +35,7 @@ async def test_no_request_gets_an_answer_that_is_not_documented(
     settings = Settings(database_url=database_url, redis_url=redis_url, key_prefix="api-fuzz-tests")
     async with running(settings) as app, served(app) as url:
         # Streams and long waits end at once, as they do while a server stops.
-        plane_in(app).stopping.set()
+        state_in(app).stopping.set()
 
         fuzzing = await asyncio.create_subprocess_exec(
             Path(sys.executable).with_name("schemathesis"),

@@ -12,7 +12,7 @@ from officeplane.domain import errors
 from officeplane.domain.declared_type import DeclaredType
 from officeplane.edits.all_edits import all_edits
 from officeplane.store.migrate import migrate
-from tests.api.plane import Api, client_of, code_of, plane_in, running
+from tests.api.client import Api, client_of, code_of, running, state_in
 from tests.conftest import NewDatabase
 from tests.fault_proxy import fault_proxy
 from tests.support import eventually
@@ -32,7 +32,7 @@ async def test_a_whole_installation_is_ready(api: Api) -> None:
 
 
 async def test_live_workers_are_counted(new_database: NewDatabase, redis_url: str) -> None:
-    settings = await a_plane(new_database, redis_url)
+    settings = await an_installation(new_database, redis_url)
     await beat(settings, "alive", silent_seconds=0)
     await beat(settings, "gone", silent_seconds=settings.lease_seconds + 1)
 
@@ -47,7 +47,7 @@ async def test_live_workers_are_counted(new_database: NewDatabase, redis_url: st
 
 
 async def test_without_redis_it_is_ready_and_takes_tasks(new_database: NewDatabase) -> None:
-    settings = await a_plane(new_database, "redis://127.0.0.1:1/0")
+    settings = await an_installation(new_database, "redis://127.0.0.1:1/0")
 
     async with running(settings) as app, client_of(app) as client:
         ready = await client.get("/api/health/ready")
@@ -61,7 +61,7 @@ async def test_without_redis_it_is_ready_and_takes_tasks(new_database: NewDataba
 async def test_started_without_postgres_it_says_so_and_recovers_by_itself(
     new_database: NewDatabase, redis_url: str
 ) -> None:
-    settings = await a_plane(new_database, redis_url)
+    settings = await an_installation(new_database, redis_url)
     async with fault_proxy(settings.database_url) as proxy:
         through = settings.model_copy(update={"database_url": proxy.url(settings.database_url)})
         await proxy.refuse()
@@ -73,7 +73,7 @@ async def test_started_without_postgres_it_says_so_and_recovers_by_itself(
 
             await proxy.heal()
 
-            await eventually(lambda: plane_in(app).runtime)
+            await eventually(lambda: state_in(app).runtime)
             assert (await client.post("/api/tasks", json={"taskType": "noop"})).status_code == 201
             assert (await client.get("/api/health/ready")).status_code == 200
     assert code_of(refused) == code_of(stream) == (503, "database_unavailable")
@@ -86,7 +86,7 @@ async def test_started_without_postgres_it_says_so_and_recovers_by_itself(
 async def test_when_postgres_goes_it_says_so_and_when_it_is_back_it_goes_on(
     new_database: NewDatabase, redis_url: str
 ) -> None:
-    settings = await a_plane(new_database, redis_url)
+    settings = await an_installation(new_database, redis_url)
     async with fault_proxy(settings.database_url) as proxy:
         through = settings.model_copy(update={"database_url": proxy.url(settings.database_url)})
         async with running(through) as app, client_of(app) as client:
@@ -126,7 +126,7 @@ async def test_a_server_that_can_never_work_does_not_start(api_settings: Setting
 
 
 async def test_a_surprise_is_a_problem_without_a_stack(new_database: NewDatabase, redis_url: str) -> None:
-    settings = await a_plane(new_database, redis_url)
+    settings = await an_installation(new_database, redis_url)
     await execute(settings, "ALTER TABLE tasks RENAME TO gone")
 
     async with running(settings) as app, client_of(app) as client:
@@ -140,7 +140,7 @@ async def test_a_surprise_is_a_problem_without_a_stack(new_database: NewDatabase
 
 
 async def test_stats_count_by_state_and_priority(new_database: NewDatabase, redis_url: str) -> None:
-    settings = await a_plane(new_database, redis_url)
+    settings = await an_installation(new_database, redis_url)
     async with running(settings) as app, client_of(app) as client:
         empty = (await client.get("/api/stats")).json()
         for priority in ("HIGH", "HIGH", "BACKGROUND"):
@@ -182,7 +182,7 @@ async def test_a_type_that_the_ledger_declares_is_listed_and_submitted_like_any_
     topic = {"type": "string", "title": "Topic", "description": "What to look up."}
     schema = {"type": "object", "properties": {"topic": topic}, "required": ["topic"]}
     declared = DeclaredType(name="research", title="Look something up", payload_schema=schema)
-    runtime = plane_in(api.app).runtime
+    runtime = state_in(api.app).runtime
     assert runtime is not None
     await runtime.task_types.declare(declared)
 
@@ -206,7 +206,7 @@ def test_every_refusal_of_the_domain_has_a_status() -> None:
     assert codes - {errors.OfficePlaneError.code} <= set(STATUSES)
 
 
-async def a_plane(new_database: NewDatabase, redis_url: str) -> Settings:
+async def an_installation(new_database: NewDatabase, redis_url: str) -> Settings:
     """Settings of an installation of the test's own."""
     database_url = await new_database()
     await migrate(database_url)

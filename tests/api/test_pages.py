@@ -5,7 +5,7 @@ from importlib.metadata import distribution
 
 import pytest
 
-from tests.api.plane import Api, code_of, problem_of
+from tests.api.client import Api, code_of, problem_of
 
 LINKED = re.compile(r'(?:src|href)="([^"]*)"')
 

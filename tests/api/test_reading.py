@@ -7,15 +7,15 @@ import pytest
 from officeplane.api.cursors import cursor_after
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Succeeded
-from tests.api.plane import UNKNOWN_ID, Api, code_of, fields_of
+from tests.api.client import UNKNOWN_ID, Api, code_of, fields_of
 
 MALFORMED_IDS = ["nope", "1", UNKNOWN_ID[:-1], UNKNOWN_ID + "0", "%00", "..%2f..", "%ff%fe", "ä"]
 
 
 @pytest.mark.parametrize("task_id", [UNKNOWN_ID, *MALFORMED_IDS])
-@pytest.mark.parametrize("deed", ["GET ", "GET /explain", "POST /cancel", "POST /retry"])
-async def test_an_id_that_no_task_has_is_not_found_whatever_its_form(api: Api, task_id: str, deed: str) -> None:
-    method, path = deed.split(" ")
+@pytest.mark.parametrize("action", ["GET ", "GET /explain", "POST /cancel", "POST /retry"])
+async def test_an_id_that_no_task_has_is_not_found_whatever_its_form(api: Api, task_id: str, action: str) -> None:
+    method, path = action.split(" ")
 
     response = await api.client.request(method, f"/api/tasks/{task_id}{path}")
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from officeplane.domain.request import NOT_SUPPORTED_YET
-from tests.api.plane import Api, code_of, fields_of, problem_of
+from tests.api.client import Api, code_of, fields_of, problem_of
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -182,7 +182,7 @@ async def test_a_refusal_says_what_is_wrong_and_not_what_else_might_have_been_me
 
 
 @pytest.mark.parametrize(
-    ("deed", "body", "field"),
+    ("action", "body", "field"),
     [
         ("cancel", {"why": "no"}, "why"),
         ("cancel", {"reason": 5}, "reason"),
@@ -192,12 +192,12 @@ async def test_a_refusal_says_what_is_wrong_and_not_what_else_might_have_been_me
         ("retry", {"reason": "again"}, "reason"),
     ],
 )
-async def test_what_is_said_with_a_deed_is_checked_before_it_is_done(
-    api: Api, deed: str, body: object, field: str
+async def test_what_is_said_with_an_action_is_checked_before_it_is_done(
+    api: Api, action: str, body: object, field: str
 ) -> None:
     task = await api.submit()
 
-    response = await api.post(f"/api/tasks/{task['id']}/{deed}", raw=json.dumps(body).encode())
+    response = await api.post(f"/api/tasks/{task['id']}/{action}", raw=json.dumps(body).encode())
 
     assert code_of(response) == (422, "invalid_request")
     assert fields_of(response) == [field]

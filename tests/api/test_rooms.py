@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from officeplane.api.rooms import SMALL, Rooms
 from officeplane.config import Settings
-from tests.api.plane import Api, client_of, code_of, running
+from tests.api.client import Api, client_of, code_of, running
 
 LARGE = b'{"taskType": "noop", "payload": {"x": "' + b"x" * 400_000 + b'"}}'
 TYPED = {"Content-Type": "application/json"}

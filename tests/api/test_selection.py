@@ -8,7 +8,7 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed
 from officeplane.services.operate import selection
-from tests.api.plane import Api, Json, code_of
+from tests.api.client import Api, Json, code_of
 
 
 @pytest.fixture
@@ -17,8 +17,8 @@ def tag() -> str:
     return f"t{secrets.token_hex(4)}"
 
 
-async def changed(api: Api, deed: str, **body: object) -> Json:
-    response = await api.post(f"/api/tasks/{deed}", body)
+async def changed(api: Api, action: str, **body: object) -> Json:
+    response = await api.post(f"/api/tasks/{action}", body)
     assert response.status_code == 200, response.text
     answer: Json = response.json()
     return answer
@@ -106,12 +106,12 @@ async def test_two_who_cancel_the_same_count_each_task_once(api: Api, tag: str) 
     assert one["changed"] + other["changed"] == 150
 
 
-@pytest.mark.parametrize("deed", ["cancel", "retry"])
+@pytest.mark.parametrize("action", ["cancel", "retry"])
 @pytest.mark.parametrize("body", [{}, {"cursor": None}, {"state": None}])
-async def test_without_a_filter_nothing_is_changed(api: Api, deed: str, body: Json) -> None:
+async def test_without_a_filter_nothing_is_changed(api: Api, action: str, body: Json) -> None:
     task = await api.submit()
 
-    response = await api.post(f"/api/tasks/{deed}", body)
+    response = await api.post(f"/api/tasks/{action}", body)
 
     assert code_of(response) == (422, "invalid_request")
     assert "filter" in response.json()["detail"]
@@ -119,7 +119,7 @@ async def test_without_a_filter_nothing_is_changed(api: Api, deed: str, body: Js
 
 
 @pytest.mark.parametrize(
-    ("deed", "body"),
+    ("action", "body"),
     [
         ("cancel", {"state": ["COMPLETED"]}),
         ("retry", {"state": ["FAILED", "RUNNING"]}),
@@ -131,8 +131,8 @@ async def test_without_a_filter_nothing_is_changed(api: Api, deed: str, body: Js
         ("cancel", {"parentId": "no-task"}),
     ],
 )
-async def test_a_filter_that_can_fit_nothing_is_refused(api: Api, deed: str, body: Json) -> None:
-    response = await api.post(f"/api/tasks/{deed}", body)
+async def test_a_filter_that_can_fit_nothing_is_refused(api: Api, action: str, body: Json) -> None:
+    response = await api.post(f"/api/tasks/{action}", body)
 
     assert code_of(response) == (422, "invalid_request")
 

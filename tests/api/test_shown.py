@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
-from tests.api.plane import Api, plane_in, problem_of
+from tests.api.client import Api, problem_of, state_in
 from tests.fixtures.documents.excel import repeating
 from tests.sandbox.processes import asleep, gone
 from tests.support import eventually
@@ -43,7 +43,7 @@ async def test_a_reader_who_hangs_up_is_not_worked_for(api: Api, app: FastAPI, u
     await api.client.put(f"/api/documents/{document_id}", content=blank(Format.DOCX, None))
     path = f"/api/documents/{document_id}/text"
     assert (await api.get(path)).status_code == 200
-    runtime = plane_in(app).runtime
+    runtime = state_in(app).runtime
     assert runtime is not None
     sandbox = runtime.sandbox
     (child,) = (it.pid for it in sandbox._idle if it.document == document_id)  # pyright: ignore[reportPrivateUsage]

@@ -7,7 +7,7 @@ import pytest
 from officeplane.domain.dag import TASKS_MAX
 from officeplane.domain.ids import parse_task_id
 from officeplane.domain.outcome import Succeeded
-from tests.api.plane import Api, code_of, fields_of
+from tests.api.client import Api, code_of, fields_of
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 

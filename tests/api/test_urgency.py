@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from tests.api.plane import UNKNOWN_ID, Api, Json
+from tests.api.client import UNKNOWN_ID, Api, Json
 
 
 def in_minutes(minutes: float) -> str:

@@ -10,8 +10,8 @@ from officeplane.api import examples
 from officeplane.api.bodies import NoBody
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import TaskTypeInPath
-from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
+from officeplane.api.state import runtime_of
 from officeplane.api.views import Time, View
 from officeplane.config import Settings
 from officeplane.domain.valve import BreakerState, Valve

@@ -13,8 +13,8 @@ from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.dag_views import DagSummaryView, DagView, dag_view, summary_view
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import DagIdInPath, DagQuery, IdempotencyKey
-from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
+from officeplane.api.state import runtime_of
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.ids import DagId
 from officeplane.services.dags.dags import DagDetails

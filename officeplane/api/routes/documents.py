@@ -27,6 +27,7 @@ from officeplane.api.document_views import (
     listed_view,
     revision_view,
 )
+from officeplane.api.etags import etag, is_known, revision_in, unchanged
 from officeplane.api.openapi import Responses, headers, refusals
 from officeplane.api.parameters import (
     Author,
@@ -38,11 +39,10 @@ from officeplane.api.parameters import (
     Revision,
     RevisionNumber,
 )
-from officeplane.api.plane import runtime_of
-from officeplane.api.presence import while_there
 from officeplane.api.requests import StrictRoute
-from officeplane.api.validators import etag, is_known, revision_in, unchanged
+from officeplane.api.state import runtime_of
 from officeplane.api.views import TaskView
+from officeplane.api.waits import while_there
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.request import Text

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query, Request
 from officeplane.api.event_stream import EventStream
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import EventsQuery, LastEventId
-from officeplane.api.plane import plane_of, runtime_of
 from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
+from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.event import Event, EventPosition, parse_position
 from officeplane.store.events import horizon
 
@@ -46,8 +46,8 @@ async def follow(
 
     An id that is no longer held yields `stream.reset`: what happened since then has to be read from the tasks.
     """
-    plane = plane_of(request)
-    if plane.streams >= STREAMS_MAX:
+    state = state_of(request)
+    if state.streams >= STREAMS_MAX:
         raise RefusedError("overloaded", f"This server has {STREAMS_MAX} readers of events already.")
 
     def is_wanted(event: Event) -> bool:
@@ -60,4 +60,4 @@ async def follow(
     else:
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
-    return EventStream(runtime.events.follow(position), is_wanted, plane)
+    return EventStream(runtime.events.follow(position), is_wanted, state)

@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from officeplane.api.answers import json_answer
 from officeplane.api.openapi import headers, refusals
-from officeplane.api.plane import plane_of
 from officeplane.api.problems import RETRY_AFTER
 from officeplane.api.requests import StrictRoute
+from officeplane.api.state import state_of
 from officeplane.api.views import View
 from officeplane.services.observe.health import Health
 
@@ -59,7 +59,7 @@ async def live() -> Response:
 )
 async def ready(request: Request) -> Response:
     """Return 200 while Postgres answers, whatever Redis does, and how work is dispatched."""
-    runtime = plane_of(request).runtime
+    runtime = state_of(request).runtime
     health = _NOTHING_REACHED if runtime is None else await runtime.health.check()
     view = HealthView(
         status=health.status,

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from officeplane.api.openapi import refusals
-from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
+from officeplane.api.state import runtime_of
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -5,8 +5,8 @@ from fastapi import APIRouter, Request
 from officeplane.api.bodies import NoBody
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import DocumentIdInPath, TaskTypeInPath
-from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
+from officeplane.api.state import runtime_of
 from officeplane.api.views import View
 from officeplane.domain.ids import DocumentId
 

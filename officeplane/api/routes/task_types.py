@@ -5,9 +5,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from officeplane.api.openapi import refusals
-from officeplane.api.plane import runtime_of
 from officeplane.api.requests import StrictRoute
 from officeplane.api.schemas import untitled
+from officeplane.api.state import runtime_of
 from officeplane.api.views import View
 
 router = APIRouter(prefix="/api/task-types", tags=["task types"], route_class=StrictRoute)

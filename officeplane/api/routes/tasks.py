@@ -18,10 +18,10 @@ from officeplane.api.bodies import (
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
-from officeplane.api.patience import wait_for
-from officeplane.api.plane import caller_of, plane_of, runtime_of
 from officeplane.api.requests import StrictRoute, is_large
+from officeplane.api.state import caller_of, runtime_of
 from officeplane.api.views import ChangedView, ExplanationView, TaskView, explanation_view
+from officeplane.api.waits import wait_for
 from officeplane.domain.errors import FieldError, InvalidParameterError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
@@ -141,7 +141,7 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
     """Return the task as it is now, or once it is final."""
     runtime = runtime_of(request)
     if wait:
-        return one_task(await wait_for(plane_of(request), runtime, TaskId(task_id), wait))
+        return one_task(await wait_for(request, TaskId(task_id), wait))
     return one_task(await runtime.tasks.find(TaskId(task_id)))
 
 

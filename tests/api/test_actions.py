@@ -2,7 +2,7 @@ import pytest
 
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed
-from tests.api.plane import Api, Json, code_of, problem_of
+from tests.api.client import Api, Json, code_of, problem_of
 
 
 async def a_final_task(api: Api, state: str) -> Json:

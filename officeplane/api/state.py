@@ -11,7 +11,7 @@ from officeplane.runtime import Runtime
 
 
 @dataclass(slots=True)
-class Plane:
+class ServerState:
     """The application's own state; whoever hosts the application fills it."""
 
     runtime: Runtime | None = None
@@ -27,16 +27,16 @@ class Plane:
     """How many readers of events there are."""
 
 
-def plane_of(connection: HTTPConnection) -> Plane:
+def state_of(connection: HTTPConnection) -> ServerState:
     """Return the state of the application that a request came to."""
-    plane = connection.app.state.plane
-    assert isinstance(plane, Plane)  # noqa: S101 - `app.state` is untyped
-    return plane
+    state = connection.app.state.server
+    assert isinstance(state, ServerState)  # noqa: S101 - `app.state` is untyped
+    return state
 
 
 def runtime_of(connection: HTTPConnection) -> Runtime:
     """Return the services; raise while there is no database to stand on."""
-    runtime = plane_of(connection).runtime
+    runtime = state_of(connection).runtime
     if runtime is None:
         raise DatabaseUnavailableError("Postgres could not be reached yet.")
     return runtime

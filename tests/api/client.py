@@ -11,7 +11,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
-from officeplane.api.plane import Plane
+from officeplane.api.state import ServerState
 from officeplane.config import Settings
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
@@ -101,14 +101,14 @@ def client_of(app: FastAPI) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=30)
 
 
-def plane_in(app: FastAPI) -> Plane:
-    plane = app.state.plane
-    assert isinstance(plane, Plane)
-    return plane
+def state_in(app: FastAPI) -> ServerState:
+    state = app.state.server
+    assert isinstance(state, ServerState)
+    return state
 
 
 def runtime_of(app: FastAPI) -> Runtime:
-    runtime = plane_in(app).runtime
+    runtime = state_in(app).runtime
     assert runtime is not None
     return runtime
 
@@ -137,10 +137,10 @@ async def served(app: FastAPI) -> AsyncGenerator[str]:
     try:
         yield f"http://{host}:{port}"
     finally:
-        plane_in(app).stopping.set()
+        state_in(app).stopping.set()
         server.should_exit = True
         await serving
-        plane_in(app).stopping.clear()
+        state_in(app).stopping.clear()
 
 
 def json_of(response: httpx.Response) -> Json:

@@ -1,0 +1,45 @@
+"""Waits on behalf of a caller: none goes on for a caller who hung up, or beyond the end of the server."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+
+from officeplane.api.state import runtime_of, state_of
+from officeplane.domain.ids import TaskId
+from officeplane.domain.task import TaskDetails
+
+Value = TypeVar("Value")
+
+
+async def wait_for(request: Request, task_id: TaskId, seconds: float) -> TaskDetails:
+    """Return the task once it is final, the time is over, or the server is about to stop."""
+    runtime = runtime_of(request)
+    waiting = asyncio.ensure_future(runtime.long_poll.wait(task_id, seconds))
+    stopping = asyncio.ensure_future(state_of(request).stopping.wait())
+    try:
+        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return waiting.result() if waiting.done() else await runtime.tasks.find(task_id)
+    finally:
+        waiting.cancel()
+        stopping.cancel()
+
+
+async def while_there(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
+    """Return what some work comes to; it is stopped when whoever asked has gone."""
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_leaving(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _leaving(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
