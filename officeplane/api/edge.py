@@ -6,7 +6,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from officeplane.api.answer_headers import ANSWERS_SAY
-from officeplane.api.authority import Authority, Names, authority_of
+from officeplane.api.authority import Names, authority_of
 from officeplane.api.problems import problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -47,15 +47,13 @@ class Edge:
             if name in kept:
                 kept[name].append(value)
         authority = authority_of(hosts[0]) if len(hosts) == 1 else None
-        if not scope["path"].startswith(PROBES) and not self._is_meant(authority, scope):
-            return _misdirected(hosts)
+        if not scope["path"].startswith(PROBES):
+            arrived_at = (scope.get("server") or (None,))[0]
+            if authority is None or not self._names.mean_us(authority.host, arrived_at):
+                return _misdirected(hosts)
         if (origins or sites) and scope["method"] not in SAFE and not self._names.trust(origins, sites, authority):
             return _cross_site(origins)
         return None
-
-    def _is_meant(self, authority: Authority | None, scope: Scope) -> bool:
-        server = scope.get("server")
-        return authority is not None and self._names.mean_us(authority.host, server[0] if server else None)
 
 
 def _misdirected(hosts: list[bytes]) -> ASGIApp:

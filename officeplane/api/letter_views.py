@@ -1,6 +1,7 @@
 """Dead letters as the API shows them."""
 
-from officeplane.api.views import ErrorView, FailureView, Time, View, failure_view
+from officeplane.api.task_views import ErrorView, FailureView, failure_view
+from officeplane.api.views import Time, View
 from officeplane.domain.dead_letter import Decided, Decision, Reviewed
 
 

@@ -57,9 +57,9 @@ class Rooms:
                 raise
             await problem("server_stopping", _STOPPING, headers={"Connection": "close"})(scope, receive, send)
         finally:
-            answer.leave()
+            self._answers.held -= answer.held
             if body:
-                body.leave()
+                self._bodies.held -= body.held
 
 
 class _Room:
@@ -83,7 +83,7 @@ class _Body:
         self._bytes_max = DOCUMENT_BYTES_MAX if self._is_file else _json_bytes_max(scope["path"])
         self._announced = _length_in(scope["headers"]) or 0
         self._came = 0
-        self._held = 0
+        self.held = 0
         self.is_refused = False
 
     async def receive(self) -> Message:
@@ -92,8 +92,8 @@ class _Body:
         self._came += len(message.get("body", b""))
         self._refuse_too_much()
         # A file goes to the disk as it comes.
-        if not self._is_file and self._came - SMALL > self._held:
-            self._hold(self._came - SMALL - self._held)
+        if not self._is_file and self._came - SMALL > self.held:
+            self._hold(self._came - SMALL - self.held)
         return message
 
     async def throw_away(self) -> None:
@@ -107,9 +107,6 @@ class _Body:
                     if not message.get("more_body", False):
                         return
 
-    def leave(self) -> None:
-        self._room.held -= self._held
-
     def _refuse_too_much(self) -> None:
         if max(self._announced, self._came) > self._bytes_max:
             self.is_refused = True
@@ -120,7 +117,7 @@ class _Body:
         if not self._room.has(more):
             detail = "Too many large bodies are being received at the moment; try again in a second."
             raise RefusedError("overloaded", detail)
-        self._held += more
+        self.held += more
         self._room.held += more
 
 
@@ -140,7 +137,7 @@ class _Answer:
         self._start: Message | None = None
         self._is_small = False
         self._is_refused = False
-        self._held = 0
+        self.held = 0
         self.is_begun = False
 
     async def send(self, message: Message) -> None:
@@ -154,9 +151,6 @@ class _Answer:
             await self._send(message)
         elif not self._is_refused:
             await self._count(message)
-
-    def leave(self) -> None:
-        self._room.held -= self._held
 
     async def _begin(self, start: Message) -> None:
         length = _length_in(start.get("headers", ()))
@@ -180,9 +174,9 @@ class _Answer:
             start, self._start = self._start, None
             self.is_begun = True
             await self._send(start)
-        if size > self._held:
-            self._room.held += size - self._held
-            self._held = size
+        if size > self.held:
+            self._room.held += size - self.held
+            self.held = size
         await _in_parts(message, self._send)
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from officeplane.api.answers import json_answer, many_views
 from officeplane.api.bodies import CancelBody, DagBody, DagTasksBody
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.dag_views import DagSummaryView, DagView, dag_view, summary_view
@@ -15,6 +14,7 @@ from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import DagIdInPath, DagQuery, IdempotencyKey
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
+from officeplane.api.views import json_answer, many_views
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.ids import DagId
 from officeplane.services.dags.dags import DagDetails

@@ -8,13 +8,13 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
-from officeplane.api.answers import json_answer, many_views
 from officeplane.api.cursors import cursor_after, link_to_next, seq_of
 from officeplane.api.letter_views import LetterView, PartView, SkippedView, letter_view
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import LetterQuery, TaskIdOfLetter
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import caller_of, runtime_of
+from officeplane.api.views import json_answer, many_views
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.ids import TaskId
 from officeplane.domain.request import Text

@@ -11,7 +11,6 @@ from starlette.responses import Response, StreamingResponse
 
 from officeplane.api import examples
 from officeplane.api.answer_headers import OURS_ALONE
-from officeplane.api.answers import json_answer, many_views, one_task
 from officeplane.api.bodies import PreviewBody
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
@@ -41,7 +40,8 @@ from officeplane.api.parameters import (
 )
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
-from officeplane.api.views import TaskView
+from officeplane.api.task_views import TaskView, one_task
+from officeplane.api.views import json_answer, many_views
 from officeplane.api.waits import while_there
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN

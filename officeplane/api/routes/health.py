@@ -5,12 +5,11 @@ from typing import Final, Literal
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from officeplane.api.answers import json_answer
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.problems import RETRY_AFTER
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import state_of
-from officeplane.api.views import View
+from officeplane.api.views import View, json_answer
 from officeplane.services.observe.health import Health
 
 router = APIRouter(prefix="/api/health", tags=["operation"], route_class=StrictRoute)

@@ -3,11 +3,10 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from officeplane.api.answers import json_answer
 from officeplane.api.openapi import refusals
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
-from officeplane.api.views import TIER_NAMES, TierName, Time, View
+from officeplane.api.views import TIER_NAMES, TierName, Time, View, json_answer
 from officeplane.domain.lifecycle import TaskState
 from officeplane.services.observe.statistics import Stats
 from officeplane.store.workers import WorkerInfo

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from officeplane.api.answers import json_answer, many_tasks, one_task
 from officeplane.api.bodies import (
     BulkBody,
     CancelBody,
@@ -20,7 +19,8 @@ from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
 from officeplane.api.requests import StrictRoute, is_large
 from officeplane.api.state import caller_of, runtime_of
-from officeplane.api.views import ChangedView, ExplanationView, TaskView, explanation_view
+from officeplane.api.task_views import ChangedView, ExplanationView, TaskView, explanation_view, many_tasks, one_task
+from officeplane.api.views import json_answer
 from officeplane.api.waits import wait_for
 from officeplane.domain.errors import FieldError, InvalidParameterError
 from officeplane.domain.ids import TaskId
