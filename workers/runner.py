@@ -12,7 +12,7 @@ from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Waiting
-from officeplane.domain.reference import MissingResultError, PayloadTooLargeError
+from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError
 from officeplane.domain.task import ClaimedTask
 from officeplane.domain.validation import read
 from officeplane.failpoints import reach
@@ -59,7 +59,9 @@ class Runner:
         try:
             if task.task_type == BATCH_TYPE:
                 return await self._editing.run_batch(task)
-            payload_json = await self._leases.resolve_payload(task)
+            payload_json = task.payload_json
+            if REF_TEXT in payload_json:
+                payload_json = await self._leases.resolve_payload(task)
             if task_type.edits_document:
                 return await self._editing.run(task, payload_json)
             reader = _FirstLook(self._editing, task)

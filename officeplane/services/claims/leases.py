@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
-from officeplane.domain.reference import REF_TEXT, Resolution
+from officeplane.domain.reference import Resolution
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.observe.observations import Meter
@@ -69,8 +69,6 @@ class Leases:
 
     async def resolve_payload(self, task: ClaimedTask) -> str:
         """Return the payload with the results put in that it refers to: of earlier siblings, of dependencies."""
-        if REF_TEXT not in task.payload_json:
-            return task.payload_json
         resolution = Resolution(json.loads(task.payload_json))
         if not resolution.keys:
             return task.payload_json
