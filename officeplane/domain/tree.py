@@ -87,13 +87,13 @@ class Tree:
 
 def cancelling(tree: Tree, target: TaskId) -> Cancelling:
     """Return what cancelling a task does to it and to everything below it."""
-    held: set[TaskId] = set()
+    asked: set[TaskId] = set()
     for node in reversed(tree.below(target)):
         runs = node.state in ACTIVE and not node.is_batch
-        if runs or any(child.id in held for child in tree.children(node.id)):
-            held.add(node.id)
+        if runs or any(child.id in asked for child in tree.children(node.id)):
+            asked.add(node.id)
     unfinished = {node.id for node in tree.below(target) if node.state not in FINAL}
-    return Cancelling(ended=frozenset(unfinished - held), asked=frozenset(held))
+    return Cancelling(ended=frozenset(unfinished - asked), asked=frozenset(asked))
 
 
 def cancelling_all(tree: Tree, targets: Iterable[TaskId]) -> Cancelling:

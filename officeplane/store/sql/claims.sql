@@ -198,16 +198,16 @@ SELECT id FROM delivered
 -- name: renew
 -- Extends leases and tells which claims still stand. No row: locked by another for
 -- a moment; ask again. `stands` false: the claim was lost.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT c.id, t.tid, t.state IN {settleable} AND t.claim_id = c.claim_id AS stands
       FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS c(id, claim_id),
            LATERAL (SELECT ctid AS tid, state, claim_id
                       FROM tasks WHERE tasks.id = c.id FOR NO KEY UPDATE SKIP LOCKED) t
 ), renewed AS (
     UPDATE tasks SET lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8), handler_seen = true
-      FROM held WHERE tasks.ctid = held.tid AND held.stands
+      FROM locked WHERE tasks.ctid = locked.tid AND locked.stands
 )
-SELECT id, stands FROM held
+SELECT id, stands FROM locked
 
 -- name: cancelled
 -- Which of these claims were asked to stop. No row: none.

@@ -12,9 +12,9 @@ settled.id AS settled_id, settled.state AS settled_state, settled.rung_tier AS s
 settled.has_dependents AS is_awaited
 
 -- part: may_end
--- Of an attempt that is `held`: it is in a state that it can end in. What was reserved and has not started can only
+-- Of an attempt that is `locked`: it is in a state that it can end in. What was reserved and has not started can only
 -- be let go.
-(held.current_state IN {settleable} OR held.current_state IN {reserved} AND held.target IN {let_go})
+(locked.current_state IN {settleable} OR locked.current_state IN {reserved} AND locked.target IN {let_go})
 
 -- part: accounted
 -- Counts what has `ended`, and lets successes begin the count of a type's failures in a row
@@ -33,7 +33,7 @@ counts AS (
 -- No row: the claim was lost (fenced), or the row moved under the statement's
 -- snapshot; `standing` tells which. A cancel request wins over any outcome. Whoever
 -- calls it looks, in the same transaction, for what waits for these tasks.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
            CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
       FROM unnest(:task_ids::uuid[], :claim_ids::uuid[], :states::text[], :results::jsonb[], :errors::jsonb[],
@@ -45,34 +45,34 @@ WITH held AS MATERIALIZED (
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
 ), settled AS (
     UPDATE tasks SET
-           state = held.target,
-           result = CASE WHEN held.target = 'COMPLETED' THEN held.result END,
-           error = coalesce(held.error, tasks.error),
-           attempts_charged = attempts_charged + held.charged::integer,
-           crashes = crashes + held.crashed::integer,
-           poison_pill = held.poisoned AND held.target = 'FAILED',
-           suspect = :only_lapsed::boolean AND held.current_state IN {settleable} AND held.target IN {claimable},
+           state = locked.target,
+           result = CASE WHEN locked.target = 'COMPLETED' THEN locked.result END,
+           error = coalesce(locked.error, tasks.error),
+           attempts_charged = attempts_charged + locked.charged::integer,
+           crashes = crashes + locked.crashed::integer,
+           poison_pill = locked.poisoned AND locked.target = 'FAILED',
+           suspect = :only_lapsed::boolean AND locked.current_state IN {settleable} AND locked.target IN {claimable},
            claim_id = CASE WHEN NOT :only_lapsed::boolean THEN tasks.claim_id END,
            hold_id = NULL,
            lease_until = NULL,
-           run_at = CASE WHEN held.target = 'RETRYING'
-                         THEN clock_timestamp() + make_interval(secs => held.delay_seconds) ELSE run_at END,
-           queued_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE queued_at END,
-           rung_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
-           finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
-      FROM held
-     WHERE tasks.ctid = held.tid AND {may_end} AND held.current_claim = held.claim_id
-       AND (NOT :only_lapsed::boolean OR held.lease_until <= clock_timestamp())
+           run_at = CASE WHEN locked.target = 'RETRYING'
+                         THEN clock_timestamp() + make_interval(secs => locked.delay_seconds) ELSE run_at END,
+           queued_at = CASE WHEN locked.target = 'QUEUED' THEN clock_timestamp() ELSE queued_at END,
+           rung_at = CASE WHEN locked.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
+           finished_at = CASE WHEN locked.target IN {final} THEN clock_timestamp() END
+      FROM locked
+     WHERE tasks.ctid = locked.tid AND {may_end} AND locked.current_claim = locked.claim_id
+       AND (NOT :only_lapsed::boolean OR locked.lease_until <= clock_timestamp())
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
               tasks.poison_pill, tasks.has_dependents,
               {lane_waits},
-              coalesce(held.error ->> 'kind', '') AS reason
+              coalesce(locked.error ->> 'kind', '') AS reason
 ), failures AS (
     INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds)
-    SELECT settled.id, held.attempt, held.worker_id, held.error ->> 'kind', held.error ->> 'message', held.fingerprint,
-           held.started_at, extract(epoch FROM clock_timestamp() - held.started_at)
-      FROM settled JOIN held ON held.id = settled.id AND held.claim_id = held.current_claim
-     WHERE held.error IS NOT NULL AND settled.state NOT IN ('COMPLETED', 'CANCELLED')
+    SELECT settled.id, locked.attempt, locked.worker_id, locked.error ->> 'kind', locked.error ->> 'message',
+           locked.fingerprint, locked.started_at, extract(epoch FROM clock_timestamp() - locked.started_at)
+      FROM settled JOIN locked ON locked.id = settled.id AND locked.claim_id = locked.current_claim
+     WHERE locked.error IS NOT NULL AND settled.state NOT IN ('COMPLETED', 'CANCELLED')
     RETURNING *
 ), letters AS (
     -- The failures before this one are as of the statement's snapshot, which this one is not in.
@@ -92,7 +92,7 @@ WITH held AS MATERIALIZED (
     INSERT INTO deliveries (destination, body)
     SELECT 'alerts', jsonb_build_object('taskId', letters.task_id, 'generation', letters.generation,
                                         'reason', 'dead_lettered')
-      FROM letters JOIN held ON held.id = letters.task_id WHERE held.alerts
+      FROM letters JOIN locked ON locked.id = letters.task_id WHERE locked.alerts
 ), ended AS (
     SELECT * FROM settled
 ), {accounted}, happened AS (
@@ -110,7 +110,7 @@ unnest(:task_ids::uuid[], :claim_ids::uuid[], :states::text[], :results::jsonb[]
 -- part: ended_well
 -- Ends what stands of the outcomes `o`, none of which is a failure and none awaited by
 -- others: nearly everything, and a statement without what failures need is quicker.
-held AS MATERIALIZED (
+locked AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.has_dependents,
            CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
       FROM o,
@@ -119,17 +119,17 @@ held AS MATERIALIZED (
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
 ), settled AS (
     UPDATE tasks SET
-           state = held.target,
-           result = CASE WHEN held.target = 'COMPLETED' THEN held.result END,
+           state = locked.target,
+           result = CASE WHEN locked.target = 'COMPLETED' THEN locked.result END,
            suspect = false,
            hold_id = NULL,
            lease_until = NULL,
-           queued_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE queued_at END,
-           rung_at = CASE WHEN held.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
-           finished_at = CASE WHEN held.target IN {final} THEN clock_timestamp() END
-      FROM held
-     WHERE tasks.ctid = held.tid AND {may_end} AND held.current_claim = held.claim_id
-       AND NOT held.has_dependents
+           queued_at = CASE WHEN locked.target = 'QUEUED' THEN clock_timestamp() ELSE queued_at END,
+           rung_at = CASE WHEN locked.target = 'QUEUED' THEN clock_timestamp() ELSE rung_at END,
+           finished_at = CASE WHEN locked.target IN {final} THEN clock_timestamp() END
+      FROM locked
+     WHERE tasks.ctid = locked.tid AND {may_end} AND locked.current_claim = locked.claim_id
+       AND NOT locked.has_dependents
     RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
               {lane_waits},
               '' AS reason
@@ -308,7 +308,7 @@ SELECT {attempt_facts}, '' AS payload, NULL AS checkpoint, 0::float8 AS waited_s
 -- Ends an attempt whose handler waits for a task that it has spawned, and stores the edge to
 -- that. No row: the claim was lost, or the task was asked to stop; then what it would have
 -- waited for, which the edge tells, is to end with it.
-WITH held AS (
+WITH locked AS (
     SELECT id, cancel_requested_at IS NOT NULL AS stops
       FROM tasks WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state = 'RUNNING' FOR NO KEY UPDATE
 ), suspended AS (
@@ -316,12 +316,12 @@ WITH held AS (
            queued_at = NULL,
            lifts = tasks.lifts OR tasks.priority < awaited.priority
                    OR coalesce(tasks.deadline < coalesce(awaited.deadline, 'infinity'), false)
-      FROM held, (SELECT priority, deadline FROM tasks WHERE id = :spawned_id::uuid) awaited
-     WHERE tasks.id = held.id AND NOT held.stops
+      FROM locked, (SELECT priority, deadline FROM tasks WHERE id = :spawned_id::uuid) awaited
+     WHERE tasks.id = locked.id AND NOT locked.stops
     RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents,
               true AS lane_waits
 ), waits AS (
-    INSERT INTO task_edges (task_id, depends_on) SELECT id, :spawned_id::uuid FROM held ON CONFLICT DO NOTHING
+    INSERT INTO task_edges (task_id, depends_on) SELECT id, :spawned_id::uuid FROM locked ON CONFLICT DO NOTHING
 ), happened AS (
     SELECT 1 AS turn, 'task.pending' AS kind, id, document_id FROM suspended
 ), told AS (

@@ -3,12 +3,12 @@
 from tests.chaos.mutants.texts import change
 
 _MAY_END = (
-    "(held.current_state IN ('RUNNING', 'VALIDATING') OR held.current_state IN ('CLAIMED')"
-    " AND held.target IN ('QUEUED', 'CANCELLED'))"
+    "(locked.current_state IN ('RUNNING', 'VALIDATING') OR locked.current_state IN ('CLAIMED')"
+    " AND locked.target IN ('QUEUED', 'CANCELLED'))"
 )
 _GUARD = (
-    f"{_MAY_END} AND held.current_claim = held.claim_id\n"
-    "       AND (NOT :only_lapsed::boolean OR held.lease_until <= clock_timestamp())"
+    f"{_MAY_END} AND locked.current_claim = locked.claim_id\n"
+    "       AND (NOT :only_lapsed::boolean OR locked.lease_until <= clock_timestamp())"
 )
 
 
@@ -19,13 +19,13 @@ _ALL = ("settle", "settle_well", "settle_and_claim", "settle_edits")
 def settle_without_claim() -> None:
     """Whoever settles a running task may, whether the attempt is his or not."""
     for query in _ALL:
-        change("settlements", query, " AND held.current_claim = held.claim_id\n", "\n")
+        change("settlements", query, " AND locked.current_claim = locked.claim_id\n", "\n")
 
 
 def reap_without_guard() -> None:
     """The reaper ends whatever it had read, although it may have been renewed or ended since."""
-    guarded = f"{_MAY_END} AND held.current_claim = held.claim_id"
-    anything = ":only_lapsed::boolean AND held.current_state NOT IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED')"
+    guarded = f"{_MAY_END} AND locked.current_claim = locked.claim_id"
+    anything = ":only_lapsed::boolean AND locked.current_state NOT IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED')"
     change("settlements", "settle", _GUARD, f"({guarded} OR {anything})")
 
 
