@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
@@ -29,6 +29,8 @@ class _Waiting:
         loop = asyncio.get_running_loop()
         self.document = document
         self.began = loop.time()
+        self.has_waited_shortly = False
+        """Whether it may have another child than the one that has its document open, if there is a turn for one."""
         self.turn: asyncio.Future[Child | None] = loop.create_future()
 
 
@@ -68,7 +70,13 @@ class Turns:
         self._give()
         if waiting.turn.done():
             return waiting.turn.result()
-        looking_again = asyncio.get_running_loop().call_later(SHORT_AFFINITY_WAIT_SECONDS, self._give)
+
+        def look_again() -> None:
+            # The timer says that the time is over. The clock might not yet: a loop may round it.
+            waiting.has_waited_shortly = True
+            self._give()
+
+        looking_again = asyncio.get_running_loop().call_later(SHORT_AFFINITY_WAIT_SECONDS, look_again)
         try:
             async with asyncio.timeout(None if self._queue is None else self._queue.seconds_max):
                 return await waiting.turn
@@ -98,17 +106,21 @@ class Turns:
         self._give()
 
     def _give(self) -> None:
-        """Give what is free to those who wait: first without another child for an open document."""
-        now = asyncio.get_running_loop().time()
-        for seconds in (AFFINITY_WAIT_SECONDS, SHORT_AFFINITY_WAIT_SECONDS):
-            for waiting in [one for one in self._waiting if not one.turn.cancelled()]:
-                if not self._free:
-                    return
-                child = self._idle.take(waiting.document)
-                is_open = waiting.document is not None and self._at_work[waiting.document] > 0
-                if child is None and is_open and now < waiting.began + seconds:
-                    continue
-                self._free -= 1
-                self._at_work[waiting.document] += 1
-                self._waiting.remove(waiting)
-                waiting.turn.set_result(child)
+        """Give what is free to those who wait: at first no second child for a document that is open already."""
+        long_ago = asyncio.get_running_loop().time() - AFFINITY_WAIT_SECONDS
+        self._give_to(lambda waiting: waiting.began <= long_ago)
+        self._give_to(lambda waiting: waiting.has_waited_shortly)
+
+    def _give_to(self, may_have_another: Callable[[_Waiting], bool]) -> None:
+        """Give what is free in turn; where a child is at work on the document, only to those who may have another."""
+        for waiting in [one for one in self._waiting if not one.turn.cancelled()]:
+            if not self._free:
+                return
+            child = self._idle.take(waiting.document)
+            is_open = waiting.document is not None and self._at_work[waiting.document] > 0
+            if child is None and is_open and not may_have_another(waiting):
+                continue
+            self._free -= 1
+            self._at_work[waiting.document] += 1
+            self._waiting.remove(waiting)
+            waiting.turn.set_result(child)

@@ -7,16 +7,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
+import uvloop
 
 from officeplane.domain.document import Format
 from officeplane.domain.errors import OverloadedError
 from officeplane.formats.blank import blank
 from officeplane.sandbox import turns
 from officeplane.sandbox.answers import accepted
+from officeplane.sandbox.children import Idle
 from officeplane.sandbox.errors import ChildDiedError
 from officeplane.sandbox.operations import Check
 from officeplane.sandbox.pool import Sandbox
-from officeplane.sandbox.turns import Queue
+from officeplane.sandbox.turns import Queue, Turns
 from tests.sandbox.asking import AFile, missing, said, text
 from tests.sandbox.processes import asleep, born, gone, the_child
 
@@ -56,6 +58,18 @@ async def test_it_does_not_wait_long_while_another_child_has_nothing_to_do(sandb
 
     os.kill(child, signal.SIGCONT)
     said(await stuck)
+
+
+def test_it_does_not_wait_long_on_a_loop_whose_clock_is_coarse() -> None:
+    async def waited_often() -> None:
+        turns = Turns(2, Idle(), None)
+        async with turns.turn("one"):
+            for _ in range(100):
+                async with asyncio.timeout(10), turns.turn("one") as child:
+                    assert child is None
+
+    # Its time is in whole milliseconds, and so much later is not always so much later in fractions of a second.
+    uvloop.run(waited_often())
 
 
 async def test_who_is_cancelled_while_waiting_leaves_the_turn_to_others() -> None:
