@@ -1,9 +1,9 @@
 """Forks: processes of the product that start at once, because what they import is there already.
 
-`python -m tests.forks` imports the program and waits; each order on its
-standard input forks it, and the fork runs the command line as `officeplane` would.
-It is a process like any other: it crashes, is stopped, and leaves an exit status.
-When whoever orders is gone, so are the forks.
+`python -m tests.forks` is a server: it imports the program and waits. For each order on
+its standard input it forks itself, and the fork runs the command line as `officeplane`
+would. A fork is a process like any other: it crashes, can be stopped, and leaves an exit
+status. The server ends with its standard input, and its forks end with it.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Fork:
         self._log = log
 
     def said(self, event: str) -> dict[str, Any] | None:
-        """Return its first remark of this name, if it has made one."""
+        """Return the first line of its log with this event, if there is one."""
         if not self._log.exists():
             return None
         for line in self._log.read_text(errors="replace").splitlines():
@@ -49,7 +49,7 @@ class Fork:
         return None
 
     async def says(self, event: str, *, within: float = 20) -> dict[str, Any]:
-        """Return its first remark of this name as soon as it is there."""
+        """Return the first line of its log with this event as soon as it is there."""
 
         def heard() -> dict[str, Any] | None:
             has_ended = self.status.done()
@@ -63,7 +63,7 @@ class Fork:
 
     @property
     def words(self) -> str:
-        """Everything it said."""
+        """Everything that it has written."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     async def ended(self, *, within: float = 20) -> int:
@@ -87,7 +87,7 @@ class Fork:
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, if it still runs."""
         if self.pid and not self.status.done():
-            # It may be gone already, and its end not heard of yet.
+            # It may have ended already without our having heard of that.
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
@@ -102,13 +102,13 @@ class Fork:
 
 
 class Forks:
-    """Orders forks, and hears how they end."""
+    """Has the server fork, and hears of it how the forks end."""
 
     def __init__(self, server: asyncio.subprocess.Process, folder: Path) -> None:
         self._server = server
         self._folder = folder
         self._ordered: list[Fork] = []
-        self._born: dict[int, asyncio.Future[int]] = {}
+        self._pids: dict[int, asyncio.Future[int]] = {}
 
     async def start(self, *arguments: str, **environment: str) -> Fork:
         """Start `officeplane` with these arguments; settings are named without their prefix."""
@@ -131,7 +131,7 @@ class Forks:
         number = len(self._ordered)
         fork = Fork(f"{arguments[0]}-{number}", out)
         self._ordered.append(fork)
-        self._born[number] = asyncio.get_running_loop().create_future()
+        self._pids[number] = asyncio.get_running_loop().create_future()
         order = {
             "number": number,
             "program": program,
@@ -142,18 +142,18 @@ class Forks:
         assert self._server.stdin is not None
         self._server.stdin.write(json.dumps(order).encode() + b"\n")
         await self._server.stdin.drain()
-        fork.pid = await self._born[number]
+        fork.pid = await self._pids[number]
         return fork
 
     async def listen(self) -> None:
-        """Hear of births and ends until the server is gone."""
+        """Hear which forks have begun and how they ended, until the server is gone."""
         assert self._server.stdout is not None
         by_pid: dict[int, Fork] = {}
         async for line in self._server.stdout:
             match json.loads(line):
                 case {"number": int() as number, "pid": int() as pid}:
                     by_pid[pid] = self._ordered[number]
-                    self._born[number].set_result(pid)
+                    self._pids[number].set_result(pid)
                 case {"pid": int() as pid, "status": int() as status}:
                     by_pid[pid].status.set_result(status)
                 case other:
@@ -162,7 +162,7 @@ class Forks:
 
 @asynccontextmanager
 async def forks(folder: Path) -> AsyncGenerator[Forks, None]:
-    """Give a way to start processes quickly; all of them are gone at the end."""
+    """Give a way to start processes quickly; at the end none of them is left."""
     server = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -193,13 +193,13 @@ class _Server:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def serve(self) -> None:
-        """Fork on order until nobody orders any more."""
+        """Fork for each order until standard input ends, then end all forks."""
         pending = b""
         while True:
             ready, _, _ = select.select([0, self._wakes], [], [])
             if self._wakes in ready:
                 os.read(self._wakes, 4096)
-                self._bury()
+                self._reap()
             if 0 in ready:
                 received = os.read(0, 65536)
                 if not received:
@@ -210,16 +210,17 @@ class _Server:
         for pid in self._children:
             os.kill(pid, signal.SIGKILL)
         while self._children:
-            self._bury(wait=True)
+            self._reap(wait=True)
 
     def _fork(self, order: Mapping[str, Any]) -> None:
         pid = os.fork()
         if not pid:
-            _become(order)
+            _run_program(order)
         self._children.add(pid)
         _say({"number": order["number"], "pid": pid})
 
-    def _bury(self, *, wait: bool = False) -> None:
+    def _reap(self, *, wait: bool = False) -> None:
+        """Tell of the forks that have ended how they did; perhaps wait for one that has not."""
         while self._children:
             pid, status = os.waitpid(-1, 0 if wait else os.WNOHANG)
             if not pid:
@@ -230,15 +231,15 @@ class _Server:
 
 
 def _wake(_number: int, _frame: FrameType | None) -> None:
-    """Let the select return: the pipe has been written to."""
+    """Do nothing: the handler is there so that the signal is written to the pipe, which ends the wait for orders."""
 
 
 def _say(message: Mapping[str, object]) -> None:
     os.write(1, json.dumps(message).encode() + b"\n")
 
 
-def _become(order: Mapping[str, Any]) -> NoReturn:
-    """Be the program, as if it had just been started."""
+def _run_program(order: Mapping[str, Any]) -> NoReturn:
+    """Run the program in this fork as if it had just been started, and end with it."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for target, path in enumerate(order["files"]):
@@ -267,6 +268,6 @@ if __name__ == "__main__":
     commands = [module.name for module in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}.")]
     for name in (*_IMPORTED, *commands):
         importlib.import_module(name)
-    # What is there stays where it is: the forks share it.
+    # The collector would touch every object there is, and the forks would no longer share that memory.
     gc.freeze()
     _Server().serve()

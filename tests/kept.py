@@ -1,8 +1,9 @@
-"""What one test leaves to the next because it costs more than most tests do.
+"""What one test leaves to the next because making it takes longer than most tests do.
 
-A fresh connection makes Postgres start a process and plan each of the large statements anew; a
-sandbox loads every library for documents before it opens the first. Only these are kept: the
-services that use them are each test's own, and the ledger is emptied in between.
+For a fresh connection Postgres starts a process and plans each of the large statements anew,
+and a sandbox loads every library for documents before it opens the first one. Only connections
+and the sandbox's nursery are kept: the services that use them are each test's own, and the ledger
+is emptied in between.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
@@ -20,11 +21,11 @@ from officeplane.store.connection import Ledger, open_ledger
 
 T = TypeVar("T")
 
-# A machine that stands still for a moment is not what is tried here.
-_PATIENCE_SECONDS: Final = 20.0
+# Redis may take long: a machine that stands still for a moment is not what is tested here.
+_REDIS_SECONDS: Final = 20.0
 _DELETES: Final = (
     "SELECT string_agg(format('DELETE FROM %s;', oid::regclass), ' ') FROM pg_class "
-    # What migrations have put in stays.
+    # These tables are filled by migrations and stay as they are.
     "WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace "
     "AND relname NOT IN ('schema_migrations', 'task_types_version')"
 )
@@ -39,7 +40,7 @@ class _Kept(Generic[T]):
 
     @asynccontextmanager
     async def lent(self, key: Hashable, make: Callable[[], AbstractAsyncContextManager[T]]) -> AsyncGenerator[T, None]:
-        """Lend what nobody has, or what is made now; it is kept if nothing is under way in it afterwards."""
+        """Lend a thing that nobody has, or make one; keep it afterwards, unless something is still under way in it."""
         idle = self._idle.setdefault(key, [])
         if idle:
             thing, ending = idle.pop()
@@ -68,7 +69,7 @@ async def _is_idle(ledger: Ledger) -> bool:
 
 
 async def _has_forgotten(sandbox: Sandbox) -> bool:
-    """End the children, which know documents of the test that was, and leave the nursery that bears others."""
+    """End the children, which know documents of the test before; the nursery stays, and will fork others."""
     turns = (sandbox._turns, sandbox._turns_at_the_gate)  # pyright: ignore[reportPrivateUsage]
     if any(one._at_work for one in turns):  # pyright: ignore[reportPrivateUsage]
         return False
@@ -91,7 +92,7 @@ def keep(database_url: str) -> None:
 
 @asynccontextmanager
 async def kept() -> AsyncGenerator[None, None]:
-    """End what is kept at the end of the block, which is the run's."""
+    """Keep things for as long as this block lasts, which is as long as the run, and end them then."""
     try:
         yield
     finally:
@@ -102,7 +103,7 @@ async def kept() -> AsyncGenerator[None, None]:
 
 @asynccontextmanager
 async def a_ledger(database_url: str) -> AsyncGenerator[Ledger, None]:
-    """Give a pool that nobody else has, as `open_runtime` opens it, or one that somebody had before."""
+    """Give a pool of connections that nobody else has now: a new one as `open_runtime` opens it, or a kept one."""
 
     def opened() -> AbstractAsyncContextManager[Ledger]:
         return open_ledger(database_url, connections=LEDGER_CONNECTIONS)
@@ -113,7 +114,7 @@ async def a_ledger(database_url: str) -> AsyncGenerator[Ledger, None]:
 
 @asynccontextmanager
 async def a_sandbox(settings: Settings) -> AsyncGenerator[Sandbox | None, None]:
-    """Give a sandbox without children, as `open_runtime` opens it, or None where that has to open another kind."""
+    """Give a sandbox without children as `open_runtime` opens it; None for settings that want another kind."""
     children = max(2, cores())
 
     @asynccontextmanager
@@ -123,7 +124,7 @@ async def a_sandbox(settings: Settings) -> AsyncGenerator[Sandbox | None, None]:
         await made.close()
 
     if settings.sandbox == "auto":
-        # Some tests have nurseries of their own.
+        # Some tests replace the nursery's program, so what is kept for one is not lent to another.
         async with _SANDBOXES.lent((children, nursery_client.NURSERY), opened) as sandbox:
             yield sandbox
     else:
@@ -133,15 +134,15 @@ async def a_sandbox(settings: Settings) -> AsyncGenerator[Sandbox | None, None]:
 async def empty(database_url: str, redis_url: str, key_prefix: str = "") -> None:
     """Empty every table of the ledger, and of Redis the run's number, or only what has this prefix."""
     async with a_ledger(database_url) as ledger, ledger.transaction() as connection:
-        # Far quicker than TRUNCATE for so few rows; triggers and references need not be asked if everything goes.
+        # DELETE is far quicker than TRUNCATE for so few rows; when every row goes, no trigger and no reference matters.
         await connection.execute(f"SET LOCAL session_replication_role = replica; {await connection.fetchval(_DELETES)}")
     redis = Connection(redis_url, Keyspace(key_prefix), Availability())
     try:
         if key_prefix:
-            (known,) = await redis.ask([packed("KEYS", f"{key_prefix}:*")], within_seconds=_PATIENCE_SECONDS)
+            (known,) = await redis.ask([packed("KEYS", f"{key_prefix}:*")], within_seconds=_REDIS_SECONDS)
             assert isinstance(known, list)
-            await redis.ask([packed("DEL", str(key)) for key in known], within_seconds=_PATIENCE_SECONDS)
+            await redis.ask([packed("DEL", str(key)) for key in known], within_seconds=_REDIS_SECONDS)
         else:
-            await redis.ask([packed("FLUSHDB")], within_seconds=_PATIENCE_SECONDS)
+            await redis.ask([packed("FLUSHDB")], within_seconds=_REDIS_SECONDS)
     finally:
         await redis.aclose()
