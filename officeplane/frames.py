@@ -1,8 +1,8 @@
 """Frames: a JSON object with bytes attached, as a process and its children send each other over a socket.
 
-First come the lengths of all that follows, so that whoever reads knows how much it is
-before any of it is taken in. Children are not believed: what one of them sends is read
-under bounds, and what does not read as agreed is a `MalformedFrameError`.
+A frame begins with the lengths of all its parts, so that its reader knows how much will
+come before it takes any of it into memory. Children are not trusted: what one of them
+sends is read under bounds, and what breaks the format is a `MalformedFrameError`.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ class Frame(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """How long a message may be that is read, and all that is attached to it."""
+    """How large a message may be, and how large all its attachments together."""
 
     message_bytes: int
     attached_bytes: int
 
 
 class MalformedFrameError(Exception):
-    """What came is no message, or another than may come, or more of it."""
+    """What was read is no message, not one that is allowed here, or too large."""
 
 
 def head_of(body: Body, sizes: Sequence[int] = ()) -> bytes:
@@ -50,9 +50,10 @@ def head_of(body: Body, sizes: Sequence[int] = ()) -> bytes:
 
 
 async def read(reader: asyncio.StreamReader, bounds: Bounds, decode: Callable[[Frame], T]) -> T:
-    """Return what the next frame says; `IncompleteReadError` when the other end is gone, `MalformedFrameError` if none.
+    """Return what `decode` makes of the next frame, whose sender is not trusted.
 
-    What `decode` raises a `ValueError` for is none either.
+    Raises `IncompleteReadError` when the other end is gone, and `MalformedFrameError` for
+    what is no frame, too large, or refused by `decode` with a `ValueError`.
     """
     length, count = _HEAD.unpack(await reader.readexactly(_HEAD.size))
     sizes_bytes = count * _SIZE.size
@@ -71,7 +72,7 @@ async def read(reader: asyncio.StreamReader, bounds: Bounds, decode: Callable[[F
 
 
 def receive(connection: socket.socket) -> Frame:
-    """Return the next frame, blocking; `ConnectionError` when the other end is gone. Its sender is believed."""
+    """Wait for the next frame of a trusted sender and return it; `ConnectionError` when the other end is gone."""
     length, count = _HEAD.unpack(_exactly(connection, _HEAD.size))
     sizes = [size for (size,) in _SIZE.iter_unpack(_exactly(connection, count * _SIZE.size))]
     body = _parsed(_exactly(connection, length))
@@ -79,7 +80,7 @@ def receive(connection: socket.socket) -> Frame:
 
 
 def send(connection: socket.socket, body: Body, attached: Iterable[bytes] = ()) -> None:
-    """Send a frame, blocking."""
+    """Send a frame; return when the system has taken all of it."""
     blobs = list(attached)
     connection.sendall(head_of(body, list(map(len, blobs))))
     for blob in blobs:
@@ -87,11 +88,11 @@ def send(connection: socket.socket, body: Body, attached: Iterable[bytes] = ()) 
 
 
 def _decoded(text: bytes, attached: Sequence[bytes], decode: Callable[[Frame], T]) -> T:
-    """Return what a message says, of whose sender nothing is believed."""
+    """Return what `decode` makes of a message whose sender is not trusted."""
     try:
         body = _parsed(text)
-        if not isinstance(body, dict):  # pyright: ignore[reportUnnecessaryIsInstance] - it is what its sender made it
-            raise ValueError("no object")  # noqa: TRY004, TRY301 - a lie like all others
+        if not isinstance(body, dict):  # pyright: ignore[reportUnnecessaryIsInstance] - its sender may have sent anything
+            raise ValueError("no object")  # noqa: TRY004, TRY301 - refused like all that is malformed
         return decode(Frame(body, attached))
     except (ValueError, RecursionError) as error:
         reason = f"no message: {error}"[:_REASON_MAX]

@@ -1,8 +1,9 @@
 """Answers: what a child may say.
 
-A child has read what anybody may have sent, so each of these says how it is checked
-before it is looked at. There is no kind of answer but these; what stands against an
-operation is one of the four refusals, which each have an error in domain words.
+A child has read what anybody may have sent, so its answers are not trusted: the type of
+each field says how pydantic checks it before anything else looks at it. An operation that
+cannot be carried out is answered by one of the four refusals; each has an error in domain
+words.
 """
 
 from collections.abc import Mapping
@@ -45,7 +46,7 @@ class _Facts(_Told):
 
 
 def _shaped_as(model: type[_Told]) -> AfterValidator:
-    """Have an object checked against a model, and stay what it is."""
+    """Have an object checked against a model; the object itself is kept, not the model."""
 
     def check(value: Mapping[str, Any]) -> Mapping[str, Any]:
         model.model_validate(value)
@@ -56,7 +57,7 @@ def _shaped_as(model: type[_Told]) -> AfterValidator:
 
 _Text = Annotated[str, Strict(), Field(max_length=_SENTENCES_MAX)]
 _Object = dict[Annotated[str, Strict()], Any]
-# The first thing that is wrong is enough: to list all of them takes many times what was sent.
+# The first error is enough: a list of all of them takes many times the memory of what was sent.
 _Objects = Annotated[list[_Object], FailFast()]
 
 
@@ -102,12 +103,12 @@ class Text(_Answer):
     @classmethod
     def of(cls, text: str) -> "Text":
         """Return the answer that has this text."""
-        # A cell may hold half of a character.
+        # A cell may hold one half of a surrogate pair, which strict UTF-8 refuses.
         return cls([text.encode("utf-8", "surrogatepass")])
 
     @property
     def text(self) -> str:
-        """The text; what is none is shown as such."""
+        """The text; bytes that are none are replaced by a sign that says so."""
         try:
             return self.attached[0].decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
@@ -172,7 +173,7 @@ class Invalid(_Answer):
 
 @dataclass(frozen=True, slots=True)
 class Unsupported(_Answer):
-    """A refusal: the file is none that is opened here."""
+    """A refusal: the file is not one that can be opened here."""
 
     reason: _Text
     message: _Text
@@ -185,7 +186,7 @@ class Unsupported(_Answer):
 
 @dataclass(frozen=True, slots=True)
 class TooLarge(_Answer):
-    """A refusal: the document says more than is shown."""
+    """A refusal: the document has more text or nodes than may be shown."""
 
     @property
     def error(self) -> TooLargeToShowError:
@@ -201,13 +202,13 @@ class Missing(_Answer):
 
     @property
     def error(self) -> UnsupportedDocumentError:
-        """What it comes to when it was sent again and again, or nobody has it."""
+        """The refusal in domain words, once the state is still missing after it was sent."""
         return UnsupportedDocumentError("too_complex", "the documents do not fit into memory together")
 
 
 @dataclass(frozen=True, slots=True)
 class Broke(_Answer):
-    """Something that nobody thought of."""
+    """An error that nobody expected, and where it came from."""
 
     message: _Text
     stack: _Text

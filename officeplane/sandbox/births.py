@@ -14,16 +14,16 @@ from officeplane.sandbox.confinement import FULL, Confinement, Layer, named, off
 from officeplane.sandbox.errors import ChildDiedError, NotConfinedError
 from officeplane.sandbox.nursery_client import Nursery
 
-_FIRST_WORD: Final = Bounds(1024, 0)
+_FIRST_WORD_BOUNDS: Final = Bounds(1024, 0)
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class _Held(BaseModel):
-    """What a child says first: what it has given up."""
+class _FirstWord(BaseModel):
+    """What a child says first: under which layers of confinement it is."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    held: list[Annotated[Layer, Field(strict=False)]]
+    layers: list[Annotated[Layer, Field(strict=False)]]
 
 
 class Births:
@@ -31,15 +31,15 @@ class Births:
 
     def __init__(self, required: Confinement) -> None:
         self._required = required
-        self._held: Confinement | None = None
+        self._newest: Confinement | None = None
         self._nursery: Nursery | None = None
         self._opening = asyncio.Lock()
         self._unclaimed: list[asyncio.Future[Child]] = []
 
     @property
     def confinement(self) -> Confinement:
-        """What holds the children: as the last one told, and before the first, what the kernel offers."""
-        return offered() if self._held is None else self._held
+        """What confines the children, as the newest one has told; before there is one, what the kernel offers."""
+        return offered() if self._newest is None else self._newest
 
     async def born(self) -> Child:
         """Return a child that has seen nothing yet."""
@@ -49,13 +49,13 @@ class Births:
         try:
             return await asyncio.shield(birth)
         except asyncio.CancelledError:
-            # Half-way a birth cannot be undone: the child is left to the next who wants one.
+            # A birth cannot be undone half-way: the child is left to the next request that wants one.
             self._unclaimed.append(birth)
             raise
 
     async def close(self) -> None:
         """End the nursery, and with it all its children."""
-        # Those who were cancelled have left their births behind.
+        # Requests that were cancelled have left their births behind.
         born = await asyncio.gather(*self._unclaimed, return_exceptions=True)
         for child in born:
             if isinstance(child, Child):
@@ -75,17 +75,17 @@ class Births:
         reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
         child = Child(nursery, pid, reader, writer)
         try:
-            # Its first word, before it has met anything that could make it lie.
-            told = await read(reader, _FIRST_WORD, lambda frame: _Held.model_validate(frame.body))
+            # Its first word can be trusted: it has not met anything yet that could make it lie.
+            told = await read(reader, _FIRST_WORD_BOUNDS, lambda frame: _FirstWord.model_validate(frame.body))
         except (asyncio.IncompleteReadError, ConnectionError):
             raise ChildDiedError.of(await child.end()) from None
-        held = frozenset(told.held)
-        if self._required - held:
+        confinement = frozenset(told.layers)
+        if self._required - confinement:
             await child.end()
-            raise NotConfinedError(self._required - held)
-        if (FULL & self.confinement) - held:
-            _log.warning("sandbox.incomplete", missing=named(FULL - held))
-        self._held = held
+            raise NotConfinedError(self._required - confinement)
+        if (FULL & self.confinement) - confinement:
+            _log.warning("sandbox.incomplete", missing=named(FULL - confinement))
+        self._newest = confinement
         return child
 
     async def _open_nursery(self) -> "Nursery":

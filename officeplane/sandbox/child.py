@@ -1,6 +1,6 @@
 """A sandboxed child: opens documents, edits them and tells what is in them, one request at a time.
 
-It has no environment, no descriptor but its socket, and bounds on all it uses.
+It has no environment, no descriptor but its socket, and limits on all it uses.
 It is asked about one document, which stays parsed between requests, so that the
 next edit of the lane finds it open.
 """
@@ -55,11 +55,11 @@ def serve(connection: socket.socket) -> None:
 def _answered(
     connection: socket.socket, shelf: Shelf, operation: AnyOperation, opens: Opening | None, file: bytes
 ) -> bool:
-    """Answer a request, and tell whether this process is good for another one."""
+    """Answer a request, and tell whether this process may take another one."""
     while True:
         answer, is_sound = _answer(shelf, operation, opens, file)
         rest = operation.rest_after(answer)
-        # After a surprise, what is in memory is not to be trusted.
+        # After an error that nobody expected, what is in memory is not to be trusted.
         recycle = rest is None and (not is_sound or resource_limits.is_too_big())
         send(connection, *encode_answer(answer, recycle=recycle))
         if rest is None:
@@ -69,7 +69,7 @@ def _answered(
 
 
 def _answer(shelf: Shelf, operation: AnyOperation, opens: Opening | None, file: bytes) -> tuple[Answer, bool]:
-    """Return the answer, and whether all was as it should be."""
+    """Return the answer, and whether this process is as sound as before."""
     try:
         if opens is not None:
             shelf.open(opens, file)

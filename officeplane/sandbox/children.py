@@ -11,9 +11,9 @@ from typing import Final
 from officeplane.sandbox.nursery_client import Nursery
 
 COPIED_BYTES: Final = 10 * 1024 * 1024
-"""What every child comes to have for itself of what it was born with."""
+"""How much of the memory that a child shares with its nursery at birth becomes its own sooner or later."""
 KEPT_BYTES_MAX: Final = 384 * 1024 * 1024
-"""How much memory the children may have together that have nothing to do: enough for some forty small documents."""
+"""How much memory all idle children together may have: enough for some forty small documents."""
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -40,17 +40,17 @@ class Child:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it died while it had nothing to do, when there is nothing to hear from it but that."""
+        """Whether it has died: as long as it has no request, nothing but its end can make its socket readable."""
         poll = select.poll()
         poll.register(self.writer.get_extra_info("socket").fileno(), select.POLLIN)
         return bool(poll.poll(0))
 
     def measure(self) -> None:
-        """Look how much memory it has come to need: what it says itself is not asked."""
+        """Look how much memory it has come to need; the system is asked, and not the child."""
         self.size = COPIED_BYTES + max(0, self._resident_bytes() - self._born_with)
 
     def close(self) -> None:
-        """Say no more to it, which it takes for the end."""
+        """Close its socket, at which it ends by itself."""
         self.writer.close()
         if self._sizes is not None:
             os.close(self._sizes)
@@ -59,13 +59,13 @@ class Child:
     async def end(self) -> int:
         """Kill it and return its wait status."""
         self.close()
-        # Its own nursery and no other: with that one gone, the number may be anybody's.
+        # Only the nursery that forked it is asked: once that is gone, the process id may be anybody's.
         with suppress(OSError):
             return await self.nursery.end(self.pid)
         return signal.SIGKILL
 
     def _resident_bytes(self) -> int:
-        """Return how much memory it has that is no file's, 0 where the system does not tell."""
+        """Return how much memory it has besides mapped files; 0 where the system does not tell."""
         if self._sizes is None:
             return 0
         try:
@@ -102,20 +102,20 @@ class Idle:
         return None
 
     async def keep(self, child: Child) -> None:
-        """Leave a child that has done something to the next request, and end those used longest ago if need be."""
+        """Leave a child that has done something to the next request; end those used longest ago if memory is short."""
         child.measure()
         self.put(child)
         while len(self) > 1 and sum(one.size for one in self) > KEPT_BYTES_MAX:
             await self._children.pop(0).end()
 
     def close(self) -> None:
-        """Say no more to any of them."""
+        """Close the sockets of all of them, at which they end."""
         for child in self:
             child.close()
 
 
 def _sizes_of(pid: int) -> int | None:
-    """Open what the system tells of a process's memory: it is read after every request."""
+    """Open the file in which the system tells of a process's memory: it is read after every request."""
     try:
         return os.open(f"/proc/{pid}/statm", os.O_RDONLY)
     except OSError:

@@ -1,7 +1,7 @@
 """Confinement: what a sandboxed child gives up before it opens anything, layer by layer, as far as the kernel can.
 
-Each layer holds where another has a hole, and none needs privileges. What holds
-is told, because on some kernel, or in some container, one may be missing.
+Each layer holds where another has a hole, and none needs privileges. A child tells which
+layers it is under, because on some kernel, or in some container, one may be missing.
 """
 
 import signal
@@ -16,18 +16,18 @@ from officeplane.sandbox import kernel, landlock, resource_limits, seccomp
 
 
 class Layer(StrEnum):
-    """What can hold a child besides its resource limits."""
+    """What can confine a child besides its resource limits."""
 
     LANDLOCK = "landlock"
     SECCOMP = "seccomp"
     NAMESPACES = "namespaces"
-    """A network, and shared memory, with nothing in it. Good to have: containers mostly refuse it."""
+    """A network and shared memory of its own, with nothing in them. Good to have, but most containers refuse it."""
 
 
 Confinement = frozenset[Layer]
 
 FULL: Final[Confinement] = frozenset({Layer.LANDLOCK, Layer.SECCOMP})
-"""What makes a child that somebody has taken over worth nothing to him."""
+"""Under these a child is worth nothing to somebody who has taken it over."""
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWNET = 0x08000000, 0x10000000, 0x40000000
@@ -42,29 +42,29 @@ def offered() -> Confinement:
 
 
 def confine() -> Confinement:
-    """Give up all that a child does not need, for good; return what holds."""
+    """Give up all that a child does not need, for good; return the layers that it is under."""
     resource_limits.impose()
     if sys.platform != "linux":
         return frozenset()
     readable = _libraries()
     kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    held: set[Layer] = set()
+    layers: set[Layer] = set()
     with suppress(OSError):
         kernel.unshare(_CLONE_NEWUSER | _CLONE_NEWNET | _CLONE_NEWIPC)
-        held.add(Layer.NAMESPACES)
+        layers.add(Layer.NAMESPACES)
     kernel.drop_capabilities()
     kernel.hide_memory()
-    # After those: whoever changes his rights is no longer told of a parent's death.
+    # This comes after those: a process that changes its rights is no longer killed with its parent.
     kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if landlock.version():
         with suppress(OSError):
             landlock.restrict(readable)
-            held.add(Layer.LANDLOCK)
+            layers.add(Layer.LANDLOCK)
     if seccomp.is_available():
         with suppress(OSError):
             seccomp.restrict()
-            held.add(Layer.SECCOMP)
-    return frozenset(held)
+            layers.add(Layer.SECCOMP)
+    return frozenset(layers)
 
 
 def named(layers: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Conversations: an operation goes to a child, and its answers come back in time, or the child is as good as dead."""
+"""Conversations: an operation is sent to a child, and its answers have to come back in time."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -19,7 +19,7 @@ from officeplane.sandbox.protocol import Said, bounds_of, decode_answer, encode_
 A = TypeVar("A")
 
 Heard: TypeAlias = Callable[[A | Refused], Awaitable[None]]
-"""Is given every answer that is none to be asked again for; what it raises ends the child."""
+"""Is called with every answer but `Missing` and `Broke`; what it raises ends the child."""
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -35,7 +35,7 @@ class Sent:
 async def converse(
     child: Child, operation: Operation[A], file: Sent | None, heard: Heard[A] | None, answer_seconds: float
 ) -> Said[A]:
-    """Return a child's last answer to an operation, each of which may take so long."""
+    """Return a child's last answer to an operation; each answer may take `answer_seconds`."""
     try:
         async with asyncio.timeout(answer_seconds) as deadline:
             await _send(child, operation, file)
@@ -50,7 +50,7 @@ async def converse(
                 following = rest.rest_after(said.answer)
                 if following is None:
                     return said
-                # What it has just made it has open.
+                # The child has open what it has just made.
                 rest, may_be_missing = following, False
                 deadline.reschedule(asyncio.get_running_loop().time() + answer_seconds)
     except TimeoutError:

@@ -1,6 +1,6 @@
-"""Editing: what a child does with edits, all or none of those that come together.
+"""Editing: what a child does with edits: of those that come together all are made, or none.
 
-A document that an edit failed in is rolled back to what it was.
+When an edit fails, its document is rolled back to what it was.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ CANNOT_WORK: Final = (InvalidEditError, MissingResultError, PayloadTooLargeError
 
 
 class _Done(NamedTuple):
-    """What edits have returned, and the ids that they have given."""
+    """What edits have returned, and the ids that they have given to what they made."""
 
     results: list[dict[str, Any]]
     given: frozenset[str]
@@ -63,7 +63,7 @@ def apply(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
     recipe = written.recipe.encode()
     shelf.put(hashlib.sha256(recipe).hexdigest(), opened)
     is_titled = any(order.task_type == SetProperties.task_type for order in orders)
-    # What the file hashes to is computed by whoever keeps it.
+    # The owner computes what the file hashes to: a child's word does not count for that.
     return Applied(done.results, title_of(document.package) if is_titled else None, [recipe, *new])
 
 
@@ -114,7 +114,7 @@ def _previewed(done: _Done, told: dict[str, Any]) -> Previewed:
 
 @contextmanager
 def _for_a_try(shelf: Shelf, state: str) -> Generator[None]:
-    """Have a state edited that nobody may find so, and take that back."""
+    """Let a state be edited for a try, while nobody can find it, and roll it back."""
     opened = shelf.take(state)
     try:
         yield
@@ -124,7 +124,7 @@ def _for_a_try(shelf: Shelf, state: str) -> Generator[None]:
 
 
 def _targets_in_turn(orders: Orders, base: Document, head: Document) -> set[str]:
-    """Return what edits aim at of which later ones use results: they are tried on the head."""
+    """Return what edits aim at of which later ones use results of earlier ones: for these all are tried on the head."""
     targets: set[str] = set()
     results: dict[str, JsonValue] = {}
     try:
@@ -133,7 +133,7 @@ def _targets_in_turn(orders: Orders, base: Document, head: Document) -> set[str]
             targets |= _targets(edit, base, head)
             results[order.key or ""] = edit.apply(head, Occasion(order.task_id, order.author, order.at))
     except CANNOT_WORK:
-        # What cannot work is told by the attempt; here it is only asked what others have changed.
+        # That an edit cannot work is told by its attempt; here the question is only what others have changed.
         pass
     return targets
 
@@ -158,7 +158,7 @@ def _edit(order: Order, results: Mapping[str, JsonValue]) -> Edit:
 
 
 def _refuse_large(result: JsonValue) -> None:
-    """Refuse what would fill the memory of whoever hears of it, and of each who refers to it."""
+    """Refuse a result that would fill the memory of whoever reads it or refers to it."""
     size = size_of(result)
     if size > RESULT_BYTES_MAX:
         raise InvalidEditError(f"its result has {size} bytes; {RESULT_BYTES_MAX} are allowed")

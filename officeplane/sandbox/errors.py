@@ -1,4 +1,4 @@
-"""What can go wrong with a sandboxed child besides what it refuses."""
+"""Errors of a sandboxed child itself, besides what it refuses."""
 
 import os
 import signal
@@ -23,11 +23,11 @@ class ChildDiedError(Exception):
 
 
 class SandboxError(Exception):
-    """The child met something that nobody thought of; its log line has the stack."""
+    """The child met an error that nobody expected; the stack is in the log."""
 
 
 class NotConfinedError(SandboxError):
-    """The child is not held as it has to be here, and was not given anything."""
+    """The child is not confined as it has to be here; no document was given to it."""
 
     def __init__(self, missing: Confinement) -> None:
         super().__init__(f"no file is opened without {named(missing)}, which OFFICEPLANE_SANDBOX=require asks for")

@@ -1,9 +1,10 @@
 """The nursery: a process that has loaded everything once, and forks a confined child whenever it is asked.
 
-`python -m officeplane.sandbox.nursery FD`: over that socket come a letter and,
-for a birth, the descriptor that the child is to serve. It stays the parent, so a
-process id cannot come back to mean somebody else while its owner may still ask
-for its end. When the owner is gone, so are the nursery and all its children.
+`python -m officeplane.sandbox.nursery FD`: over that socket its owner asks for births and
+ends; with a birth comes the descriptor that the child is to serve. The nursery stays the
+parent of its children, so a process id cannot come to mean another process while the
+owner may still ask for its end. When the owner is gone, so are the nursery and all its
+children.
 """
 
 import os
@@ -23,10 +24,10 @@ from officeplane.sandbox.nursery_protocol import BIRTH, END, NUMBER
 from officeplane.sandbox.rehearsal import rehearse
 
 Work = Callable[[socket.socket], None]
-"""What a child does with its end of the line, once it is confined."""
+"""What a child does with its socket, once it is confined."""
 
 _MACHINE_CODE: Final = ("PIL._imaging", "PIL._imagingft")
-"""What a child may come to need of this kind: it can still read modules, but run no machine code that is not loaded."""
+"""Modules of machine code that a child may need: confined, it can import no such module any more."""
 
 
 def main(descriptor: int, work: Work = serve) -> None:
@@ -34,14 +35,14 @@ def main(descriptor: int, work: Work = serve) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     kernel.hide_memory()
     for name in _MACHINE_CODE:
-        # What the library does without, we do.
+        # Where a library works without one of them, so do we.
         with suppress(ImportError):
             import_module(name)
     with suppress(Exception):
-        # It only saves time: what cannot be done here is told by the child that has to do it.
+        # A rehearsal only saves time: what fails here fails again in the child, which says so.
         rehearse()
     children: set[int] = set()
-    # It may be gone with a letter unread, or an answer.
+    # The owner may be gone with a request unread by us, or an answer unread by it.
     with suppress(ConnectionError):
         _obey(socket.socket(fileno=descriptor), children, work)
     for child in children:
@@ -50,14 +51,14 @@ def main(descriptor: int, work: Work = serve) -> None:
 
 def _obey(owner: socket.socket, children: set[int], work: Work) -> None:
     while True:
-        letter, descriptors, _, _ = socket.recv_fds(owner, 1 + NUMBER.size, 1)
-        if letter[:1] == BIRTH:
+        asked, descriptors, _, _ = socket.recv_fds(owner, 1 + NUMBER.size, 1)
+        if asked[:1] == BIRTH:
             child = _born(owner, descriptors[0], work)
             children.add(child)
             owner.sendall(NUMBER.pack(child))
-        elif letter[:1] == END:
-            (child,) = NUMBER.unpack(letter[1:])
-            # A number that is not its own may be anybody's.
+        elif asked[:1] == END:
+            (child,) = NUMBER.unpack(asked[1:])
+            # A process id that is not one of its children's may be anybody's.
             owner.sendall(NUMBER.pack(_end(child) if child in children else 0))
             children.discard(child)
         else:
@@ -75,21 +76,21 @@ def _born(owner: socket.socket, descriptor: int, work: Work) -> int:
     with suppress(BaseException):
         _lead_a_group(0)
         owner.close()
-        # What the owner writes to is none of its business.
+        # It inherits where the owner writes to, and must not write there.
         os.dup2(0, 1)
         os.dup2(0, 2)
         with socket.socket(fileno=descriptor) as connection:
-            held = confine()
-            # It may have died before its death was anybody's concern.
+            layers = confine()
+            # The nursery may have died before the child had asked to be killed with it.
             if os.getppid() == nursery:
-                send(connection, {"held": sorted(held)})
+                send(connection, {"layers": sorted(layers)})
                 work(connection)
         status = 0
     os._exit(status)
 
 
 def _lead_a_group(child: int) -> None:
-    # Both do it: whoever ends it must find the group, and whatever it starts must be in it.
+    # Nursery and child both do this: the one must find the group to end it, what the other starts must be in it.
     with suppress(OSError):
         os.setpgid(child, child)
 

@@ -12,7 +12,7 @@ NURSERY: Final = "officeplane.sandbox.nursery"
 
 
 class Nursery:
-    """The process that forks children, and what this one asks it for."""
+    """The process that forks children, as its owner speaks to it."""
 
     def __init__(self, process: asyncio.subprocess.Process, owned: socket.socket) -> None:
         self._process = process
@@ -67,7 +67,7 @@ class Nursery:
         await self._process.wait()
 
     async def _asked(self, send: Callable[[], None]) -> int:
-        # Once asked, the answer is waited for: the next one would take it for its own.
+        # The answer is read although the caller may be cancelled: the next caller would take it for its own.
         return await asyncio.shield(asyncio.ensure_future(self._ask(send)))
 
     async def _ask(self, send: Callable[[], None]) -> int:
@@ -76,7 +76,7 @@ class Nursery:
                 send()
                 return await self._answer()
             except OSError:
-                # It may take a moment until the system tells of its end.
+                # Until the system tells that the process has ended may take a moment.
                 self._is_broken = True
                 raise
 

@@ -27,11 +27,11 @@ class Operation(Generic[A_co]):
         """What it is called over the wire and in logs."""
         return type(self).__name__
 
-    def is_answered_by(self, answer: object) -> bool:  # noqa: ARG002 - those that can tell do
+    def is_answered_by(self, answer: object) -> bool:  # noqa: ARG002 - some subclasses look at it
         """Tell whether an answer of the right kind is one to this."""
         return True
 
-    def rest_after(self, answer: object) -> Self | None:  # noqa: ARG002 - most are answered once
+    def rest_after(self, answer: object) -> Self | None:  # noqa: ARG002 - one subclass looks at it
         """Return what is still to be answered after an answer, if anything is."""
         return None
 
@@ -43,20 +43,20 @@ class Order:
     task_type: str
     payload_json: str
     task_id: str
-    """From which the ids are made that the edit gives."""
+    """The ids of what the edit makes are derived from it."""
     author: str
     at: Annotated[datetime, PlainSerializer(datetime.isoformat)]
     key: str | None = None
-    """By which later edits of the same batch refer to its result."""
+    """The name by which later edits of the same batch refer to its result."""
 
 
 Orders: TypeAlias = tuple[Order, ...]
-"""What becomes one revision, all of it or nothing."""
+"""The edits that become one revision together; if one cannot work, none of them is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check(Operation[Admitted]):
-    """Look at the file that comes with it as the gate does."""
+    """Tell whether the gate admits the file that comes with the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,13 @@ class Preview(Operation[Previewed]):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Operation[Applied]):
-    """Make revisions, the first of a state, each other one of what the last has made.
+    """Make revisions: the first from a state, each other one from what the one before has made.
 
-    Each is answered by itself; one that is refused is the last.
+    Each revision is answered by itself; after one that is refused no other is made.
     """
 
     state: str | None
-    """None for what was made last."""
+    """None: what was made last."""
     revisions: tuple[Orders, ...]
 
     def is_answered_by(self, answer: object) -> bool:
@@ -137,7 +137,7 @@ AnyOperation: TypeAlias = Check | MakeBlank | ReadOutline | ReadText | Compare |
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a file is that comes with a request and is to be kept open."""
+    """The format and the recipe of a file that comes with a request and is to be kept open."""
 
     format: Format
     recipe: Recipe

@@ -1,13 +1,13 @@
 """The pool: the sandboxed children of a process, and what they are asked for.
 
-A child sees one document and no other, as long as it lives: what a file has made of
-it can come back only in that document. It stays, with the document open, for as long
-as there is memory for it, and the next request for the document waits a little while
-for it to be free: to open a document takes longer than most edits of it. What comes
-without a document, a file on its way in, has turns of its own and a child that ends
-with it. A child that is stopped in the middle of a request is killed; so is one that
-says what it was not asked for, or nothing in time; one that dies takes only its
-request with it.
+A child sees one document and no other as long as it lives: should a file take the child
+over, it can do harm to that document only. The child stays, with the document open, for
+as long as there is memory for it, and the next request for the document waits a little
+while for it to be free, because to open a document takes longer than most edits of it.
+A file on its way in belongs to no document yet; such requests have turns of their own,
+and each has a child that ends with it. A child is killed when its request is cancelled,
+when it answers with something that it was not asked for, and when it does not answer in
+time. A child that dies takes only its request with it.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from officeplane.sandbox.turns import Queue, Turns
 
 REQUESTS_PER_CHILD: Final = 2_000
 ANSWER_SECONDS: Final = 60.0
-"""How long an answer may take, whatever the child does meanwhile."""
+"""How long a child may take for an answer."""
 _log = structlog.stdlib.get_logger(__name__)
 
 A = TypeVar("A")
 
 
 class Sandbox:
-    """Children that are born when needed, held by as much as is required at least, and so many at work at a time."""
+    """Children that are born when needed and confined at least as required; only so many are at work at a time."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class Sandbox:
         self._births = Births(required)
         self._idle = Idle()
         self._turns = Turns(children_max, self._idle, queue)
-        # Whoever brings a file does not wait behind those who read.
+        # A file on its way in does not wait behind requests that read.
         self._turns_at_the_gate = Turns(children_max, self._idle, queue)
 
     @property
     def confinement(self) -> Confinement:
-        """What holds the children: as the last one told, and before the first, what the kernel offers."""
+        """What confines the children, as the newest one has told; before there is one, what the kernel offers."""
         return self._births.confinement
 
     async def ask(
@@ -64,10 +64,10 @@ class Sandbox:
         file: Sent | None = None,
         heard: Heard[A] | None = None,
     ) -> A | Refused:
-        """Return the last answer of a document's child to an operation, with which a file may be sent."""
+        """Return a child's last answer to an operation; a file may go with it, and `heard` is given each answer."""
         turns = self._turns_at_the_gate if document is None else self._turns
-        async with turns.turn(document) as had_it:
-            child = await self._ready(had_it, document)
+        async with turns.turn(document) as idle_child:
+            child = await self._ready(idle_child, document)
             try:
                 said: Said[A] = await converse(child, operation, file, heard, self._answer_seconds)
             except (asyncio.IncompleteReadError, ConnectionError):
@@ -90,11 +90,12 @@ class Sandbox:
         self._idle.close()
         await self._births.close()
 
-    async def _ready(self, had_it: Child | None, document: str | None) -> Child:
-        if had_it is not None and had_it.has_ended:
+    async def _ready(self, idle_child: Child | None, document: str | None) -> Child:
+        """Return the child that has the document open, or a new one."""
+        if idle_child is not None and idle_child.has_ended:
             # It died while it had nothing to do: no request is to blame.
-            await had_it.end()
-            had_it = None
-        child = had_it or await self._births.born()
+            await idle_child.end()
+            idle_child = None
+        child = idle_child or await self._births.born()
         child.document = document
         return child

@@ -1,8 +1,9 @@
 """The protocol: how operations and answers go over the wire, and how much of it.
 
-Owner and child have the same types of both, and the one encoder and decoder for each
-direction. What a child says is measured before it is taken in and checked before it is
-looked at, and nothing is taken from it but an answer to what it was asked for.
+The owner and its children share the types of both, and for each direction there is one
+encoder and one decoder. The owner does not trust a child: it bounds the size of an answer
+before it reads it, checks all fields before it uses one, and accepts nothing but an answer
+to what it asked for.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +80,7 @@ class _Kind(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """How an operation is answered, and how much may be said at most."""
+    """The type of the answers to an operation, and how large one may be."""
 
     answer: type[object]
     bounds: Bounds
@@ -115,7 +116,7 @@ _BY_TYPE: Final = {kind.type: kind for kind in _KINDS}
 
 
 def bounds_of(operation: Operation[Any]) -> Bounds:
-    """Return how much may be said in each answer to an operation."""
+    """Return how large each answer to an operation may be."""
     return _ASKED[type(operation)].bounds
 
 
@@ -131,7 +132,7 @@ def encode_request(operation: Operation[Any], opens: Opening | None = None, file
 
 
 def decode_request(frame: Frame) -> Request:
-    """Return the request that an owner has sent, who is believed."""
+    """Return the request that the owner has sent; it is not checked, for a child trusts its owner."""
     body, attached = frame
     operation: AnyOperation = _BY_NAME[body["operation"]].decode(body["with"])
     if "opens" not in body:
@@ -143,7 +144,7 @@ def decode_request(frame: Frame) -> Request:
 def encode_answer(answer: Answer, *, recycle: bool) -> Frame:
     """Return an answer as it goes over the wire."""
     kind = _BY_TYPE[type(answer)]
-    # What is in them is JSON already.
+    # The fields hold values of JSON already.
     told = {name: getattr(answer, name) for name in kind.fields}
     attached: Sequence[bytes] = getattr(answer, "attached", ())
     return Frame({"answer": kind.name, "with": told, "recycle": recycle}, attached)

@@ -1,4 +1,4 @@
-"""Reading: what a child tells of the states of its document, as long as it is no flood."""
+"""Reading: what a child tells of the states of its document, up to a bounded size."""
 
 from officeplane.domain.document import Node
 from officeplane.formats.diff import difference
@@ -9,7 +9,7 @@ from officeplane.sandbox.shelf import Shelf
 
 
 class Shown:
-    """What of a document is compared, also after it was edited."""
+    """What is compared of a document, kept as it is now although the document may be edited."""
 
     def __init__(self, document: Document) -> None:
         compared = document.comparable()

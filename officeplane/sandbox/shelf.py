@@ -1,7 +1,7 @@
 """The shelf: the states of its document that a child keeps parsed, each by the hash of its recipe.
 
-The recipe comes from the owner: it names every byte of a file, by the bytes or by their
-hash, so nothing that a child says of a file can make it another one.
+A recipe names every byte of a file, by the bytes or by their hash, and comes from the
+owner, so nothing that a child says of a file can make it another one.
 """
 
 from collections import OrderedDict
@@ -52,7 +52,7 @@ class Shelf:
         return self._opened[state]
 
     def take(self, state: str) -> Opened:
-        """Return the same to be edited: whatever happens, nobody must find it half-edited under its old name."""
+        """Return the same and forget it: it is to be edited, and nobody must find it half-edited under its old name."""
         opened = self.find(state)
         del self._opened[state]
         return opened

@@ -1,4 +1,4 @@
-"""Turns: so many requests have a child at a time, and who waits for one has a deadline."""
+"""Turns: a limited number of requests have a child at a time, and whoever waits for one has a deadline."""
 
 import asyncio
 from collections import Counter
@@ -10,9 +10,9 @@ from officeplane.domain.errors import OverloadedError
 from officeplane.sandbox.children import Child, Idle
 
 SHORT_AFFINITY_WAIT_SECONDS: Final = 0.02
-"""How long a request waits for the child that has its document open while there is a turn for another."""
+"""How long a request waits for the child that has its document open while there is a free turn for another child."""
 AFFINITY_WAIT_SECONDS: Final = 1.0
-"""How long it does while the others have enough to do with documents of their own."""
+"""How long it lets requests for other documents go first, instead of having its document opened once more."""
 
 
 class Queue(NamedTuple):
@@ -35,9 +35,9 @@ class _Waiting:
 
 
 class Turns:
-    """So many at a time: first where the document is open and its child is free, or open nowhere.
+    """At most so many turns at a time; at first no document is opened in a second child.
 
-    Without a `queue` whoever waits is bounded by the caller.
+    Without a `queue` there is no bound on who waits, and the caller has to keep one.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ def main(folder: Path, living: str) -> None:
         socket.send_fds(owner, [BIRTH], [theirs.fileno()])
         theirs.close()
         (child,) = NUMBER.unpack(owner.recv(NUMBER.size))
-        held = receive(ours).body["held"]
+        layers = receive(ours).body["layers"]
         status = Path(f"/proc/{child}/status").read_text()
         group = os.getpgid(child)
         send(ours, {})
@@ -84,7 +84,7 @@ def main(folder: Path, living: str) -> None:
         owner.close()
         os.waitpid(nursery_pid, 0)
     shown = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-    print(json.dumps({"held": held, "status": shown, "leads": group == child, **told}))  # noqa: T201
+    print(json.dumps({"layers": layers, "status": shown, "leads": group == child, **told}))  # noqa: T201
 
 
 def intrude(connection: socket.socket, trying: Callable[[], Iterator[tuple[str, Attempt]]]) -> None:

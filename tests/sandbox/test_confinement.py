@@ -35,9 +35,9 @@ def taken_over(folder: Path, living: str) -> dict[str, Any]:
 def test_whoever_takes_a_child_over_reads_reaches_starts_and_harms_nothing(open_folder: Path, living: str) -> None:
     told = taken_over(open_folder, living)
 
-    held: Confinement = frozenset(map(Layer, told["held"]))
-    assert held - {Layer.NAMESPACES} == offered()
-    if held >= FULL:
+    layers: Confinement = frozenset(map(Layer, told["layers"]))
+    assert layers - {Layer.NAMESPACES} == offered()
+    if layers >= FULL:
         assert [name for name, outcome in told["attempts"].items() if outcome == DONE] == []
         assert (open_folder / "installation.json").read_text() == SECRET
         assert sorted(entry.name for entry in open_folder.iterdir()) == ["inner", "installation.json", "socket"]
@@ -49,14 +49,14 @@ def test_whoever_takes_a_child_over_reads_reaches_starts_and_harms_nothing(open_
 def test_a_kernel_without_landlock_and_seccomp_is_told_of_and_what_was_tried_is_possible(open_folder: Path) -> None:
     told = taken_over(open_folder, "old")
 
-    assert not FULL & set(told["held"])
+    assert not FULL & set(told["layers"])
     assert int(told["status"]["CapPrm"], 16) == 0
     assert {told["attempts"][name] for name in ("read a secret file", "list the data folder", "unlink a file")} == {
         DONE
     }
 
 
-async def test_a_child_that_is_not_held_as_required_is_not_used() -> None:
+async def test_a_child_that_is_not_confined_as_required_is_not_used() -> None:
     sandbox = Sandbox(2, required=FULL | {cast("Layer", "a moat")})
 
     with pytest.raises(NotConfinedError, match="no file is opened without a moat"):
