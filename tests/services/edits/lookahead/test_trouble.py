@@ -62,8 +62,12 @@ async def test_edits_done_ahead_whose_settlement_was_not_heard_of_end_once(
     async with another_bench(database_url=postgres_proxy.url(database_url)) as deaf:
         leader = await led(deaf, tasks)
         tasks += await chapters(bench, 4)
-        postgres_proxy.drop(Direction.REPLIES)
-        settling = asyncio.create_task(stayed(deaf, *leader))
+        async with bench.runtime.ledger.transaction() as somebody:
+            # The settlement has reached the server, and waits there, before its answer is lost.
+            await somebody.execute("SELECT FROM tasks WHERE id = $1::uuid FOR NO KEY UPDATE", leader.task.id)
+            settling = asyncio.create_task(stayed(deaf, *leader))
+            await bench.somebody_waits_for_a_lock()
+            postgres_proxy.drop(Direction.REPLIES)
         await eventually(lambda: is_completed(bench, tasks[1]), what="the commit")
         await postgres_proxy.refuse()
         await postgres_proxy.heal()
