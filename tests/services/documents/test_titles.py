@@ -10,7 +10,7 @@ from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
 from officeplane.services.documents.documents import ANY, IfMatch
 from officeplane.services.files.spool import spooled_bytes
-from tests.services.documents.test_documents import _upload_of as upload_of  # pyright: ignore[reportPrivateUsage]
+from tests.services.documents.uploading import upload_of
 from tests.services.editing import (
     a_claimed_edit,
     a_document,

@@ -8,7 +8,7 @@ from officeplane.domain.patch import TaskPatch
 from officeplane.domain.task import Task
 from tests.sandbox.processes import gone
 from tests.services.conftest import AnotherBench
-from tests.services.documents.test_documents import uploading
+from tests.services.documents.uploading import uploading
 from tests.services.editing import (
     a_document,
     an_edit,
