@@ -6,7 +6,7 @@ from officeplane.cli.exits import RefusedError, UnreachableError
 from officeplane.cli.texts import without_secrets
 from officeplane.config import Settings
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.store.doctor import NotLetInError, consultation, examine_schema
+from officeplane.store.doctor import NotLetInError, connected, examine_schema
 
 
 def unreachable(settings: Settings, error: DatabaseUnavailableError) -> UnreachableError:
@@ -25,7 +25,7 @@ def check_ledger(settings: Settings, *, may_come_later: bool = False) -> Setting
 
 
 async def _check_schema(settings: Settings) -> None:
-    async with consultation(settings.database_url) as connection:
+    async with connected(settings.database_url) as connection:
         schema = await examine_schema(connection)
     if schema.changed is not None:
         raise RefusedError(schema.changed)

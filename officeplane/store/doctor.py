@@ -92,8 +92,8 @@ def reached() -> Generator[None]:
 
 
 @asynccontextmanager
-async def consultation(database_url: str) -> AsyncGenerator[Connection]:
-    """Give one connection for the examinations below."""
+async def connected(database_url: str) -> AsyncGenerator[Connection]:
+    """Give a connection of its own, for the examinations below; what keeps it away is said as `reached` says it."""
     with reached():
         connection = await asyncpg.connect(database_url, timeout=CONNECT_SECONDS, command_timeout=COMMAND_SECONDS)
         try:

@@ -27,7 +27,7 @@ from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doctor import examine_redis
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.local import local_installation
-from officeplane.store.doctor import consultation, examine_plane, examine_schema, examine_server
+from officeplane.store.doctor import connected, examine_plane, examine_schema, examine_server
 from workers.maintenance.all_chores import all_chores
 
 
@@ -64,7 +64,7 @@ async def examine(url: str) -> Diagnosis:
 
 
 async def _examine_postgres(settings: Settings, *, redis_answers: bool) -> list[Finding]:
-    async with consultation(settings.database_url) as connection:
+    async with connected(settings.database_url) as connection:
         findings = list(check_postgres(await examine_server(connection)))
         schema = check_schema(await examine_schema(connection))
         findings.append(schema)
