@@ -15,8 +15,6 @@ from tests.support import eventually
 from tests.workbench import Workbench
 
 FILE = blank(Format.DOCX, "A file")
-
-
 OTHER = blank(Format.DOCX, "Another file")
 
 

@@ -1,8 +1,7 @@
-"""Circuit breakers: failures in a row hold a type back, and one task at a time finds out whether it works again."""
+"""Circuit breakers: failures in a row hold a type back, until a probe or somebody by hand says that it works again."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 
 import pytest
 
@@ -11,14 +10,19 @@ from officeplane.domain.errors import NoBreakerError, UnknownTaskTypeError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Failed, Succeeded
-from officeplane.domain.task import ClaimedTask, Task
-from officeplane.domain.valve import OF_ITS_OWN, Breaker, BreakerState
+from officeplane.domain.valve import OF_ITS_OWN, Breaker
 from officeplane.services.settle.judgement import EndedAttempt
 from tests.services.conftest import AnotherBench
+from tests.services.operate.breakers import (
+    CLOSED,
+    HALF_OPEN,
+    OPEN,
+    THRESHOLD,
+    breaker,
+    fail_times,
+    opened,
+)
 from tests.workbench import Workbench
-
-OPEN, HALF_OPEN, CLOSED = BreakerState.OPEN, BreakerState.HALF_OPEN, BreakerState.CLOSED
-THRESHOLD = 5
 
 
 @pytest.fixture
@@ -26,48 +30,6 @@ async def bench(bench: Workbench, another_bench: AnotherBench) -> AsyncIterator[
     """A plane whose breakers open as they do by default."""
     async with another_bench(breaker_failure_threshold=THRESHOLD) as workbench:
         yield workbench
-
-
-async def breaker(bench: Workbench, task_type: str = "noop") -> Breaker:
-    return next(v.breaker for v in await bench.runtime.valves.breakers() if v.task_type == task_type)
-
-
-async def fail_times(bench: Workbench, times: int, kind: FailureKind = FailureKind.ERROR) -> None:
-    """Let that many tasks of a type fail once each."""
-    for task in await bench.submit_many([{"task_type": "noop"}] * times):
-        await bench.fail(await bench.claim_next(task), kind)
-
-
-async def opened(bench: Workbench) -> None:
-    await fail_times(bench, THRESHOLD)
-    assert (await breaker(bench)).state is OPEN
-
-
-async def half_opened(bench: Workbench) -> None:
-    """Open the breaker, and let the time pass for which it stays open."""
-    await opened(bench)
-    await bench.execute("UPDATE valves SET retry_at = now()")
-    await bench.worker.valve_timers.tend()
-    assert (await breaker(bench)).state is HALF_OPEN
-    await bench.execute("DELETE FROM tasks")
-    await bench.hush()
-
-
-async def probe_of(bench: Workbench) -> str | None:
-    (row,) = await bench.execute("SELECT probe_task_id FROM valves WHERE task_type = 'noop'")
-    return None if row["probe_task_id"] is None else str(row["probe_task_id"])
-
-
-async def let_the_probe_lapse(bench: Workbench) -> None:
-    await bench.execute("UPDATE valves SET probe_until = now() - interval '2 seconds' WHERE probe_until IS NOT NULL")
-
-
-async def a_probe(bench: Workbench, *others: Task) -> ClaimedTask:
-    """Have a probe chosen, and claim it among all that waits."""
-    await bench.worker.valve_timers.tend()
-    (claimed,) = await bench.claim(*others)
-    assert claimed.id == await probe_of(bench)
-    return claimed
 
 
 async def test_failures_in_a_row_open_the_breaker_and_what_waits_uses_no_attempt(bench: Workbench) -> None:
@@ -164,175 +126,6 @@ async def test_a_type_of_its_own_has_a_threshold_and_a_time_of_its_own(bench: Wo
     back = await breaker(bench)
     assert back.retry_at is not None
     assert (back.retry_at - found.opened_at).total_seconds() == pytest.approx(60, abs=1)
-
-
-async def test_after_a_while_exactly_one_task_is_let_through(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 20)
-
-    await bench.worker.valve_timers.tend()
-    claimed = await asyncio.gather(*(bench.another_worker().claim(*tasks) for _ in range(3)))
-
-    assert len([task for of_worker in claimed for task in of_worker]) == 1
-    await bench.worker.valve_timers.tend()
-    assert await bench.another_worker().claim(*tasks) == []
-
-
-async def test_the_probe_is_rung_and_nothing_else(bench: Workbench) -> None:
-    await half_opened(bench)
-    first, _ = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.hush()
-    await bench.let_rings_age()
-
-    await bench.worker.valve_timers.tend()
-    await bench.worker.valve_timers.tend()
-
-    assert await bench.rung() == [first.id]
-
-
-async def test_a_worker_without_redis_finds_the_probe(bench: Workbench, polling: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 5)
-    await bench.worker.valve_timers.tend()
-
-    claimed = await polling.worker.desk.claim_from_ledger(10)
-
-    assert [task.id for task in claimed] == [tasks[0].id]
-
-
-async def test_a_probe_that_does_well_closes_the_breaker_and_what_waited_is_rung(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 3)
-    await bench.complete(await a_probe(bench, *tasks))
-    await bench.hush()
-
-    await bench.worker.valve_timers.tend()
-
-    found = await breaker(bench)
-    assert (found.state, found.failures, found.opened_at, found.retry_at) == (CLOSED, 0, None, None)
-    assert await bench.rung() == [task.id for task in tasks[1:]]
-    assert len(await bench.claim(*tasks)) == 2
-
-
-async def test_a_probe_that_fails_opens_the_breaker_again(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 3)
-    await bench.fail(await a_probe(bench, *tasks))
-
-    found = await breaker(bench)
-
-    assert found.state is OPEN
-    assert found.retry_at is not None
-    assert found.retry_at > datetime.now(UTC)
-    assert await bench.claim(*tasks) == []
-
-
-@pytest.mark.parametrize("kind", [FailureKind.PERMANENT, FailureKind.INVALID_EDIT])
-async def test_a_probe_that_fails_for_reasons_of_its_own_leaves_it_to_another(
-    bench: Workbench, kind: FailureKind
-) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 3)
-    first = await a_probe(bench, *tasks)
-    await bench.fail(first, kind)
-
-    second = await a_probe(bench, *tasks)
-
-    assert second.id != first.id
-    assert (await breaker(bench)).state is HALF_OPEN
-
-
-async def test_a_half_open_breaker_does_not_wedge_if_its_probe_crashes(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 3)
-    first = await a_probe(bench, *tasks)
-    await let_the_probe_lapse(bench)
-    await bench.worker.valve_timers.tend()
-    assert await bench.claim(*tasks) == [], "the first may still be running"
-
-    await bench.let_leases_lapse()
-    await bench.worker.redelivery.reap()
-    survivor = bench.another_worker()
-    await survivor.worker.valve_timers.tend()
-    (second,) = await survivor.claim(*tasks)
-
-    assert second.id != first.id
-    await survivor.complete(second)
-    await survivor.worker.valve_timers.tend()
-    assert (await breaker(bench)).state is CLOSED
-
-
-async def test_a_probe_that_nobody_claims_in_time_gives_way_to_another(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.worker.valve_timers.tend()
-    first = await probe_of(bench)
-    await let_the_probe_lapse(bench)
-    assert await bench.claim(*tasks) == [], "its time is over"
-
-    await bench.worker.valve_timers.tend()
-
-    assert await probe_of(bench) != first
-    assert len(await bench.claim(*tasks)) == 1
-
-
-async def test_a_probe_that_is_cancelled_or_gone_gives_way_to_another(bench: Workbench) -> None:
-    await half_opened(bench)
-    first, second = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.worker.valve_timers.tend()
-    await bench.end(first, "CANCELLED")
-    await bench.worker.valve_timers.tend()
-    assert await probe_of(bench) == second.id
-    await bench.execute("DELETE FROM tasks")
-    third = await bench.a_task()
-
-    await bench.worker.valve_timers.tend()
-
-    assert await probe_of(bench) == third.id
-
-
-async def test_a_type_that_no_live_worker_knows_is_not_tried_until_one_does(bench: Workbench) -> None:
-    await half_opened(bench)
-    task = await bench.a_task()
-    await bench.execute("UPDATE tasks SET task_type = 'nobody.knows'")
-    await bench.execute("UPDATE valves SET task_type = 'nobody.knows'")
-    await bench.hush()
-    await bench.worker.valve_timers.tend()
-    assert await bench.rung() == []
-
-    await bench.another_worker().beat(task_types=["nobody.knows"])
-    await bench.worker.valve_timers.tend()
-
-    assert await bench.rung() == [task.id]
-
-
-async def test_two_leaders_choose_one_probe(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 10)
-
-    await asyncio.gather(*(bench.another_worker().worker.valve_timers.tend() for _ in range(4)))
-
-    assert len(await bench.claim(*tasks)) == 1
-
-
-async def test_a_probe_heads_its_lane(bench: Workbench) -> None:
-    await half_opened(bench)
-    await bench.a_running_task("sleep", document_id="busy", payload={"seconds": 0})
-    behind = await bench.a_task(document_id="busy", priority="CRITICAL")
-    in_paused = await bench.a_task(document_id="paused", priority="CRITICAL")
-    await bench.runtime.valves.pause_document(DocumentId("paused"))
-    head, second = await bench.a_task(document_id="d"), await bench.a_task(document_id="d")
-
-    assert (await a_probe(bench, behind, in_paused, second)).id == head.id
-
-
-async def test_a_half_open_type_that_is_paused_is_not_tried(bench: Workbench) -> None:
-    await half_opened(bench)
-    tasks = await bench.submit_many([{"task_type": "noop"}] * 2)
-    await bench.worker.valve_timers.tend()
-    await bench.runtime.valves.pause_type("noop")
-
-    assert await bench.claim(*tasks) == []
 
 
 async def test_what_ran_before_a_breaker_opened_neither_closes_nor_opens_it(bench: Workbench) -> None:
