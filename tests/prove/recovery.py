@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ async def deaths(folder: Path) -> list[Figure]:
         for trial in range(2 * TRIALS):
             is_leader = bool(trial % 2)
             workers = await place.processes.workers(3)
-            leader = await _leader(place)
+            leader = await _leader(place, workers)
             # The task must be in the hands of the one that is killed: it is alone until it has it.
             victim, others = _parted(workers, leader, is_leader=is_leader)
             for other in others:
@@ -55,7 +56,7 @@ async def lost_pushes(folder: Path) -> list[Figure]:
         workers = await place.processes.workers(3)
         for trial in range(2 * TRIALS):
             kill_leader = bool(trial % 2)
-            leader = await _leader(place)
+            leader = await _leader(place, workers)
             began = time.monotonic()
             task_id = await _unrung(place)
             if kill_leader:
@@ -163,8 +164,9 @@ async def postgres_restarts(folder: Path) -> list[Figure]:
         ]
 
 
-async def _leader(place: Ground) -> int:
-    """Return the pid of the worker that leads the sweeper."""
+async def _leader(place: Ground, workers: Sequence[Process]) -> int:
+    """Return the pid of that of these workers that leads the sweeper; one that was killed leads on for a moment."""
+    living = {worker.pid for worker in workers}
     found: list[int] = []
 
     async def is_one() -> bool:
@@ -172,7 +174,7 @@ async def _leader(place: Ground) -> int:
             "SELECT w.pid FROM chore_leaders l JOIN workers w ON w.id = l.worker_id "
             "WHERE l.chore = 'sweeper' AND l.until > clock_timestamp()"
         )
-        found[:] = [row["pid"] for row in rows]
+        found[:] = [row["pid"] for row in rows if row["pid"] in living]
         return bool(found)
 
     await until(is_one, 15, "a leader")
