@@ -167,6 +167,8 @@ async def open_ledger(
             timeout=CONNECT_SECONDS,
             command_timeout=COMMAND_SECONDS,
             max_inactive_connection_lifetime=0,
+            # The driver prepares anew, each time, what is longer than this: 0 is no limit.
+            max_cacheable_statement_size=0,
             reset=_keep,
             server_settings={
                 "application_name": "officeplane",
