@@ -24,6 +24,8 @@ from officeplane.handlers.catalogue import Catalogue, installed_handlers, load_c
 from officeplane.sandbox.confinement import FULL
 from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
+from officeplane.services.access.api_keys import ApiKeys
+from officeplane.services.access.authentication import Authentication
 from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranks import Ranks
 from officeplane.services.chores.redelivery import Redelivery
@@ -92,6 +94,8 @@ class Runtime:
     health: Checkup
     statistics: Statistics
     documents: Documents
+    api_keys: ApiKeys
+    authentication: Authentication
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,8 @@ async def open_runtime(
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
             documents=Documents(ledger, sandbox, submission, cancellation, long_poll),
+            api_keys=ApiKeys(ledger),
+            authentication=Authentication(ledger),
         )
         if not for_worker:
             # In a worker nobody submits by groups, waits for tasks or follows events; and what
@@ -188,6 +194,7 @@ async def open_runtime(
                     runtime.long_poll.listen,
                     runtime.long_poll.poll,
                     runtime.events.read,
+                    runtime.authentication.note_uses,
                 )
             )
         yield runtime

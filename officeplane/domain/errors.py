@@ -253,3 +253,43 @@ class OverloadedError(OfficePlaneError):
     """There is more to do than can be done in time; it may be asked again."""
 
     code = "overloaded"
+
+
+class UnauthenticatedError(OfficePlaneError):
+    """Nobody knows who calls; why is not told, for whoever guesses would learn from it."""
+
+    code = "unauthenticated"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This needs a key that works, as in `Authorization: Bearer opk_...`; "
+            "`officeplane keys create NAME --scope read` makes one."
+        )
+
+
+class ForbiddenError(OfficePlaneError):
+    """The caller is known, and has not the scope that this needs."""
+
+    code = "forbidden"
+
+    def __init__(self, scope: str, caller: str) -> None:
+        super().__init__(f"This needs the scope {scope!r}, which {caller} has not.")
+        self.facts = {"scope": scope}
+
+
+class ApiKeyNotFoundError(OfficePlaneError):
+    """No key that works has this id or name."""
+
+    code = "key_not_found"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"There is no key {key!r} that works.")
+
+
+class ApiKeyExistsError(OfficePlaneError):
+    """Another key that works has this name."""
+
+    code = "key_exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is a key {name!r} already: rotate it, revoke it, or take another name.")

@@ -1,0 +1,71 @@
+"""API keys: how their texts look, and what is known of each."""
+
+import hashlib
+import string
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NewType
+from zlib import crc32
+
+from officeplane.domain.principal import Kind, Principal, Scope
+
+KeyId = NewType("KeyId", str)
+
+PREFIX: Final = "opk_"
+ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
+CHANCE: Final = 30
+"""How many characters of a key are drawn by chance."""
+CHECKSUM: Final = 6
+SHOWN: Final = len(PREFIX) + 4
+"""How many characters of a key are kept, so that people know which one it is."""
+NAME_MAX: Final = 100
+
+_LENGTH: Final = len(PREFIX) + CHANCE + CHECKSUM
+
+
+def key_text(chance: str) -> str:
+    """Return the key that is made of these characters."""
+    return PREFIX + chance + _checksum(chance)
+
+
+def is_key_text(text: str) -> bool:
+    """Tell whether a text can be a key at all; rubbish and keys with a slip of the pen cannot."""
+    if len(text) != _LENGTH or not text.startswith(PREFIX) or not text.isascii() or not text.isprintable():
+        return False
+    chance = text[len(PREFIX) : -CHECKSUM]
+    return text[-CHECKSUM:] == _checksum(chance)
+
+
+def digest_of(text: str) -> bytes:
+    """Return what stands for a key in the ledger."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _checksum(chance: str) -> str:
+    number = crc32(chance.encode())
+    digits = ""
+    for _ in range(CHECKSUM):
+        number, digit = divmod(number, len(ALPHABET))
+        digits = ALPHABET[digit] + digits
+    return digits
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """What is known of a key; its text is shown once, when it is made."""
+
+    id: KeyId
+    name: str
+    shown: str
+    scopes: frozenset[Scope]
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+    replaced_by: KeyId | None = None
+
+    @property
+    def principal(self) -> Principal:
+        """Who calls with it."""
+        return Principal(f"key:{self.name}", Kind.KEY, self.scopes)

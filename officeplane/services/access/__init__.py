@@ -1,0 +1,1 @@
+"""Who calls, and with which key: keys are made, found again and revoked."""

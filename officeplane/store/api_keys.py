@@ -1,0 +1,102 @@
+"""API keys in the ledger: their digests, and what callers may do with them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.principal import Scope
+from officeplane.store.connection import Executor, Row
+from officeplane.store.queries import load
+
+_SQL: Final = load("api_keys")
+FIRST: Final = KeyId("00000000-0000-0000-0000-000000000000")
+"""What comes before every key's id."""
+
+
+class Working(NamedTuple):
+    """A key that works, and in how many seconds it will not any more, if that is known."""
+
+    key: ApiKey
+    expires_in: float | None
+
+
+async def insert(executor: Executor, key: ApiKey, digest: bytes) -> ApiKey | None:
+    """Store a key and return it as it was stored; None when another that works has its name."""
+    rows = await _SQL["insert"].fetch(
+        executor,
+        id=key.id,
+        name=key.name,
+        digest=digest,
+        shown=key.shown,
+        scopes=sorted(key.scopes),
+        created_by=key.created_by,
+        expires_at=key.expires_at,
+    )
+    return _key(rows[0]) if rows else None
+
+
+async def version(executor: Executor) -> int:
+    """Return what rises whenever what any key may do changes."""
+    (row,) = await _SQL["version"].fetch(executor)
+    return int(row["version"])
+
+
+async def of_digest(executor: Executor, digest: bytes) -> Working | None:
+    """Return the key whose text has this digest; None when there is none that works."""
+    rows = await _SQL["of_digest"].fetch(executor, digest=digest)
+    return Working(_key(rows[0]), rows[0]["expires_in"]) if rows else None
+
+
+async def page(executor: Executor, *, after: KeyId, limit: int) -> list[ApiKey]:
+    """Return keys in the order in which they were made, those that do not work any more too."""
+    return [_key(row) for row in await _SQL["page"].fetch(executor, after=after, limit=limit)]
+
+
+async def fetch(executor: Executor, key_id: KeyId) -> ApiKey | None:
+    """Return a key; None when there is none of this id."""
+    rows = await _SQL["fetch"].fetch(executor, id=key_id)
+    return _key(rows[0]) if rows else None
+
+
+async def lock(executor: Executor, key_id: KeyId) -> ApiKey | None:
+    """Return a key that works and was not replaced, locked; None when there is none of this id."""
+    rows = await _SQL["lock"].fetch(executor, id=key_id)
+    return _key(rows[0]) if rows else None
+
+
+async def replace(executor: Executor, key_id: KeyId, successor: KeyId, overlap_seconds: float) -> None:
+    """Let another key come in place of one, which works for so long yet."""
+    await _SQL["replace"].fetch(executor, id=key_id, successor=successor, overlap_seconds=overlap_seconds)
+
+
+async def revoke(executor: Executor, key_id: KeyId) -> ApiKey | None:
+    """Revoke a key, once and for all; None when there is none of this id."""
+    rows = await _SQL["revoke"].fetch(executor, id=key_id)
+    return _key(rows[0]) if rows else None
+
+
+async def note_use(executor: Executor, used: Mapping[KeyId, datetime]) -> None:
+    """Note when keys were used last."""
+    await _SQL["used"].fetch(executor, ids=list(used), at=list(used.values()))
+
+
+async def has_admin(executor: Executor) -> bool:
+    """Tell whether any key works that may make others."""
+    return bool(await _SQL["has_admin"].fetch(executor))
+
+
+def _key(row: Row) -> ApiKey:
+    replaced_by = row["replaced_by"]
+    return ApiKey(
+        id=KeyId(str(row["id"])),
+        name=row["name"],
+        shown=row["shown"],
+        scopes=frozenset(map(Scope, row["scopes"])),
+        created_by=row["created_by"],
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        revoked_at=row["revoked_at"],
+        last_used_at=row["last_used_at"],
+        replaced_by=None if replaced_by is None else KeyId(str(replaced_by)),
+    )

@@ -1,0 +1,61 @@
+-- Keys: by which callers are known.
+
+-- part: columns
+id, name, shown, scopes, created_by, created_at, expires_at, revoked_at, last_used_at, replaced_by
+
+-- name: insert
+-- Stores a key. No row: another key that works has its name.
+INSERT INTO api_keys (id, name, digest, shown, scopes, created_by, expires_at)
+VALUES (:id::uuid, :name::text, :digest::bytea, :shown::text, :scopes::text[], :created_by::text,
+        :expires_at::timestamptz)
+ON CONFLICT (name) WHERE revoked_at IS NULL AND replaced_by IS NULL DO NOTHING
+RETURNING {columns}
+
+-- name: version
+-- How often any key has changed. Always one row.
+SELECT version FROM api_keys_version
+
+-- name: of_digest
+-- The key whose text has this digest, if it works, and in how many seconds it expires, if it does. No row: there is none.
+SELECT {columns}, extract(epoch FROM expires_at - clock_timestamp())::float8 AS expires_in FROM api_keys
+ WHERE digest = :digest::bytea AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+
+-- name: page
+-- Keys by their ids, those that do not work any more too. No row: there are none after that one.
+SELECT {columns} FROM api_keys WHERE id > :after::uuid ORDER BY id LIMIT :limit::integer
+
+-- name: fetch
+-- A key. No row: there is none of this id.
+SELECT {columns} FROM api_keys WHERE id = :id::uuid
+
+-- name: lock
+-- A key that works and was not replaced, locked. No row: there is none of this id.
+SELECT {columns} FROM api_keys
+ WHERE id = :id::uuid AND revoked_at IS NULL AND replaced_by IS NULL
+   AND (expires_at IS NULL OR expires_at > clock_timestamp())
+   FOR NO KEY UPDATE
+
+-- name: replace
+-- Notes which key came in place of another, which works for so long yet. Always one row.
+UPDATE api_keys
+   SET replaced_by = :successor::uuid,
+       expires_at = least(expires_at, clock_timestamp() + make_interval(secs => :overlap_seconds::float8))
+ WHERE id = :id::uuid
+RETURNING id
+
+-- name: revoke
+-- Revokes a key; once is enough. No row: there is none of this id.
+UPDATE api_keys SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = :id::uuid RETURNING {columns}
+
+-- name: used
+-- Notes when keys were used last. No row: they are gone.
+UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, used.at)
+  FROM unnest(:ids::uuid[], :at::timestamptz[]) AS used(id, at)
+ WHERE k.id = used.id
+RETURNING k.id
+
+-- name: has_admin
+-- Whether any key works that may make others. No row: none does.
+SELECT FROM api_keys
+ WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()) AND 'admin' = ANY(scopes)
+ LIMIT 1
