@@ -2,7 +2,7 @@
 
 import re
 from ipaddress import IPv6Address, ip_address
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import Field, field_validator
@@ -14,6 +14,7 @@ _ORIGIN = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?")
 _PORT_MAX = 65_535
 _HOSTS = {"example": "office.example.org, 10.0.0.7"}
 _ORIGINS = {"example": "https://app.example.org, http://localhost:3000"}
+Auth: TypeAlias = Literal["auto", "required", "off"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -30,6 +31,8 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=_PORT_MAX)] = 8001
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    auth: Auth = "auto"
+    admin_key: Annotated[str, Field(repr=False)] = ""
     workers: Annotated[int, Field(ge=1)] = 3
     concurrency: Annotated[int, Field(ge=1)] = 3
     handlers: Annotated[tuple[str, ...], NoDecode] = ()

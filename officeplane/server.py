@@ -46,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await keeping
 
-    return build_app(lifespan, names_of(settings, socket.gethostname()))
+    return build_app(lifespan, names_of(settings, socket.gethostname()), settings.auth)
 
 
 async def _first(keeping: asyncio.Task[None], tried: asyncio.Event) -> None:

@@ -20,6 +20,7 @@ from officeplane.api.routes import (
     documents,
     events,
     health,
+    keys,
     limits,
     metrics,
     pages,
@@ -29,16 +30,24 @@ from officeplane.api.routes import (
     tasks,
 )
 from officeplane.api.state import ServerState
+from officeplane.config import Auth
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID")
+REQUEST_HEADERS: Final = (
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "If-None-Match",
+    "Last-Event-ID",
+)
 ANSWER_HEADERS: Final = ("Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "Retry-After")
 """What pages of the origins that are allowed may ask with, and may read of answers; never with cookies."""
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
+def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto") -> FastAPI:
     """Return the API of a server that is called so; its lifespan fills `app.state.server`."""
     app = FastAPI(
         title=TITLE,
@@ -50,7 +59,7 @@ def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.server = ServerState()
+    app.state.server = ServerState(auth=auth)
     for noun in (
         tasks,
         dags,
@@ -64,6 +73,7 @@ def build_app(lifespan: Lifespan, names: Names) -> FastAPI:
         health,
         statistics,
         metrics,
+        keys,
         pages,
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.

@@ -81,11 +81,15 @@ def canonical(host: str) -> str | None:
     return str(mapped or address)
 
 
-def _is_loopback(host: str) -> bool:
+@lru_cache(_REMEMBERED)
+def is_loopback(host: str) -> bool:
+    """Tell whether a name or an address is that of this machine for itself."""
     try:
-        return ip_address(host).is_loopback
+        address = ip_address(host)
     except ValueError:
         return host == "localhost"
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class Names:
 
     def mean_us(self, host: str, arrived_at: str | None) -> bool:
         """Tell whether a host is this server, for a request that arrived at an address of ours."""
-        if ANY in self.hosts or host in self.hosts or _is_loopback(host):
+        if ANY in self.hosts or host in self.hosts or is_loopback(host):
             return True
         return self.hears_all_addresses and arrived_at is not None and host == canonical(arrived_at)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from officeplane.api.answer_headers import ANSWERS_SAY
-from officeplane.api.authority import Names, authority_of
+from officeplane.api.authority import Authority, Names, authority_of, is_loopback
 from officeplane.api.problems import problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -15,8 +15,12 @@ SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 PROBES: Final = "/api/health/"
 """Probes ask for an address that nobody can foresee; what they are told is no secret."""
 
+IS_LOCAL: Final = "officeplane.is_local"
+"""Where a request's scope says whether it comes from this machine, meant for a name of it, and nobody passed it on."""
+
 _SAID: Final = {name.encode(): value.encode() for name, value in ANSWERS_SAY.items()}
 _SHOWN_OF_HOST: Final = 100
+_OF_PROXIES: Final = (b"forwarded", b"x-forwarded", b"x-real-ip", b"via")
 
 
 class Edge:
@@ -43,17 +47,27 @@ class Edge:
         origins: list[bytes] = []
         sites: list[bytes] = []
         kept = {b"host": hosts, b"origin": origins, b"sec-fetch-site": sites}
+        is_passed_on = False
         for name, value in scope["headers"]:
             if name in kept:
                 kept[name].append(value)
+            elif name.startswith(_OF_PROXIES):
+                is_passed_on = True
         authority = authority_of(hosts[0]) if len(hosts) == 1 else None
         if not scope["path"].startswith(PROBES):
             arrived_at = (scope.get("server") or (None,))[0]
             if authority is None or not self._names.mean_us(authority.host, arrived_at):
                 return _misdirected(hosts)
-        if (origins or sites) and scope["method"] not in SAFE and not self._names.trust(origins, sites, authority):
+        is_ours = not (origins or sites) or self._names.trust(origins, sites, authority)
+        if not is_ours and scope["method"] not in SAFE:
             return _cross_site(origins)
+        scope[IS_LOCAL] = is_ours and not is_passed_on and authority is not None and _is_local(scope, authority)
         return None
+
+
+def _is_local(scope: Scope, authority: Authority) -> bool:
+    client = scope.get("client")
+    return client is not None and is_loopback(client[0]) and is_loopback(authority.host)
 
 
 def _misdirected(hosts: list[bytes]) -> ASGIApp:

@@ -8,7 +8,7 @@ for all readers.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -19,6 +19,7 @@ from fastapi.sse import format_sse_event
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from officeplane.api.problems import RefusedError
 from officeplane.api.state import ServerState
 from officeplane.api.views import time_text
 from officeplane.domain.errors import DatabaseUnavailableError
@@ -26,6 +27,8 @@ from officeplane.domain.event import Event, Reset
 from officeplane.domain.lifecycle import TaskState
 
 KEEP_ALIVE_SECONDS: Final = 15.0
+ADMITTED_SECONDS: Final = 0.5
+"""How often it is asked whether a reader may go on; its key ends within a second."""
 RESET: Final = "stream.reset"
 FRAMES_KEPT: Final = 2_000
 
@@ -44,14 +47,17 @@ class EventStream(Response):
         feed: AsyncGenerator[Sequence[Followed]],
         is_wanted: Callable[[Event], bool],
         state: ServerState,
+        stay_admitted: Callable[[], Awaitable[None]] | None = None,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
+        """Write what a feed tells and somebody wants; `stay_admitted` raises when its reader may not go on."""
         # Proxies must neither keep what they pass on nor hold it back.
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
         self._feed = feed
         self._is_wanted = is_wanted
         self._state = state
+        self._stay_admitted = stay_admitted
         self._keep_alive_seconds = keep_alive_seconds
         self._written_at = 0.0
 
@@ -62,7 +68,13 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         parts = {
             asyncio.create_task(part)
-            for part in (self._write_events(send), self._keep_alive(send), _left(receive), self._state.stopping.wait())
+            for part in (
+                self._write_events(send),
+                self._keep_alive(send),
+                *([] if self._stay_admitted is None else [self._admitted(self._stay_admitted)]),
+                _left(receive),
+                self._state.stopping.wait(),
+            )
         }
         try:
             await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
@@ -96,6 +108,15 @@ class EventStream(Response):
                 await self._write(send, format_sse_event(comment="still here"))
             else:
                 await asyncio.sleep(self._keep_alive_seconds - quiet)
+
+    async def _admitted(self, stay_admitted: Callable[[], Awaitable[None]]) -> None:
+        """Return once the reader may read no more, or nobody can tell: it comes back and is told why."""
+        try:
+            while True:
+                await asyncio.sleep(ADMITTED_SECONDS)
+                await stay_admitted()
+        except (RefusedError, DatabaseUnavailableError) as error:
+            _log.info("event_stream.ended", why=str(error))
 
     async def _write(self, send: Send, chunk: bytes) -> None:
         await send({"type": "http.response.body", "body": chunk, "more_body": True})

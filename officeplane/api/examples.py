@@ -136,3 +136,12 @@ LIMITS: Final[_Examples] = {
     "a rate": {"value": {"ratePerSecond": 5}},
     "both": {"summary": "Two at once, one every ten seconds", "value": {"ratePerSecond": 0.1, "concurrency": 2}},
 }
+
+KEY: Final[_Examples] = {
+    "a bot that edits": {"value": {"name": "bot", "scopes": ["read", "edit"]}},
+    "for a while": {"value": {"name": "auditor", "scopes": ["read"], "expiresAt": "2040-01-31T12:00:00Z"}},
+}
+ROTATE: Final[_Examples] = {
+    "an hour of both": {"value": {"overlapSeconds": 3600}},
+    "a day of both": {"value": {}},
+}

@@ -5,13 +5,16 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from officeplane.api.callers import need_of
 from officeplane.api.edge import PROBES, SAFE
 from officeplane.api.problems import MEDIA_TYPE, STATUSES
 from officeplane.api.schemas import untitled
 
 TITLE: Final = "OfficePlane"
+KEY: Final = "key"
 DESCRIPTION: Final = """
 A task queue that lets many agents and people edit the same Office documents without losing an edit.
 
@@ -27,6 +30,7 @@ TAGS: Final = (
     {"name": "flow control", "description": "What holds whole types of tasks back."},
     {"name": "task types", "description": "What this installation knows how to run."},
     {"name": "events", "description": "What happens, as it happens."},
+    {"name": "keys", "description": "Who may call from elsewhere, and what each may do."},
     {"name": "operation", "description": "How the installation is."},
 )
 
@@ -103,6 +107,7 @@ def document(app: FastAPI) -> Callable[[], dict[str, Any]]:
             schemas = made.setdefault("components", {}).setdefault("schemas", {})
             schemas |= schema.pop("$defs", {}) | {"Problem": schema}
             _tell_of_the_edge(made["paths"])
+            _tell_of_callers(made, app)
             app.openapi_schema = untitled(made)
         return app.openapi_schema
 
@@ -117,6 +122,27 @@ def _tell_of_the_edge(paths: dict[str, dict[str, Any]]) -> None:
             codes += [] if method.upper() in SAFE else ["cross_site"]
             for code in codes:
                 operation["responses"][str(STATUSES[code])] = {**_refusal(), "description": f"`{code}`"}
+
+
+def _tell_of_callers(made: dict[str, Any], app: FastAPI) -> None:
+    """Add which scope each operation needs, and how whoever has not the scope is refused."""
+    made["components"]["securitySchemes"] = {
+        KEY: {"type": "http", "scheme": "bearer", "description": "A key; on the server's own machine none is needed."}
+    }
+    for route in app.routes:
+        if not isinstance(route, APIRoute) or not route.include_in_schema:
+            continue
+        need = need_of(route.endpoint)
+        if need is None:
+            continue
+        for method in route.methods or ():
+            operation = made["paths"][route.path][method.lower()]
+            # On the server's own machine it is done without.
+            operation["security"] = [{KEY: [need]}, {}]
+            operation["description"] += f"\n\nNeeds the scope `{need}`."
+            for code in ("unauthenticated", "forbidden"):
+                told = operation["responses"].setdefault(str(STATUSES[code]), _refusal())
+                told["description"] = f"{told['description']}, `{code}`".removeprefix(", ")
 
 
 def _refusal() -> dict[str, Any]:

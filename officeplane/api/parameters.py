@@ -8,8 +8,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from officeplane.api.cursors import seq_of
+from officeplane.domain.api_key import KeyId
 from officeplane.domain.dag import DagStatus
-from officeplane.domain.errors import DagNotFoundError, DeadLetterNotFoundError, TaskNotFoundError
+from officeplane.domain.errors import (
+    ApiKeyNotFoundError,
+    DagNotFoundError,
+    DeadLetterNotFoundError,
+    InvalidCursorError,
+    TaskNotFoundError,
+)
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
@@ -45,6 +52,13 @@ def _form_of_a_letters(text: str) -> TaskId:
     return task_id
 
 
+def _form_of_a_keys(text: str) -> TaskId:
+    key_id = parse_task_id(text)
+    if key_id is None:
+        raise ApiKeyNotFoundError(text)
+    return key_id
+
+
 def _well_formed(text: str) -> TaskId:
     task_id = parse_task_id(text)
     if task_id is None:
@@ -75,6 +89,11 @@ DagIdInPath = Annotated[
     str,
     AfterValidator(_form_of_a_dags),
     Path(description="The id of a DAG.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
+]
+KeyIdInPath = Annotated[
+    str,
+    AfterValidator(_form_of_a_keys),
+    Path(description="The id of a key.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
 ]
 TaskIdInQuery = Annotated[str, AfterValidator(_well_formed), _UUID]
 DocumentIdInQuery = Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)]
@@ -222,6 +241,22 @@ class LetterQuery(PageQuery):
             document_id=self.document_id,
             fingerprint=self.fingerprint,
         )
+
+
+class KeysQuery(_Query):
+    """Where a list of keys goes on."""
+
+    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
+
+    @property
+    def after(self) -> KeyId | None:
+        """The key that the page follows."""
+        if self.cursor is None:
+            return None
+        if parse_task_id(self.cursor) != self.cursor:
+            raise InvalidCursorError
+        return KeyId(self.cursor)
 
 
 class EventsQuery(_Query):

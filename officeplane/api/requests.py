@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
+from officeplane.api.callers import admit, need_of
 from officeplane.api.json_text import MalformedJsonError, parse_json
 from officeplane.api.large_bodies import SMALL_MAX, UNCOUNTED_MAX, read_large, refuse_many_tasks
 from officeplane.api.problems import RefusedError
@@ -31,8 +32,11 @@ class StrictRoute(APIRoute):
         answer = super().get_route_handler()
         known = _names_of_parameters(self.dependant)
         wanted = None if self.body_field is None else self.body_field.field_info.annotation
+        need = need_of(self.endpoint)
 
         async def answer_strictly(request: Request) -> Response:
+            if need is not None:
+                await admit(request, need)
             if request.scope["query_string"]:
                 _check_names(request.query_params, known)
             response: Response = await answer(JsonRequest(request.scope, request.receive, wanted))

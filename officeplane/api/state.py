@@ -1,12 +1,15 @@
 """What the routes work with: the process's runtime, and whether the process is about to stop."""
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
-from officeplane.domain.dead_letter import SOMEBODY
+from officeplane.api.wrong_keys import WrongKeys
+from officeplane.config import Auth
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.principal import Scope
 from officeplane.runtime import Runtime
 
 
@@ -26,6 +29,14 @@ class ServerState:
     streams: int = 0
     """How many readers of events there are."""
 
+    auth: Auth = "auto"
+    """Who is asked for a key."""
+
+    wrong_keys: WrongKeys = field(default_factory=WrongKeys)
+
+    refused: Counter[Scope] = field(default_factory=Counter[Scope])
+    """How many requests were refused because their callers had not this scope."""
+
 
 def state_of(connection: HTTPConnection) -> ServerState:
     """Return the state of the application that a request came to."""
@@ -40,8 +51,3 @@ def runtime_of(connection: HTTPConnection) -> Runtime:
     if runtime is None:
         raise DatabaseUnavailableError("Postgres could not be reached yet.")
     return runtime
-
-
-def caller_of(connection: HTTPConnection) -> str:
-    """Return what is known of whoever asks: the address."""
-    return SOMEBODY if connection.client is None else connection.client.host

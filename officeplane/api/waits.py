@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from officeplane.api.callers import stay_admitted
 from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.ids import TaskId
 from officeplane.domain.task import TaskDetails
@@ -20,6 +21,8 @@ async def wait_for(request: Request, task_id: TaskId, seconds: float) -> TaskDet
     stopping = asyncio.ensure_future(state_of(request).stopping.wait())
     try:
         await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        # Much may have happened meanwhile: the key that the caller came with may have been revoked.
+        await stay_admitted(request)
         return waiting.result() if waiting.done() else await runtime.tasks.find(task_id)
     finally:
         waiting.cancel()

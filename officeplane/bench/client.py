@@ -5,10 +5,10 @@ import json
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, cast
 
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
-_HOST: Final = "Host: localhost"
 _HEAD_ENDS: Final = b"\r\n\r\n"
 CREATED: Final = 201
 
@@ -20,7 +20,8 @@ class NotCreatedError(Exception):
 class Client(asyncio.Protocol):
     """One keep-alive connection, one request at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str = "") -> None:
+        self._head = f"Host: localhost\r\nAuthorization: Bearer {key}" if key else "Host: localhost"
         self._transport: asyncio.Transport | None = None
         self._received = b""
         self._answered: asyncio.Future[bytes] | None = None
@@ -28,7 +29,7 @@ class Client(asyncio.Protocol):
     async def post(self, path: str, body: object) -> bytes:
         """Create something and return what it is; raises when the API refuses."""
         data = json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.1\r\n{_HOST}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
+        head = f"POST {path} HTTP/1.1\r\n{self._head}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
         answer = await self._ask(head.encode() + _HEAD_ENDS + data)
         if int(answer[9:12]) != CREATED:
             raise NotCreatedError(answer.decode(errors="replace"))
@@ -36,7 +37,7 @@ class Client(asyncio.Protocol):
 
     async def get(self, path: str) -> bytes:
         """Return what is there."""
-        answer = await self._ask(f"GET {path} HTTP/1.1\r\n{_HOST}".encode() + _HEAD_ENDS)
+        answer = await self._ask(f"GET {path} HTTP/1.1\r\n{self._head}".encode() + _HEAD_ENDS)
         return answer.partition(_HEAD_ENDS)[2]
 
     async def _ask(self, request: bytes) -> bytes:
@@ -72,13 +73,13 @@ class Client(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def clients(port: int, count: int) -> AsyncGenerator[Sequence[Client], None]:
-    """Give that many connections to an API on this machine."""
+async def clients(port: int, count: int, key: str = "") -> AsyncGenerator[Sequence[Client], None]:
+    """Give that many connections to an API on this machine, of callers with a key if one is given."""
     loop = asyncio.get_running_loop()
     connected: list[Client] = []
     try:
         for _ in range(count):
-            _, client = await loop.create_connection(Client, "127.0.0.1", port)
+            _, client = await loop.create_connection(partial(Client, key), "127.0.0.1", port)
             connected.append(client)
         yield connected
     finally:

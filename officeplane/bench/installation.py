@@ -14,7 +14,7 @@ from officeplane.bench import handlers, processor, traces
 from officeplane.bench.handlers import NOOP
 from officeplane.bench.programs import Guard, Program, running
 from officeplane.bench.traces import Traces
-from officeplane.config import Settings
+from officeplane.config import Auth, Settings
 from officeplane.dispatch.commands import packed
 from officeplane.dispatch.connection import Connection
 from officeplane.dispatch.keys import Keyspace
@@ -56,9 +56,9 @@ class Installation:
         return self._running("worker", "--concurrency", str(concurrency), count=count)
 
     @asynccontextmanager
-    async def server(self) -> AsyncGenerator[int, None]:
-        """Run one API process and give its port."""
-        with self._running("serve", "--host", "127.0.0.1", "--port", "0") as (program,):
+    async def server(self, auth: Auth = "auto") -> AsyncGenerator[int, None]:
+        """Run one API process and give its port; `auth` says who is asked for a key."""
+        with self._running("serve", "--host", "127.0.0.1", "--port", "0", OFFICEPLANE_AUTH=auth) as (program,):
             said = await program.logged("serve.listening")
             yield int(str(said["url"]).rpartition(":")[2])
 
@@ -117,7 +117,7 @@ class Installation:
             )
         )
 
-    def _running(self, *arguments: str, count: int = 1) -> AbstractContextManager[Sequence[Program]]:
+    def _running(self, *arguments: str, count: int = 1, **variables: str) -> AbstractContextManager[Sequence[Program]]:
         environment = {
             "OFFICEPLANE_DATABASE_URL": self.settings.database_url,
             "OFFICEPLANE_REDIS_URL": self.settings.redis_url,
@@ -125,6 +125,7 @@ class Installation:
             "OFFICEPLANE_HANDLERS": handlers.__name__,
             "OFFICEPLANE_LOG_FORMAT": "json",
             traces.VARIABLE: str(self.traces.path),
+            **variables,
         }
         return running(*arguments, count=count, environment=environment, folder=self.folder, guard=self.guard)
 

@@ -18,7 +18,8 @@ CHANCE: Final = 30
 CHECKSUM: Final = 6
 SHOWN: Final = len(PREFIX) + 4
 """How many characters of a key are kept, so that people know which one it is."""
-NAME_MAX: Final = 100
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._@:-]{0,99}$"
+"""How a key may be called."""
 
 _LENGTH: Final = len(PREFIX) + CHANCE + CHECKSUM
 

@@ -255,18 +255,6 @@ class OverloadedError(OfficePlaneError):
     code = "overloaded"
 
 
-class UnauthenticatedError(OfficePlaneError):
-    """Nobody knows who calls; why is not told, for whoever guesses would learn from it."""
-
-    code = "unauthenticated"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This needs a key that works, as in `Authorization: Bearer opk_...`; "
-            "`officeplane keys create NAME --scope read` makes one."
-        )
-
-
 class ForbiddenError(OfficePlaneError):
     """The caller is known, and has not the scope that this needs."""
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import httpx
@@ -13,12 +14,15 @@ from fastapi import FastAPI
 
 from officeplane.api.state import ServerState
 from officeplane.config import Settings
+from officeplane.domain.api_key import digest_of
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.principal import LOCAL, Scope
 from officeplane.domain.task import ClaimedTask
 from officeplane.runtime import Runtime, WorkerServices, worker_services
 from officeplane.server import create_app
 from officeplane.services.settle.judgement import EndedAttempt
+from officeplane.store import api_keys
 
 Json = dict[str, Any]
 
@@ -101,6 +105,27 @@ def client_of(app: FastAPI) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=30)
 
 
+def stranger_to(app: FastAPI, key: str = "", *, address: str = "203.0.113.7") -> httpx.AsyncClient:
+    """A client that comes from elsewhere, with a key if one is given."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 4711))
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers, timeout=30)
+
+
+async def a_key(app: FastAPI, *scopes: Scope) -> str:
+    """A key that has these scopes."""
+    made = await runtime_of(app).api_keys.create(LOCAL, f"key-{uuid4()}", scopes)
+    return made.text
+
+
+async def revoke_key(app: FastAPI, text: str) -> None:
+    """Revoke a key by its text."""
+    runtime = runtime_of(app)
+    found = await api_keys.of_digest(runtime.ledger, digest_of(text))
+    assert found is not None
+    await runtime.api_keys.revoke(found.key.id)
+
+
 def state_in(app: FastAPI) -> ServerState:
     state = app.state.server
     assert isinstance(state, ServerState)
@@ -157,7 +182,7 @@ def problem_of(response: httpx.Response) -> Json:
     assert body["title"]
     assert body["detail"]
     assert body["type"].endswith(body["code"])
-    assert set(body) <= {"type", "title", "status", "detail", "code", "errors"}
+    assert set(body) <= {"type", "title", "status", "detail", "code", "errors", "scope"}
     for error in body.get("errors", []):
         assert set(error) == {"field", "message"}
         assert error["message"]

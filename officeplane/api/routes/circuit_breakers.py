@@ -8,12 +8,14 @@ from pydantic.alias_generators import to_camel
 
 from officeplane.api import examples
 from officeplane.api.bodies import NoBody
+from officeplane.api.callers import needs
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import TaskTypeInPath
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import Time, View
 from officeplane.config import Settings
+from officeplane.domain.principal import Scope
 from officeplane.domain.valve import BreakerState, Valve
 
 router = APIRouter(prefix="/api/circuit-breakers", tags=["flow control"], route_class=StrictRoute)
@@ -45,6 +47,7 @@ class BreakerView(View):
 
 
 @router.get("", operation_id="listCircuitBreakers", summary="List circuit breakers", responses=refusals())
+@needs(Scope.READ)
 async def list_breakers(request: Request) -> list[BreakerView]:
     """Return the breaker of every type that can be run, by name; edits have none: they talk to nothing outside."""
     runtime = runtime_of(request)
@@ -57,6 +60,7 @@ async def list_breakers(request: Request) -> list[BreakerView]:
     summary="Set a type's circuit breaker",
     responses=refusals("unknown_task_type", "no_circuit_breaker", body=True),
 )
+@needs(Scope.CONTROL)
 async def put_breaker(
     request: Request,
     task_type: TaskTypeInPath,
@@ -74,6 +78,7 @@ async def put_breaker(
     summary="Close a circuit breaker",
     responses=refusals("unknown_task_type", body=True),
 )
+@needs(Scope.CONTROL)
 async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Close it, forget the failures, and let the type go on."""
     runtime = runtime_of(request)
@@ -86,6 +91,7 @@ async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBo
     summary="Open a circuit breaker",
     responses=refusals("unknown_task_type", "no_circuit_breaker", body=True),
 )
+@needs(Scope.CONTROL)
 async def open_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Hold the type back as its failures would; after its time one task finds out whether it works."""
     runtime = runtime_of(request)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from officeplane.api.bodies import CancelBody, DagBody, DagTasksBody
+from officeplane.api.callers import needs
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.dag_views import DagSummaryView, DagView, dag_view, summary_view
 from officeplane.api.openapi import headers, refusals
@@ -17,6 +18,7 @@ from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer, many_views
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.ids import DagId
+from officeplane.domain.principal import Scope
 from officeplane.services.dags.dags import DagDetails
 
 router = APIRouter(prefix="/api/dags", tags=["dags"], route_class=StrictRoute)
@@ -42,6 +44,7 @@ _SUBMITTING = (
         **refusals(*_SUBMITTING, "idempotency_in_progress", "idempotency_mismatch", body=True),
     },
 )
+@needs(Scope.EDIT)
 async def submit(request: Request, body: DagBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store up to 10,000 tasks that name each other by their keys; one that is refused refuses them all."""
     runtime = runtime_of(request)
@@ -60,6 +63,7 @@ async def submit(request: Request, body: DagBody, idempotency_key: IdempotencyKe
     response_model=list[DagSummaryView],
     responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
 )
+@needs(Scope.READ)
 async def list_dags(request: Request, query: Annotated[DagQuery, Query()]) -> Response:
     """Return the newest DAGs, of one status if asked; the next page is in the `Link` header."""
     page = await runtime_of(request).dags.page(query.status, query.before, query.limit)
@@ -76,6 +80,7 @@ async def list_dags(request: Request, query: Annotated[DagQuery, Query()]) -> Re
     response_model=DagView,
     responses=refusals("dag_not_found"),
 )
+@needs(Scope.READ)
 async def show(request: Request, dag_id: DagIdInPath) -> Response:
     """Return a DAG with its tasks, where it begins and ends, and the longest way through it."""
     return await _shown(await runtime_of(request).dags.details(DagId(dag_id)))
@@ -92,6 +97,7 @@ async def show(request: Request, dag_id: DagIdInPath) -> Response:
         **refusals("dag_not_found", "illegal_state", body=True),
     },
 )
+@needs(Scope.EDIT)
 async def cancel(request: Request, dag_id: DagIdInPath, body: CancelBody = None) -> Response:
     """End what waits at once, and ask what runs to stop; a DAG of which everything has ended is refused."""
     runtime = runtime_of(request)
@@ -111,6 +117,7 @@ async def cancel(request: Request, dag_id: DagIdInPath, body: CancelBody = None)
         **refusals(*_SUBMITTING, "dag_not_found", "illegal_state", body=True),
     },
 )
+@needs(Scope.EDIT)
 async def add(request: Request, dag_id: DagIdInPath, body: DagTasksBody) -> Response:
     """Add tasks, which may depend on those that are there; a DAG that has ended is refused."""
     runtime = runtime_of(request)

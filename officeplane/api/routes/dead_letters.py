@@ -8,15 +8,17 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
+from officeplane.api.callers import caller_of, needs
 from officeplane.api.cursors import cursor_after, link_to_next, seq_of
 from officeplane.api.letter_views import LetterView, PartView, SkippedView, letter_view
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import LetterQuery, TaskIdOfLetter
 from officeplane.api.requests import StrictRoute
-from officeplane.api.state import caller_of, runtime_of
+from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer, many_views
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.ids import TaskId
+from officeplane.domain.principal import Scope
 from officeplane.domain.request import Text
 from officeplane.services.operate.dead_letters import Part
 
@@ -74,6 +76,7 @@ class ResolveAlikeRequest(ResolveRequest):
     response_model=list[LetterView],
     responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
 )
+@needs(Scope.READ)
 async def list_letters(request: Request, query: Annotated[LetterQuery, Query()]) -> Response:
     """Return the newest letters that fit every filter given; the next page is in the `Link` header."""
     page = await runtime_of(request).dead_letters.page(query.filter, query.before, query.limit)
@@ -90,6 +93,7 @@ async def list_letters(request: Request, query: Annotated[LetterQuery, Query()])
     response_model=PartView,
     responses=refusals(*_RESOLVING, "invalid_cursor", body=True),
 )
+@needs(Scope.CONTROL)
 async def resolve_alike(
     request: Request, body: Annotated[ResolveAlikeRequest, Body(openapi_examples=examples.RESOLVE_ALIKE)]
 ) -> Response:
@@ -107,6 +111,7 @@ async def resolve_alike(
     response_model=LetterView,
     responses=refusals("dead_letter_not_found"),
 )
+@needs(Scope.READ)
 async def show(request: Request, task_id: TaskIdOfLetter) -> Response:
     """Return the latest letter of a task, also when the task itself was removed since."""
     return json_answer(letter_view(await runtime_of(request).dead_letters.letter(TaskId(task_id))))
@@ -119,6 +124,7 @@ async def show(request: Request, task_id: TaskIdOfLetter) -> Response:
     response_model=LetterView,
     responses=refusals(*_RESOLVING, "illegal_state", body=True),
 )
+@needs(Scope.CONTROL)
 async def resolve(
     request: Request, task_id: TaskIdOfLetter, body: Annotated[ResolveRequest, Body(openapi_examples=examples.RESOLVE)]
 ) -> Response:

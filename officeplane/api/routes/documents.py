@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from officeplane.api import examples
 from officeplane.api.answer_headers import OURS_ALONE
 from officeplane.api.bodies import PreviewBody
+from officeplane.api.callers import needs
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
     ComparisonView,
@@ -45,6 +46,7 @@ from officeplane.api.views import json_answer, many_views
 from officeplane.api.waits import while_there
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
+from officeplane.domain.principal import Scope
 from officeplane.domain.request import Text
 from officeplane.edits.contract import Words
 from officeplane.services.files.spool import spooled
@@ -104,6 +106,7 @@ class RevertRequest(BaseModel):
         **refusals("document_exists", body=True),
     },
 )
+@needs(Scope.EDIT)
 async def create(
     request: Request,
     body: Annotated[NewDocument, Body(openapi_examples=examples.DOCUMENT)],
@@ -121,6 +124,7 @@ async def create(
     response_model=list[DocumentView | PausedLaneView],
     responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
 )
+@needs(Scope.READ)
 async def list_documents(request: Request, query: Annotated[DocumentsQuery, Query()]) -> Response:
     """Return the newest documents, or what is paused; the next page is in the `Link` header."""
     documents = runtime_of(request).documents
@@ -145,6 +149,7 @@ async def list_documents(request: Request, query: Annotated[DocumentsQuery, Quer
         **refusals("document_not_found"),
     },
 )
+@needs(Scope.READ)
 async def show(request: Request, document_id: DocumentIdInPath) -> Response:
     """Return the document as it is now."""
     return _shown(await runtime_of(request).documents.show(document_id))
@@ -166,6 +171,7 @@ async def show(request: Request, document_id: DocumentIdInPath) -> Response:
     },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BYTES, **_FILES}}},
 )  # fmt: skip
+@needs(Scope.EDIT)
 async def put(
     request: Request, document_id: DocumentIdInPath, if_match: IfMatch = None, author: Author = None
 ) -> Response:
@@ -192,6 +198,7 @@ async def put(
     status_code=204,
     responses={204: {"description": "Deleted."}, **refusals("document_not_found")},
 )
+@needs(Scope.EDIT)
 async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
     """Delete the document and its history; what waits for it is cancelled, what runs is asked to stop."""
     await runtime_of(request).documents.delete(document_id)
@@ -209,6 +216,7 @@ async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
         **refusals("document_not_found", "revision_not_found"),
     },
 )
+@needs(Scope.READ)
 async def content(
     request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
 ) -> Response:
@@ -236,6 +244,7 @@ async def content(
     response_model=OutlineView,
     responses={**_READ, **refusals(*_NOT_SHOWN)},
 )
+@needs(Scope.READ)
 async def outline(
     request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
 ) -> Response:
@@ -257,6 +266,7 @@ async def outline(
     response_model=TextView,
     responses={**_READ, **refusals(*_NOT_SHOWN)},
 )
+@needs(Scope.READ)
 async def text(
     request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
 ) -> Response:
@@ -280,6 +290,7 @@ async def text(
         **refusals("document_not_found", "invalid_cursor"),
     },
 )
+@needs(Scope.READ)
 async def revisions(request: Request, document_id: DocumentIdInPath, query: Annotated[PageQuery, Query()]) -> Response:
     """Return who changed what, and when; the next page is in the `Link` header."""
     page = await runtime_of(request).documents.history(document_id, query.before, query.limit)
@@ -296,6 +307,7 @@ async def revisions(request: Request, document_id: DocumentIdInPath, query: Anno
     response_model=ComparisonView,
     responses={**_READ, **refusals(*_NOT_SHOWN)},
 )
+@needs(Scope.READ)
 async def diff(
     request: Request,
     document_id: DocumentIdInPath,
@@ -325,6 +337,7 @@ async def diff(
         **refusals("document_not_found", "revision_not_found", body=True),
     },
 )
+@needs(Scope.EDIT)
 async def revert(
     request: Request,
     document_id: DocumentIdInPath,
@@ -345,6 +358,7 @@ async def revert(
         "stale_revision", "not_supported_yet", "unsupported_document", "too_large_to_show", body=True,
     ),
 )  # fmt: skip
+@needs(Scope.READ)
 async def preview(request: Request, document_id: DocumentIdInPath, body: PreviewBody) -> Response:
     """Apply an edit to the head and tell the difference; nothing is stored."""
     found = await while_there(request, runtime_of(request).documents.preview(document_id, body))

@@ -1,9 +1,11 @@
 """`/api/events`: what happens to tasks, as it happens."""
 
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 
+from officeplane.api.callers import needs, principal_of, stay_admitted
 from officeplane.api.event_stream import EventStream
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import EventsQuery, LastEventId
@@ -11,6 +13,7 @@ from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.event import Event, EventPosition, parse_position
+from officeplane.domain.principal import Kind, Scope
 from officeplane.store.events import horizon
 
 STREAMS_MAX: Final = 1_000
@@ -39,6 +42,7 @@ router = APIRouter(prefix="/api/events", tags=["events"], route_class=StrictRout
     response_class=EventStream,
     responses={200: _STREAM, **refusals()},
 )
+@needs(Scope.READ)
 async def follow(
     request: Request, query: Annotated[EventsQuery, Query()], last_event_id: LastEventId = None
 ) -> EventStream:
@@ -60,4 +64,5 @@ async def follow(
     else:
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
-    return EventStream(runtime.events.follow(position), is_wanted, state)
+    stay = partial(stay_admitted, request) if principal_of(request).kind is Kind.KEY else None
+    return EventStream(runtime.events.follow(position), is_wanted, state, stay)

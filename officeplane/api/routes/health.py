@@ -5,6 +5,7 @@ from typing import Final, Literal
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from officeplane.api.callers import open_to_all
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.problems import RETRY_AFTER
 from officeplane.api.requests import StrictRoute
@@ -41,6 +42,7 @@ _NOTHING_REACHED: Final = Health(status="unavailable", postgres=False, redis=Fal
     response_model=LiveView,
     responses={code: told for code, told in refusals().items() if code != 503},
 )
+@open_to_all
 async def live() -> Response:
     """Return 200 as long as the process answers at all."""
     return json_answer(LiveView())
@@ -56,6 +58,7 @@ async def live() -> Response:
         503: {"model": HealthView, "description": "Postgres does not answer.", "headers": headers("Retry-After")},
     },
 )
+@open_to_all
 async def ready(request: Request) -> Response:
     """Return 200 while Postgres answers, whatever Redis does, and how work is dispatched."""
     runtime = state_of(request).runtime

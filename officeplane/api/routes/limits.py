@@ -8,11 +8,13 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
+from officeplane.api.callers import needs
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import TaskTypeInPath
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import View
+from officeplane.domain.principal import Scope
 from officeplane.domain.valve import Limits
 
 router = APIRouter(prefix="/api/limits", tags=["flow control"], route_class=StrictRoute)
@@ -42,6 +44,7 @@ class LimitsView(View):
 @router.get(
     "/{task_type}", operation_id="getLimits", summary="Show a type's limits", responses=refusals("unknown_task_type")
 )
+@needs(Scope.READ)
 async def get_limits(request: Request, task_type: TaskTypeInPath) -> LimitsView:
     """Return the limits that were declared for a type."""
     return _view(task_type, await runtime_of(request).valves.limits(task_type))
@@ -53,6 +56,7 @@ async def get_limits(request: Request, task_type: TaskTypeInPath) -> LimitsView:
     summary="Limit a type",
     responses=refusals("unknown_task_type", body=True),
 )
+@needs(Scope.CONTROL)
 async def put_limits(
     request: Request, task_type: TaskTypeInPath, body: Annotated[LimitsRequest, Body(openapi_examples=examples.LIMITS)]
 ) -> LimitsView:
@@ -69,6 +73,7 @@ async def put_limits(
     status_code=204,
     responses={204: {"description": "Lifted."}, **refusals("unknown_task_type")},
 )
+@needs(Scope.CONTROL)
 async def delete_limits(request: Request, task_type: TaskTypeInPath) -> Response:
     """Let as many tasks of a type run as there are slots."""
     await runtime_of(request).valves.set_limits(task_type, Limits())

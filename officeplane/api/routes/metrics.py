@@ -5,9 +5,12 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from officeplane.api.callers import needs
 from officeplane.api.openapi import refusals
 from officeplane.api.requests import StrictRoute
-from officeplane.api.state import runtime_of
+from officeplane.api.state import runtime_of, state_of
+from officeplane.domain.principal import Scope
+from officeplane.services.observe.metrics import Refusals, exposed
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -27,6 +30,9 @@ class PrometheusText(Response):
     response_class=PrometheusText,
     responses={200: {"description": "Metrics.", "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}, **refusals()},
 )
+@needs(Scope.READ)
 async def metrics(request: Request) -> PrometheusText:
     """Return queue depths, counters of what has ended, and workers."""
-    return PrometheusText(await runtime_of(request).statistics.metrics())
+    state = state_of(request)
+    told = await runtime_of(request).statistics.metrics()
+    return PrometheusText(told + exposed(Refusals(state.wrong_keys.total, state.refused)))

@@ -3,12 +3,14 @@
 from fastapi import APIRouter, Request
 
 from officeplane.api.bodies import NoBody
+from officeplane.api.callers import needs
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import DocumentIdInPath, TaskTypeInPath
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import View
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import Scope
 
 router = APIRouter(prefix="/api", route_class=StrictRoute)
 
@@ -26,6 +28,7 @@ class PausedView(View):
     tags=["documents"],
     responses=refusals("document_not_found", body=True),
 )
+@needs(Scope.CONTROL)
 async def pause_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a document from being started, or of a name of which there are unfinished tasks."""
     await runtime_of(request).valves.pause_document(DocumentId(document_id))
@@ -39,6 +42,7 @@ async def pause_document(request: Request, document_id: DocumentIdInPath, _body:
     tags=["documents"],
     responses=refusals("document_not_found", body=True),
 )
+@needs(Scope.CONTROL)
 async def resume_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a document be started again, in their order."""
     await runtime_of(request).valves.resume_document(DocumentId(document_id))
@@ -52,6 +56,7 @@ async def resume_document(request: Request, document_id: DocumentIdInPath, _body
     tags=["task types"],
     responses=refusals("unknown_task_type", body=True),
 )
+@needs(Scope.CONTROL)
 async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a type from being started."""
     await runtime_of(request).valves.pause_type(task_type)
@@ -65,6 +70,7 @@ async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: No
     tags=["task types"],
     responses=refusals("unknown_task_type", body=True),
 )
+@needs(Scope.CONTROL)
 async def resume_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a type be started again."""
     await runtime_of(request).valves.resume_type(task_type)

@@ -3,11 +3,13 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from officeplane.api.callers import needs
 from officeplane.api.openapi import refusals
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import TIER_NAMES, TierName, Time, View, json_answer
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import Scope
 from officeplane.services.observe.statistics import Stats
 from officeplane.store.workers import WorkerInfo
 
@@ -48,6 +50,7 @@ class StatsView(View):
 @router.get(
     "", operation_id="getStats", summary="Count tasks and workers", response_model=StatsView, responses=refusals()
 )
+@needs(Scope.READ)
 async def stats(request: Request) -> Response:
     """Return counts by state and priority, the longest wait of a runnable task, and the live workers."""
     return json_answer(_view(await runtime_of(request).statistics.stats()))

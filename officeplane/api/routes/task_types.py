@@ -4,11 +4,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
+from officeplane.api.callers import needs
 from officeplane.api.openapi import refusals
 from officeplane.api.requests import StrictRoute
 from officeplane.api.schemas import untitled
 from officeplane.api.state import runtime_of
 from officeplane.api.views import View
+from officeplane.domain.principal import Scope
 
 router = APIRouter(prefix="/api/task-types", tags=["task types"], route_class=StrictRoute)
 
@@ -23,6 +25,7 @@ class TaskTypeView(View):
 
 
 @router.get("", operation_id="listTaskTypes", summary="List task types", responses=refusals())
+@needs(Scope.READ)
 async def list_task_types(request: Request) -> list[TaskTypeView]:
     """Return every task type, the built-in ones too, with the JSON Schema of its payload."""
     runtime = runtime_of(request)

@@ -14,17 +14,19 @@ from officeplane.api.bodies import (
     RetryManyBody,
     TaskBody,
 )
+from officeplane.api.callers import caller_of, needs
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
 from officeplane.api.requests import StrictRoute, is_large
-from officeplane.api.state import caller_of, runtime_of
+from officeplane.api.state import runtime_of
 from officeplane.api.task_views import ChangedView, ExplanationView, TaskView, explanation_view, many_tasks, one_task
 from officeplane.api.views import json_answer
 from officeplane.api.waits import wait_for
 from officeplane.domain.errors import FieldError, InvalidParameterError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import Scope
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ChildSummary, TaskDetails
 from officeplane.runtime import Runtime
@@ -55,6 +57,7 @@ _SUBMITTING = (
         **refusals(*_SUBMITTING, body=True),
     },
 )
+@needs(Scope.EDIT)
 async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store a task, or a batch with all its children, and return it; what is refused is not stored."""
     runtime = runtime_of(request)
@@ -76,6 +79,7 @@ async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyK
     response_model=list[TaskView],
     responses={201: {"description": "Stored, all of them, in the order given."}, **refusals(*_SUBMITTING, body=True)},
 )
+@needs(Scope.EDIT)
 async def submit_many(request: Request, body: BulkBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store up to 1,000 tasks and batches, 10,000 tasks in all; one that is refused refuses them all."""
     if idempotency_key is not None:
@@ -92,6 +96,7 @@ async def submit_many(request: Request, body: BulkBody, idempotency_key: Idempot
     response_model=ChangedView,
     responses=refusals("invalid_cursor", body=True),
 )
+@needs(Scope.CONTROL)
 async def cancel_many(request: Request, body: CancelManyBody) -> Response:
     """Cancel what waits and ask what runs to stop, oldest first, for 5 s at most; `next` is where to go on."""
     done = await runtime_of(request).selection.cancel(body.filter, body.reason, body.place)
@@ -105,6 +110,7 @@ async def cancel_many(request: Request, body: CancelManyBody) -> Response:
     response_model=ChangedView,
     responses=refusals("invalid_cursor", body=True),
 )
+@needs(Scope.CONTROL)
 async def retry_many(request: Request, body: RetryManyBody) -> Response:
     """Retry what is FAILED, TIMEOUT or CANCELLED, oldest first, for 5 s at most; `next` is where to go on."""
     done = await runtime_of(request).selection.retry(body.filter, caller_of(request), body.place)
@@ -118,6 +124,7 @@ async def retry_many(request: Request, body: RetryManyBody) -> Response:
     response_model=list[TaskView],
     responses={200: {"description": "One page.", "headers": headers("Link")}, **refusals("invalid_cursor")},
 )
+@needs(Scope.READ)
 async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> Response:
     """Return the newest tasks that fit every filter given; the next page is in the `Link` header.
 
@@ -137,6 +144,7 @@ async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> 
     response_model=TaskView,
     responses=refusals("task_not_found"),
 )
+@needs(Scope.READ)
 async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -> Response:
     """Return the task as it is now, or once it is final."""
     runtime = runtime_of(request)
@@ -152,6 +160,7 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
     response_model=TaskView,
     responses=refusals("task_not_found", "illegal_state", body=True),
 )
+@needs(Scope.EDIT)
 async def patch(request: Request, task_id: TaskIdInPath, body: PatchBody) -> Response:
     """Change what is named of a PENDING, QUEUED or RETRYING task; what its children have in common with it follows."""
     runtime = runtime_of(request)
@@ -170,6 +179,7 @@ async def patch(request: Request, task_id: TaskIdInPath, body: PatchBody) -> Res
         **refusals("task_not_found", "illegal_state", body=True),
     },
 )
+@needs(Scope.EDIT)
 async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = None) -> Response:
     """End a waiting task at once, or ask a running one to stop; a final one is refused."""
     runtime = runtime_of(request)
@@ -185,6 +195,7 @@ async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = Non
     response_model=TaskView,
     responses=refusals("task_not_found", "illegal_state", body=True),
 )
+@needs(Scope.EDIT)
 async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -> Response:
     """Give a FAILED, TIMEOUT or CANCELLED task a fresh retry budget; of a batch, its unfinished children."""
     runtime = runtime_of(request)
@@ -199,6 +210,7 @@ async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -
     response_model=ExplanationView,
     responses=refusals("task_not_found"),
 )
+@needs(Scope.READ)
 async def explain(request: Request, task_id: TaskIdInPath) -> Response:
     """Return whether the task could run now, and each thing it waits for."""
     return json_answer(explanation_view(await runtime_of(request).explanations.explain(TaskId(task_id))))

@@ -53,10 +53,10 @@ async def _measure(servers: Servers) -> Posted:
         )
 
 
-async def post(port: int, tasks: int) -> tuple[float, list[float]]:
-    """Post no-ops and return how many a second, and how many milliseconds each took."""
+async def post(port: int, tasks: int, key: str = "") -> tuple[float, list[float]]:
+    """Post no-ops, with a key if one is given; return how many a second, and how many milliseconds each took."""
     waited: list[float] = []
-    async with clients(port, CLIENTS) as connected:
+    async with clients(port, CLIENTS, key) as connected:
 
         async def submit(caller: int, number: int) -> None:
             began = time.perf_counter()

@@ -15,6 +15,7 @@ from prometheus_client.exposition import generate_latest
 from officeplane.domain.failure import ANSWERS, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.observation import BOUNDS_SECONDS, Measure, Observed
+from officeplane.domain.principal import Scope
 from officeplane.domain.priority import Tier
 from officeplane.domain.valve import BreakerState, Valve
 from officeplane.store.statistics import Count, Counter
@@ -176,8 +177,30 @@ class Snapshot:
         return family
 
 
-def exposed(snapshot: Snapshot) -> str:
-    """Return a snapshot in Prometheus' text format."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusals:
+    """Who was not let in by this process since it began; a collector, as above."""
+
+    wrong_keys: int
+    without_scope: Mapping[Scope, int]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics in the order in which they are shown."""
+        yield CounterMetricFamily(
+            "officeplane_authentication_failures",
+            "Requests with a key that does not work, refused by this process.",
+            value=self.wrong_keys,
+        )
+        refused = CounterMetricFamily(
+            "officeplane_refused", "Requests of callers without the scope, refused by this process.", labels=["scope"]
+        )
+        for scope in Scope:
+            refused.add_metric([scope], self.without_scope.get(scope, 0))
+        yield refused
+
+
+def exposed(snapshot: Snapshot | Refusals) -> str:
+    """Return what was read in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(snapshot)
     return generate_latest(registry).decode()
