@@ -27,7 +27,7 @@ _DELETES: Final = (
     "SELECT string_agg(format('DELETE FROM %s;', oid::regclass), ' ') FROM pg_class "
     # These tables are filled by migrations and stay as they are.
     "WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace "
-    "AND relname NOT IN ('schema_migrations', 'task_types_version')"
+    "AND relname NOT IN ('schema_migrations', 'task_types_version', 'api_keys_version')"
 )
 
 

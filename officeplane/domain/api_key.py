@@ -1,9 +1,11 @@
 """API keys: how their texts look, and what is known of each."""
 
 import hashlib
+import re
 import string
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Final, NewType
 from zlib import crc32
 
@@ -18,8 +20,10 @@ CHANCE: Final = 30
 CHECKSUM: Final = 6
 SHOWN: Final = len(PREFIX) + 4
 """How many characters of a key are kept, so that people know which one it is."""
-NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._@:-]{0,99}$"
-"""How a key may be called."""
+NAME_MAX: Final = 100
+NAME_PATTERN: Final = rf"^[A-Za-z0-9](?:[A-Za-z0-9._@:-]{{0,{NAME_MAX - 2}}}[A-Za-z0-9])?$"
+ADMIN_NAME: Final = "admin"
+"""What the key is called that an installation begins with."""
 
 _LENGTH: Final = len(PREFIX) + CHANCE + CHECKSUM
 
@@ -37,6 +41,11 @@ def is_key_text(text: str) -> bool:
     return text[-CHECKSUM:] == _checksum(chance)
 
 
+def is_key_name(name: str) -> bool:
+    """Tell whether a key can be called this; what looks like a key is no name for one, for names are shown."""
+    return re.fullmatch(NAME_PATTERN, name) is not None and not name.startswith(PREFIX)
+
+
 def digest_of(text: str) -> bytes:
     """Return what stands for a key in the ledger."""
     return hashlib.sha256(text.encode()).digest()
@@ -49,6 +58,16 @@ def _checksum(chance: str) -> str:
         number, digit = divmod(number, len(ALPHABET))
         digits = ALPHABET[digit] + digits
     return digits
+
+
+class KeyState(StrEnum):
+    """What a key is good for."""
+
+    WORKS = "works"
+    REPLACED = "replaced"
+    """Another came in its place; it works until it expires."""
+    EXPIRED = "expired"
+    REVOKED = "revoked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +89,11 @@ class ApiKey:
     def principal(self) -> Principal:
         """Who calls with it."""
         return Principal(f"key:{self.name}", Kind.KEY, self.scopes)
+
+    def state(self, now: datetime) -> KeyState:
+        """Tell what it is good for."""
+        if self.revoked_at is not None:
+            return KeyState.REVOKED
+        if self.expires_at is not None and self.expires_at <= now:
+            return KeyState.EXPIRED
+        return KeyState.WORKS if self.replaced_by is None else KeyState.REPLACED

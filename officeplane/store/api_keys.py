@@ -22,7 +22,7 @@ class Working(NamedTuple):
 
 
 async def insert(executor: Executor, key: ApiKey, digest: bytes) -> ApiKey | None:
-    """Store a key and return it as it was stored; None when another that works has its name."""
+    """Store a key and return it as it was stored; None when its name is another's, or its text was one's before."""
     rows = await _SQL["insert"].fetch(
         executor,
         id=key.id,
@@ -42,6 +42,16 @@ async def version(executor: Executor) -> int:
     return int(row["version"])
 
 
+async def hold(executor: Executor) -> None:
+    """Keep others from changing keys until the transaction ends."""
+    await _SQL["hold"].fetch(executor)
+
+
+async def was_known(executor: Executor, digest: bytes) -> bool:
+    """Tell whether there ever was a key whose text has this digest."""
+    return bool(await _SQL["was_known"].fetch(executor, digest=digest))
+
+
 async def of_digest(executor: Executor, digest: bytes) -> Working | None:
     """Return the key whose text has this digest; None when there is none that works."""
     rows = await _SQL["of_digest"].fetch(executor, digest=digest)
@@ -56,6 +66,12 @@ async def page(executor: Executor, *, after: KeyId, limit: int) -> list[ApiKey]:
 async def fetch(executor: Executor, key_id: KeyId) -> ApiKey | None:
     """Return a key; None when there is none of this id."""
     rows = await _SQL["fetch"].fetch(executor, id=key_id)
+    return _key(rows[0]) if rows else None
+
+
+async def named(executor: Executor, name: str) -> ApiKey | None:
+    """Return the key of a name that was neither replaced nor revoked; None when there is none."""
+    rows = await _SQL["named"].fetch(executor, name=name)
     return _key(rows[0]) if rows else None
 
 
@@ -76,6 +92,11 @@ async def revoke(executor: Executor, key_id: KeyId) -> ApiKey | None:
     return _key(rows[0]) if rows else None
 
 
+async def revoke_named(executor: Executor, name: str) -> list[ApiKey]:
+    """Revoke all keys of a name, those that were replaced too, and return them."""
+    return [_key(row) for row in await _SQL["revoke_named"].fetch(executor, name=name)]
+
+
 async def note_use(executor: Executor, used: Mapping[KeyId, datetime]) -> None:
     """Note when keys were used last."""
     await _SQL["used"].fetch(executor, ids=list(used), at=list(used.values()))
@@ -84,6 +105,12 @@ async def note_use(executor: Executor, used: Mapping[KeyId, datetime]) -> None:
 async def has_admin(executor: Executor) -> bool:
     """Tell whether any key works that may make others."""
     return bool(await _SQL["has_admin"].fetch(executor))
+
+
+async def working(executor: Executor) -> int:
+    """Return how many keys work."""
+    (row,) = await _SQL["working"].fetch(executor)
+    return int(row["keys"])
 
 
 def _key(row: Row) -> ApiKey:

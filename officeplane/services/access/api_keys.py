@@ -8,10 +8,21 @@ import secrets
 from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from uuid_utils import uuid7
 
-from officeplane.domain.api_key import ALPHABET, CHANCE, SHOWN, ApiKey, KeyId, digest_of, key_text
+from officeplane.domain.api_key import (
+    ALPHABET,
+    CHANCE,
+    NAME_MAX,
+    SHOWN,
+    ApiKey,
+    KeyId,
+    digest_of,
+    is_key_name,
+    key_text,
+)
 from officeplane.domain.errors import (
     ApiKeyExistsError,
     ApiKeyNotFoundError,
@@ -49,19 +60,40 @@ class ApiKeys:
         self, giver: Principal, name: str, scopes: Collection[Scope], expires_at: datetime | None = None
     ) -> MadeKey:
         """Make a key that may do no more than whoever makes it."""
+        _check_asked(name, scopes, expires_at)
         _check_given(giver, scopes)
-        if expires_at is not None and expires_at <= datetime.now(UTC):
-            message = "It must lie ahead."
-            raise InvalidRequestError(f"expiresAt: {message}", [FieldError("expiresAt", message)])
         made = await _store(self._ledger, giver, name, scopes, expires_at, new_key_text())
         if made is None:
             raise ApiKeyExistsError(name)
         return made
 
-    async def admit(self, giver: Principal, name: str, scopes: Collection[Scope], text: str) -> None:
-        """Have a key work whose text was made elsewhere, unless it does already or its name is taken."""
-        if await api_keys.of_digest(self._ledger, digest_of(text)) is None:
-            await _store(self._ledger, giver, name, scopes, None, text)
+    async def admit(self, giver: Principal, name: str, scopes: Collection[Scope], text: str) -> bool:
+        """Have a key work whose text was made elsewhere, in the place of whichever has its name; tell whether it does.
+
+        It does not if it was known before and works no more: what was revoked stays so, whoever still has its text.
+        """
+        digest = digest_of(text)
+
+        async def admitted(executor: Executor) -> bool:
+            # Of several processes that start with a new text, one stores it and the others find it.
+            await api_keys.hold(executor)
+            if await api_keys.of_digest(executor, digest) is not None:
+                return True
+            if await api_keys.was_known(executor, digest):
+                return False
+            await api_keys.revoke_named(executor, name)
+            return await _store(executor, giver, name, scopes, None, text) is not None
+
+        return await self._ledger.in_transaction(admitted)
+
+    async def find(self, which: str) -> ApiKey:
+        """Return the key of an id, or that of a name which was neither replaced nor revoked."""
+        key_id = _id_in(which)
+        found = None if key_id is None else await api_keys.fetch(self._ledger, key_id)
+        found = found or await api_keys.named(self._ledger, which)
+        if found is None:
+            raise ApiKeyNotFoundError(which)
+        return found
 
     async def page(self, after: KeyId | None, limit: int) -> list[ApiKey]:
         """Return keys in the order in which they were made, those that do not work any more too."""
@@ -91,15 +123,47 @@ class ApiKeys:
             raise ApiKeyNotFoundError(key_id)
         return revoked
 
+    async def revoke_all(self, which: str) -> list[ApiKey]:
+        """Have the key of an id work no more, or all keys of a name: the one that was replaced would work on."""
+        key_id = _id_in(which)
+        found = None if key_id is None else await api_keys.revoke(self._ledger, key_id)
+        revoked = await api_keys.revoke_named(self._ledger, which) if found is None else [found]
+        if not revoked:
+            raise ApiKeyNotFoundError(which)
+        return revoked
+
     async def has_admin(self) -> bool:
         """Tell whether any key works that may make others."""
         return await api_keys.has_admin(self._ledger)
+
+
+def _check_asked(name: str, scopes: Collection[Scope], expires_at: datetime | None) -> None:
+    if not is_key_name(name):
+        rule = (
+            f"It must be 1 to {NAME_MAX} letters, digits and, between them, any of . _ - @ : and not look like a key."
+        )
+        raise _wrong("name", rule)
+    if not scopes:
+        raise _wrong("scopes", "It must have one at least.")
+    if expires_at is not None and expires_at <= datetime.now(UTC):
+        raise _wrong("expiresAt", "It must lie ahead.")
+
+
+def _wrong(field: str, message: str) -> InvalidRequestError:
+    return InvalidRequestError(f"{field}: {message}", [FieldError(field, message)])
 
 
 def _check_given(giver: Principal, scopes: Collection[Scope]) -> None:
     missing = sorted(scope for scope in scopes if not giver.may(scope))
     if missing:
         raise ForbiddenError(missing[0], giver.id)
+
+
+def _id_in(which: str) -> KeyId | None:
+    try:
+        return KeyId(str(UUID(which)))
+    except ValueError:
+        return None
 
 
 async def _store(

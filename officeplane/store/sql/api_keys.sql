@@ -4,16 +4,24 @@
 id, name, shown, scopes, created_by, created_at, expires_at, revoked_at, last_used_at, replaced_by
 
 -- name: insert
--- Stores a key. No row: another key that works has its name.
+-- Stores a key. No row: another that was neither replaced nor revoked has its name, or there was one of this digest.
 INSERT INTO api_keys (id, name, digest, shown, scopes, created_by, expires_at)
 VALUES (:id::uuid, :name::text, :digest::bytea, :shown::text, :scopes::text[], :created_by::text,
         :expires_at::timestamptz)
-ON CONFLICT (name) WHERE revoked_at IS NULL AND replaced_by IS NULL DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING {columns}
 
 -- name: version
 -- How often any key has changed. Always one row.
 SELECT version FROM api_keys_version
+
+-- name: hold
+-- Keeps others from changing keys until the transaction ends. Always one row.
+SELECT version FROM api_keys_version FOR UPDATE
+
+-- name: was_known
+-- Whether there ever was a key whose text has this digest. No row: never.
+SELECT FROM api_keys WHERE digest = :digest::bytea
 
 -- name: of_digest
 -- The key whose text has this digest, if it works, and in how many seconds it expires, if it does. No row: there is none.
@@ -27,6 +35,10 @@ SELECT {columns} FROM api_keys WHERE id > :after::uuid ORDER BY id LIMIT :limit:
 -- name: fetch
 -- A key. No row: there is none of this id.
 SELECT {columns} FROM api_keys WHERE id = :id::uuid
+
+-- name: named
+-- The key of a name that was neither replaced nor revoked. No row: there is none.
+SELECT {columns} FROM api_keys WHERE name = :name::text AND revoked_at IS NULL AND replaced_by IS NULL
 
 -- name: lock
 -- A key that works and was not replaced, locked. No row: there is none of this id.
@@ -47,6 +59,10 @@ RETURNING id
 -- Revokes a key; once is enough. No row: there is none of this id.
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = :id::uuid RETURNING {columns}
 
+-- name: revoke_named
+-- Revokes all keys of a name, those that were replaced too. No row: there is none that is not revoked.
+UPDATE api_keys SET revoked_at = clock_timestamp() WHERE name = :name::text AND revoked_at IS NULL RETURNING {columns}
+
 -- name: used
 -- Notes when keys were used last. No row: they are gone.
 UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, used.at)
@@ -59,3 +75,8 @@ RETURNING k.id
 SELECT FROM api_keys
  WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()) AND 'admin' = ANY(scopes)
  LIMIT 1
+
+-- name: working
+-- How many keys work. Always one row.
+SELECT count(*) AS keys FROM api_keys
+ WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())

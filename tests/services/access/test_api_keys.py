@@ -1,0 +1,302 @@
+"""Keys: made, found, replaced and revoked by those who may."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from officeplane.domain.api_key import ADMIN_NAME, KeyState, digest_of
+from officeplane.domain.errors import (
+    ApiKeyExistsError,
+    ApiKeyNotFoundError,
+    ForbiddenError,
+    InvalidRequestError,
+)
+from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
+from officeplane.services.access.api_keys import ApiKeys, MadeKey, new_key_text
+from tests.services.conftest import AnotherBench
+from tests.workbench import Workbench
+
+EDITOR = Principal("key:editor", Kind.KEY, frozenset({Scope.READ, Scope.EDIT}))
+ADMIN = Principal("key:admin", Kind.KEY, frozenset({Scope.ADMIN}))
+
+
+@pytest.fixture
+def keys(bench: Workbench) -> ApiKeys:
+    return bench.runtime.api_keys
+
+
+async def works(bench: Workbench, made: MadeKey | str) -> bool:
+    """Whether anybody gets in with it, for somebody who has never heard of it."""
+    text = made if isinstance(made, str) else made.text
+    rows = await bench.execute(
+        "SELECT FROM api_keys WHERE digest = $1 AND revoked_at IS NULL "
+        "AND (expires_at IS NULL OR expires_at > clock_timestamp())",
+        digest_of(text),
+    )
+    return bool(rows)
+
+
+async def names(keys: ApiKeys) -> list[str]:
+    return [key.name for key in await keys.page(None, 100)]
+
+
+def in_seconds(seconds: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=seconds)
+
+
+async def test_of_a_key_that_is_made_nothing_is_kept_by_which_it_could_be_used(bench: Workbench, keys: ApiKeys) -> None:
+    made = await keys.create(LOCAL, "bot", [Scope.READ, Scope.EDIT])
+
+    assert (made.key.name, made.key.scopes, made.key.created_by) == (
+        "bot",
+        frozenset({Scope.READ, Scope.EDIT}),
+        "local",
+    )
+    assert made.text.startswith(made.key.shown)
+    assert await keys.page(None, 10) == [made.key]
+    (row,) = await bench.execute("SELECT api_keys::text AS everything FROM api_keys")
+    assert made.text[len(made.key.shown) :] not in row["everything"]
+
+
+async def test_a_key_gives_no_scope_that_it_has_not(keys: ApiKeys) -> None:
+    with pytest.raises(ForbiddenError) as refused:
+        await keys.create(EDITOR, "bot", [Scope.READ, Scope.CONTROL])
+
+    assert refused.value.facts == {"scope": Scope.CONTROL}
+    assert await names(keys) == []
+    await keys.create(EDITOR, "bot", [Scope.READ])
+    await keys.create(ADMIN, "operator", [Scope.CONTROL])
+
+
+async def test_a_key_is_not_replaced_by_who_has_not_its_scopes(bench: Workbench, keys: ApiKeys) -> None:
+    made = await keys.create(ADMIN, "operator", [Scope.CONTROL])
+
+    with pytest.raises(ForbiddenError):
+        await keys.rotate(EDITOR, made.key.id, 0)
+
+    assert await works(bench, made)
+    assert await keys.page(None, 10) == [made.key]
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "expires_at", "field"),
+    [
+        ("no name", [Scope.READ], None, "name"),
+        ("opk_0000", [Scope.READ], None, "name"),
+        ("bot", [], None, "scopes"),
+        ("bot", [Scope.READ], datetime(2020, 1, 1, tzinfo=UTC), "expiresAt"),
+    ],
+)
+async def test_a_key_that_makes_no_sense_is_refused(
+    keys: ApiKeys, name: str, scopes: list[Scope], expires_at: datetime | None, field: str
+) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        await keys.create(LOCAL, name, scopes, expires_at)
+
+    assert [error.field for error in refused.value.errors] == [field]
+    assert await names(keys) == []
+
+
+async def test_two_keys_that_work_do_not_share_a_name(keys: ApiKeys) -> None:
+    first = await keys.create(LOCAL, "bot", [Scope.READ])
+
+    with pytest.raises(ApiKeyExistsError):
+        await keys.create(LOCAL, "bot", [Scope.READ])
+
+    await keys.revoke(first.key.id)
+    second = await keys.create(LOCAL, "bot", [Scope.READ])
+    assert await keys.page(None, 10) == [await keys.find(first.key.id), second.key]
+
+
+async def test_of_many_who_make_a_key_of_one_name_at_once_one_does(keys: ApiKeys) -> None:
+    made = await asyncio.gather(*(keys.create(LOCAL, "bot", [Scope.READ]) for _ in range(8)), return_exceptions=True)
+
+    assert [type(one) for one in made if not isinstance(one, MadeKey)] == [ApiKeyExistsError] * 7
+
+
+async def test_a_key_that_is_replaced_works_beside_its_successor_for_a_while(bench: Workbench, keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.EDIT], in_seconds(9_000))
+
+    new = await keys.rotate(LOCAL, old.key.id, 3_600)
+
+    replaced = await keys.find(old.key.id)
+    assert (new.key.name, new.key.scopes, new.key.expires_at) == ("bot", old.key.scopes, old.key.expires_at)
+    assert (await works(bench, old), await works(bench, new)) == (True, True)
+    assert (replaced.replaced_by, replaced.state(datetime.now(UTC))) == (new.key.id, KeyState.REPLACED)
+    assert replaced.expires_at is not None
+    assert abs((replaced.expires_at - in_seconds(3_600)).total_seconds()) < 60
+
+
+async def test_replaced_without_an_overlap_a_key_works_no_more(bench: Workbench, keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.EDIT])
+
+    new = await keys.rotate(LOCAL, old.key.id, 0)
+
+    assert (await works(bench, old), await works(bench, new)) == (False, True)
+
+
+async def test_an_overlap_does_not_prolong_a_key(keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.EDIT], in_seconds(60))
+
+    await keys.rotate(LOCAL, old.key.id, 3_600)
+
+    assert (await keys.find(old.key.id)).expires_at == old.key.expires_at
+
+
+async def test_a_key_is_replaced_once(keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.EDIT])
+
+    tried = await asyncio.gather(*(keys.rotate(LOCAL, old.key.id) for _ in range(5)), return_exceptions=True)
+
+    assert [type(one) for one in tried if not isinstance(one, MadeKey)] == [ApiKeyNotFoundError] * 4
+    assert await names(keys) == ["bot", "bot"]
+
+
+async def test_what_was_revoked_or_has_expired_is_not_replaced(bench: Workbench, keys: ApiKeys) -> None:
+    revoked = await keys.create(LOCAL, "one", [Scope.READ])
+    expired = await keys.create(LOCAL, "two", [Scope.READ], in_seconds(3_600))
+    await keys.revoke(revoked.key.id)
+    await bench.execute("UPDATE api_keys SET expires_at = clock_timestamp() WHERE name = 'two'")
+
+    for made in (revoked, expired):
+        with pytest.raises(ApiKeyNotFoundError):
+            await keys.rotate(LOCAL, made.key.id)
+
+    assert await names(keys) == ["one", "two"]
+
+
+async def test_a_key_is_found_by_its_id_and_by_its_name(keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.READ])
+    new = await keys.rotate(LOCAL, old.key.id)
+
+    assert (await keys.find("bot")).id == new.key.id
+    assert (await keys.find(old.key.id)).id == old.key.id
+    for unknown in ("nobody", "00000000-0000-0000-0000-000000000001", "{}"):
+        with pytest.raises(ApiKeyNotFoundError):
+            await keys.find(unknown)
+
+
+async def test_with_a_name_the_key_that_was_replaced_is_revoked_too(bench: Workbench, keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.READ])
+    new = await keys.rotate(LOCAL, old.key.id)
+    other = await keys.create(LOCAL, "other", [Scope.READ])
+
+    revoked = await keys.revoke_all("bot")
+
+    assert {key.id for key in revoked} == {old.key.id, new.key.id}
+    assert [await works(bench, made) for made in (old, new, other)] == [False, False, True]
+    with pytest.raises(ApiKeyNotFoundError):
+        await keys.revoke_all("bot")
+
+
+async def test_with_an_id_that_key_alone_is_revoked_and_once_is_enough(bench: Workbench, keys: ApiKeys) -> None:
+    old = await keys.create(LOCAL, "bot", [Scope.READ])
+    new = await keys.rotate(LOCAL, old.key.id)
+
+    first = await keys.revoke_all(old.key.id)
+    second = await keys.revoke_all(old.key.id)
+
+    assert first == second
+    assert [await works(bench, made) for made in (old, new)] == [False, True]
+
+
+async def test_pages_follow_each_other(keys: ApiKeys) -> None:
+    made = [(await keys.create(LOCAL, f"bot-{n}", [Scope.READ])).key for n in range(5)]
+
+    first = await keys.page(None, 3)
+    second = await keys.page(first[-1].id, 3)
+
+    assert first + second == made
+
+
+async def test_only_a_key_that_works_and_makes_others_counts_as_one_of_an_admin(keys: ApiKeys) -> None:
+    await keys.create(LOCAL, "reader", [Scope.READ])
+    assert not await keys.has_admin()
+
+    admin = await keys.create(LOCAL, "boss", [Scope.ADMIN])
+    assert await keys.has_admin()
+
+    await keys.revoke(admin.key.id)
+    assert not await keys.has_admin()
+
+
+async def test_a_text_that_was_made_elsewhere_works_from_then_on(bench: Workbench, keys: ApiKeys) -> None:
+    text = new_key_text()
+
+    for _ in range(2):
+        assert await keys.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, text)
+
+    assert await works(bench, text)
+    assert [(key.name, key.scopes) for key in await keys.page(None, 10)] == [(ADMIN_NAME, frozenset({Scope.ADMIN}))]
+
+
+async def test_another_text_takes_the_place_of_the_one_before(bench: Workbench, keys: ApiKeys) -> None:
+    old, new = new_key_text(), new_key_text()
+    await keys.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, old)
+
+    assert await keys.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, new)
+
+    assert (await works(bench, old), await works(bench, new)) == (False, True)
+
+
+async def test_a_text_that_was_revoked_is_not_let_in_again_and_revokes_nobody(bench: Workbench, keys: ApiKeys) -> None:
+    old, new = new_key_text(), new_key_text()
+    await keys.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, old)
+    await keys.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, new)
+
+    assert not await keys.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, old)
+
+    assert (await works(bench, old), await works(bench, new)) == (False, True)
+
+
+async def test_processes_that_start_at_once_with_one_text_all_find_that_it_works(
+    keys: ApiKeys, another_bench: AnotherBench
+) -> None:
+    text = new_key_text()
+    async with another_bench() as other:
+        both = (keys, other.runtime.api_keys)
+        admitted = await asyncio.gather(
+            *(each.admit(LOCAL, ADMIN_NAME, {Scope.ADMIN}, text) for each in both for _ in range(3))
+        )
+
+    assert admitted == [True] * 6
+    assert await names(keys) == [ADMIN_NAME]
+
+
+async def test_every_change_that_matters_raises_the_version_and_a_use_does_not(bench: Workbench, keys: ApiKeys) -> None:
+    async def version() -> int:
+        (row,) = await bench.execute("SELECT version FROM api_keys_version")
+        return int(row["version"])
+
+    seen = [await version()]
+    made = await keys.create(LOCAL, "bot", [Scope.READ])
+    seen.append(await version())
+    new = await keys.rotate(LOCAL, made.key.id)
+    seen.append(await version())
+    await keys.revoke(new.key.id)
+    seen.append(await version())
+    await bench.execute("UPDATE api_keys SET last_used_at = now()")
+
+    assert seen == sorted(set(seen))
+    assert await version() == seen[-1]
+
+
+async def test_the_database_refuses_two_keys_of_one_name_and_a_key_without_scopes(
+    bench: Workbench, keys: ApiKeys
+) -> None:
+    await keys.create(LOCAL, "bot", [Scope.READ])
+    copied = (
+        "INSERT INTO api_keys (id, name, digest, shown, scopes, created_by) "
+        "SELECT gen_random_uuid(), {}, {}, shown, {}, 'x' FROM api_keys"
+    )
+
+    for name, digest, scopes in (
+        ("name", "sha256('another')", "scopes"),
+        ("'other'", "digest", "scopes"),
+        ("'other'", "sha256('another')", "'{}'"),
+        ("'other'", "'short'", "scopes"),
+    ):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError):
+            await bench.execute(copied.format(name, digest, scopes))
