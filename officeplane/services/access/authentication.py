@@ -41,6 +41,8 @@ class Authentication:
         self._version = -1
         self._looked_at = float("-inf")
         self._looking = asyncio.Lock()
+        self._failed_at = float("-inf")
+        self._failure = ""
         self._used: dict[KeyId, datetime] = {}
         self._was_used = asyncio.Event()
 
@@ -79,17 +81,26 @@ class Authentication:
                 _log.warning("api_keys.uses_not_noted", keys=len(used), error=str(error))
 
     async def _forget_changed(self) -> None:
+        waits_since = time.monotonic()
         async with self._looking:
             now = time.monotonic()
             if now - self._looked_at < LOOK_SECONDS:
                 return
-            version = await api_keys.version(self._ledger)
+            if waits_since <= self._failed_at:
+                # One after another would wait for a Postgres that is silent, the last of them for minutes.
+                raise DatabaseUnavailableError(self._failure)
+            try:
+                version = await api_keys.version(self._ledger)
+            except DatabaseUnavailableError as error:
+                self._failed_at, self._failure = time.monotonic(), str(error)
+                raise
             if version != self._version:
                 self._found.clear()
                 self._version = version
             self._looked_at = now
 
     async def _look_up(self, digest: bytes) -> _Found | None:
+        version = self._version
         working = await api_keys.of_digest(self._ledger, digest)
         if working is None:
             self._found.pop(digest, None)
@@ -98,5 +109,7 @@ class Authentication:
             self._found.clear()
         seconds = KNOWN_SECONDS if working.expires_in is None else min(KNOWN_SECONDS, working.expires_in)
         found = _Found(working.key.id, working.key.principal, time.monotonic() + seconds)
-        self._found[digest] = found
+        if version == self._version:
+            # Else it may be an answer from before a change that others have been told of meanwhile.
+            self._found[digest] = found
         return found
