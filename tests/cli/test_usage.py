@@ -22,7 +22,7 @@ async def test_help_names_every_command(program: Officeplane) -> None:
     ended = await program("--help")
 
     assert ended.code == 0
-    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters"):
+    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters", "keys"):
         assert f" {command} " in ended.out
 
 

@@ -1,0 +1,75 @@
+"""What `officeplane keys` does on the ledger, and in whose name."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeVar
+
+from officeplane.cli.environment import read_settings, require_database
+from officeplane.cli.exits import RefusedError, UsageError
+from officeplane.cli.ledger import check_ledger, unreachable
+from officeplane.cli.spans import seconds_in
+from officeplane.cli.user import user_name
+from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.errors import (
+    ApiKeyNotFoundError,
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    OfficePlaneError,
+)
+from officeplane.domain.principal import Kind, Principal, Scope
+from officeplane.services.access.api_keys import ApiKeys, MadeKey
+from officeplane.store.connection import open_ledger
+
+_PAGE: Final = 500
+Result = TypeVar("Result")
+
+
+def me() -> Principal:
+    """Return whoever types: the database lets him, so he may do everything."""
+    return Principal(f"cli:{user_name() or 'unknown'}", Kind.LOCAL, frozenset(Scope))
+
+
+def time_ahead(option: str, given: str) -> datetime:
+    """Return when a span of time is over that begins now."""
+    return datetime.now(UTC) + timedelta(seconds=seconds_in(option, given))
+
+
+def on_keys(work: Callable[[ApiKeys], Awaitable[Result]]) -> Result:
+    """Do something with the keys of the ledger that this process's environment leads to."""
+    settings = check_ledger(require_database(read_settings()))
+
+    async def done() -> Result:
+        async with open_ledger(settings.database_url, connections=1) as ledger:
+            return await work(ApiKeys(ledger))
+
+    try:
+        return asyncio.run(done())
+    except DatabaseUnavailableError as error:
+        raise unreachable(settings, error) from None
+    except InvalidRequestError as error:
+        raise UsageError(str(error)) from None
+    except OfficePlaneError as error:
+        refusal = RefusedError(str(error))
+        refusal.problem = json.dumps({"code": error.code, "detail": str(error)})
+        raise refusal from None
+
+
+async def all_keys(keys: ApiKeys) -> list[ApiKey]:
+    """Return all keys that there are or were."""
+    found: list[ApiKey] = []
+    after: KeyId | None = None
+    while page := await keys.page(after, _PAGE):
+        found += page
+        after = page[-1].id
+    return found
+
+
+async def rotated(keys: ApiKeys, which: str, overlap_seconds: float) -> MadeKey:
+    """Replace the key of a name or an id."""
+    try:
+        return await keys.rotate(me(), (await keys.find(which)).id, overlap_seconds)
+    except ApiKeyNotFoundError:
+        # Of an expired key the id is known and the name as well: say the one that was typed.
+        raise ApiKeyNotFoundError(which) from None
