@@ -18,10 +18,14 @@ from officeplane.api.app import build_app
 from officeplane.api.authority import names_of
 from officeplane.api.state import ServerState
 from officeplane.config import Settings
+from officeplane.domain.api_key import ADMIN_NAME
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.runtime import open_runtime
+from officeplane.domain.principal import Kind, Principal, Scope
+from officeplane.runtime import Runtime, open_runtime
 
 REOPEN_SECONDS: Final = 0.5
+_ENVIRONMENT: Final = Principal("environment", Kind.LOCAL, frozenset({Scope.ADMIN}))
+"""Whoever has set this process's variables, which name its database too."""
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -62,6 +66,7 @@ async def _keep_open(settings: Settings, state: ServerState, tried: asyncio.Even
     while True:
         try:
             async with open_runtime(settings) as runtime:
+                await _admit_admin(settings, runtime)
                 state.runtime = runtime
                 tried.set()
                 await asyncio.Event().wait()
@@ -75,3 +80,14 @@ async def _keep_open(settings: Settings, state: ServerState, tried: asyncio.Even
             state.runtime = None
         tried.set()
         await asyncio.sleep(REOPEN_SECONDS)
+
+
+async def _admit_admin(settings: Settings, runtime: Runtime) -> None:
+    """Let the key in that the environment names."""
+    text = settings.admin_key
+    if text and not await runtime.api_keys.admit(_ENVIRONMENT, ADMIN_NAME, {Scope.ADMIN}, text):
+        _log.warning(
+            "admin_key.refused",
+            because="it was revoked, replaced or has expired",
+            advice="set OFFICEPLANE_ADMIN_KEY to another, of `officeplane keys generate`",
+        )

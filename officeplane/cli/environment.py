@@ -4,6 +4,7 @@ from pydantic import ValidationError
 
 from officeplane.cli.exits import UsageError
 from officeplane.config import Settings
+from officeplane.domain.api_key import is_key_text
 from officeplane.local import local_installation
 
 
@@ -14,12 +15,14 @@ def read_settings(**overrides: object) -> Settings:
     """
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        named = Settings.model_validate(given)
-        if named.database_url or (local := local_installation()) is None:
-            return named
-        return Settings.model_validate({**local.settings(), **given})
+        settings = Settings.model_validate(given)
+        if not settings.database_url and (local := local_installation()) is not None:
+            settings = Settings.model_validate({**local.settings(), **given})
     except ValidationError as refusal:
         raise UsageError(*setting_errors(refusal)) from None
+    if settings.admin_key and not is_key_text(settings.admin_key):
+        raise UsageError("OFFICEPLANE_ADMIN_KEY: It must be a key; `officeplane keys generate` makes one.")
+    return settings
 
 
 def require_database(settings: Settings) -> Settings:

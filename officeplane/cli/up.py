@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from officeplane.cli.exits import RefusedError
-from officeplane.local import ADDRESSES, DATA_DIR
+from officeplane.local import ADDRESSES, ADMIN_KEY, DATA_DIR
 
 if TYPE_CHECKING:
     import httpx
@@ -38,6 +38,7 @@ OfficePlane is up on {url}
                      "taskType": "add_section", "payload": {{"title": "Plan", "content": "The **first** words."}}}}'
   Look at it    curl -s {url}/api/documents/hello/text
   In a browser  {url}/docs
+  Keys          none is needed on this machine; {data_dir}/admin.key may do everything from elsewhere
   Logs          {data_dir}/api.log, worker.log
   Stop          Ctrl-C (everything is kept in {data_dir})
 """
@@ -121,6 +122,7 @@ class _Up:
         self._asked_to_stop.set()
 
     async def _stay_up(self) -> None:
+        from officeplane.cli.admin_key import keep_admin_key
         from officeplane.embedded.program import keep_program, keep_server
         from officeplane.embedded.stack import await_predecessor, embedded_stack
         from officeplane.store.migrate import MigrationChangedError, migrate
@@ -135,6 +137,7 @@ class _Up:
                 await admit_app(stack.database_url, stack.app_url)
             except MigrationChangedError as error:
                 raise RefusedError(str(error)) from error
+            await keep_admin_key(stack.app_url, self._data_dir / ADMIN_KEY, self._settings.admin_key)
             self._leave_addresses(stack)
             self._programs = self._programs_on(stack)
             leaving.push_async_callback(self._stop_programs)

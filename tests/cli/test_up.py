@@ -5,9 +5,11 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,12 @@ import asyncpg
 import httpx
 import pytest
 
+from officeplane.domain.api_key import digest_of
 from officeplane.embedded.ports import free_port
 from officeplane.embedded.processes import is_alive
+from officeplane.local import ADDRESSES, ADMIN_KEY
+from officeplane.store import api_keys
+from officeplane.store.connection import open_ledger
 from tests.support import eventually
 
 Up = subprocess.Popen[str]
@@ -178,6 +184,55 @@ async def test_its_programs_are_the_app_and_not_the_owner(standing: Standing) ->
         await connection.close()
 
     assert [row["usename"] for row in roles] == ["officeplane_app"]
+
+
+async def works(data: Path, text: str) -> bool:
+    """Whether anybody gets in with this key."""
+    async with open_ledger(json.loads((data / ADDRESSES).read_text())["databaseUrl"], connections=1) as ledger:
+        return await api_keys.of_digest(ledger, digest_of(text)) is not None
+
+
+async def test_its_owner_has_a_key_that_nobody_else_can_read_and_that_is_never_shown(standing: Standing) -> None:
+    path = standing.data / ADMIN_KEY
+
+    text = path.read_text().strip()
+
+    assert await works(standing.data, text)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert str(path) in standing.welcome
+    for said in (standing.welcome, (standing.data / "api.log").read_text()):
+        assert text not in said
+    listed = in_folder(standing.folder, "-m", "officeplane.cli.main", "keys", "list", "--json")
+    (key,) = json.loads(listed.stdout)
+    assert (key["name"], key["scopes"], key["state"]) == ("admin", ["admin"], "works")
+
+
+async def test_the_key_of_its_owner_stays_until_it_is_lost_or_revoked(start_up: StartUp, tmp_path: Path) -> None:
+    port, data = free_port(), tmp_path / ".officeplane"
+    path = data / ADMIN_KEY
+
+    @contextmanager
+    def up() -> Generator[str]:
+        """It is up, with this key in its file."""
+        process = start_up(data, port)
+        until_welcome(process)
+        yield path.read_text().strip()
+        process.terminate()
+        process.communicate(timeout=60)
+
+    with up() as first:
+        pass
+    with up() as again:
+        assert again == first
+    path.unlink()
+    with up() as second:
+        assert (await works(data, first), await works(data, second)) == (False, True)
+        revoked = in_folder(tmp_path, "-m", "officeplane.cli.main", "keys", "revoke", "admin")
+        assert revoked.returncode == 0, revoked.stderr
+    path.chmod(0o644)
+    with up() as third:
+        assert (await works(data, second), await works(data, third)) == (False, True)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 async def test_an_installation_of_a_former_version_is_given_what_it_lacks(start_up: StartUp, tmp_path: Path) -> None:
