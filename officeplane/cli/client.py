@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 import httpx
 
+from officeplane.cli.credential import advice, credential_for
 from officeplane.cli.exits import RefusedError, TryLaterError, UnreachableError, UsageError
-from officeplane.cli.problems import problem_json, problem_lines
+from officeplane.cli.problems import problem_json, problem_lines, problem_of
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
@@ -49,8 +50,12 @@ class Client:
             raise UsageError(f"{url!r} is not a URL: {error}") from None
         if parsed.scheme not in {"http", "https"} or not parsed.host:
             raise UsageError(f"{url!r} is not a URL of an API; one looks like http://127.0.0.1:8001")
+        self._credential = credential_for(parsed)
         self._client = httpx.AsyncClient(
             base_url=parsed,
+            headers={} if self._credential is None else {"Authorization": f"Bearer {self._credential.key}"},
+            # Wherever else it leads, the key is not for those.
+            follow_redirects=False,
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
             # A proxy for the outside world cannot know this machine's own ports.
             trust_env=parsed.host not in LOOPBACK,
@@ -100,7 +105,7 @@ class Client:
             async with self._client.stream("GET", path, params=query, headers=headers, timeout=timeout) as response:
                 if response.is_error:
                     await response.aread()
-                    raise _refused(response)
+                    raise self._refused(response)
                 yield response
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
@@ -111,7 +116,7 @@ class Client:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         if not response.is_success:
-            raise _refused(response)
+            raise self._refused(response)
         following = response.links.get("next", {}).get("url")
         return Answer(
             content=response.content,
@@ -120,6 +125,17 @@ class Client:
             next_page=None if following is None else httpx.URL(following).params,
             revision=_revision(response.headers.get("ETag", "")),
         )
+
+    def _refused(self, response: httpx.Response) -> RefusedError:
+        kind = TryLaterError if response.status_code in TRY_LATER else RefusedError
+        lines = problem_lines(response.status_code, response.reason_phrase, response.content)
+        problem = problem_of(response.content)
+        if problem is not None and (hint := advice(problem.code, problem.scope, self._credential)):
+            lines.append(hint)
+        refusal = kind(*lines)
+        refusal.status = response.status_code
+        refusal.problem = problem_json(response.content)
+        return refusal
 
     def _unreachable(self, error: httpx.HTTPError) -> UnreachableError:
         said = str(error) or type(error).__name__
@@ -156,11 +172,3 @@ def _timeout(wait: float) -> httpx.Timeout:
 def _revision(etag: str) -> int | None:
     number = etag.strip('"')
     return int(number) if number.isdecimal() else None
-
-
-def _refused(response: httpx.Response) -> RefusedError:
-    kind = TryLaterError if response.status_code in TRY_LATER else RefusedError
-    refusal = kind(*problem_lines(response.status_code, response.reason_phrase, response.content))
-    refusal.status = response.status_code
-    refusal.problem = problem_json(response.content)
-    return refusal

@@ -21,24 +21,29 @@ class Problem(BaseModel):
     title: str
     detail: str = ""
     code: str = ""
+    scope: str = ""
+    """Which one the caller has not, if that is why."""
     errors: tuple[FieldError, ...] = ()
     revisions: tuple[Revision, ...] = ()
 
 
-def problem_json(content: bytes) -> str | None:
-    """Return a problem as it came, in one line; None when it is none."""
+def problem_of(content: bytes) -> Problem | None:
+    """Return the problem that an answer is; None when it is none."""
     try:
-        Problem.model_validate_json(content)
+        return Problem.model_validate_json(content)
     except ValidationError:
         return None
-    return json.dumps(json.loads(content), ensure_ascii=False)
+
+
+def problem_json(content: bytes) -> str | None:
+    """Return a problem as it came, in one line; None when it is none."""
+    return None if problem_of(content) is None else json.dumps(json.loads(content), ensure_ascii=False)
 
 
 def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
     """`title: detail (code)`, and a line for each field if there are several; else the bare status."""
-    try:
-        problem = Problem.model_validate_json(content)
-    except ValidationError:
+    problem = problem_of(content)
+    if problem is None:
         return [f"The API answered {status} {reason}".rstrip()]
     code = problem.code or str(status)
     fields = [f"{error.field}: {error.message}" for error in problem.errors if error.field]

@@ -68,6 +68,21 @@ async def sole_use(data_dir: Path) -> AsyncGenerator[int]:
         os.close(descriptor)
 
 
+def is_in_use(data_dir: Path) -> bool:
+    """Tell whether anybody has the folder's lock."""
+    try:
+        descriptor = os.open(data_dir / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 async def _take(descriptor: int, data_dir: Path) -> None:
     started = asyncio.get_running_loop().time()
     while True:
