@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import asyncpg
 
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.store.api_keys import working
 from officeplane.store.connection import COMMAND_SECONDS, CONNECT_SECONDS, Connection, translated
 from officeplane.store.migrate import MigrationChangedError, pending
 from officeplane.store.queries import load
@@ -74,6 +75,7 @@ class PlaneFacts:
     undelivered_alerts: int
     held_back: dict[str, str]
     """Types and documents that are paused or whose breaker is not closed, and how."""
+    working_keys: int
 
 
 class NotLetInError(DatabaseUnavailableError):
@@ -136,4 +138,5 @@ async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFa
         unresolved_letters=UnresolvedLetters(**dict(unresolved[0])) if unresolved else None,
         undelivered_alerts=undelivered["alerts"],
         held_back={row["what"]: row["how"] for row in held},
+        working_keys=await working(connection),
     )

@@ -8,6 +8,8 @@ import pytest
 from officeplane.cli.answers import Readiness
 from officeplane.cli.doctor.checks import (
     check_api,
+    check_callers,
+    check_keys,
     check_plane,
     check_postgres,
     check_redis,
@@ -67,6 +69,7 @@ PLANE = PlaneFacts(
     unresolved_letters=None,
     undelivered_alerts=0,
     held_back={},
+    working_keys=1,
 )
 
 
@@ -188,6 +191,38 @@ def test_missing_and_changed_migrations_are_problems() -> None:
 )
 def test_the_api_is_taken_at_its_word(readiness: Readiness, verdicts: list[tuple[str, Verdict]]) -> None:
     assert amiss(list(check_api("http://here", readiness))) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("settings", "verdict", "said"),
+    [
+        (Settings(), Verdict.OK, "this machine needs no key"),
+        (Settings(auth="required"), Verdict.OK, "Everybody needs a key"),
+        (Settings(auth="off"), Verdict.WARNING, "Nobody is asked for a key"),
+    ],
+)
+def test_it_is_said_who_is_asked_for_a_key(settings: Settings, verdict: Verdict, said: str) -> None:
+    found = check_callers(settings)
+
+    assert (found.check, found.verdict) == ("callers", verdict)
+    assert said in found.detail
+
+
+@pytest.mark.parametrize(
+    ("settings", "working", "expected"),
+    [
+        (Settings(), 0, []),
+        (Settings(host="10.0.0.7"), 1, []),
+        (Settings(host="10.0.0.7"), 0, [("keys", Verdict.WARNING)]),
+        (Settings(host="10.0.0.7", auth="off"), 0, []),
+        (Settings(auth="required"), 0, [("keys", Verdict.WARNING)]),
+        (Settings(auth="required"), 1, []),
+    ],
+)
+def test_a_door_to_which_no_key_fits_is_a_warning(
+    settings: Settings, working: int, expected: list[tuple[str, Verdict]]
+) -> None:
+    assert amiss([check_keys(settings, working)]) == expected
 
 
 def test_settings_that_do_not_fit_together_are_a_warning() -> None:

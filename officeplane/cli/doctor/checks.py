@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from officeplane.cli.answers import Readiness
+from officeplane.cli.callers import listens_beyond
 from officeplane.cli.doctor.findings import Finding, ok, problem, warning
 from officeplane.cli.texts import span
 from officeplane.config import Settings
@@ -48,6 +49,32 @@ def check_settings(settings: Settings, local: LocalInstallation | None = None) -
             f"heartbeats ({settings.heartbeat_seconds:g} s apart): a slow moment looks like a dead worker.",
             "Raise OFFICEPLANE_LEASE_SECONDS or lower OFFICEPLANE_HEARTBEAT_SECONDS.",
         )
+
+
+def check_callers(settings: Settings) -> Finding:
+    """Say who is asked for a key."""
+    match settings.auth:
+        case "auto":
+            return ok("callers", "Who calls from this machine needs no key, everybody else does.")
+        case "required":
+            return ok("callers", "Everybody needs a key.")
+        case "off":
+            return warning(
+                "callers",
+                "Nobody is asked for a key: whoever reaches the port may do everything.",
+                "Set OFFICEPLANE_AUTH=auto, and make keys: `officeplane keys create NAME --scope edit`.",
+            )
+
+
+def check_keys(settings: Settings, working: int) -> Finding:
+    """Look whether those who need a key can have one."""
+    if working or settings.auth == "off" or (settings.auth == "auto" and not listens_beyond(settings)):
+        return ok("keys", f"{working} work.")
+    return warning(
+        "keys",
+        f"None works: nobody gets in{' from elsewhere' if settings.auth == 'auto' else ''} at {settings.host}.",
+        "Make one: `officeplane keys create NAME --scope admin`.",
+    )
 
 
 def check_postgres(facts: PostgresFacts) -> Iterator[Finding]:

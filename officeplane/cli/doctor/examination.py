@@ -11,6 +11,8 @@ from officeplane.cli.answers import Readiness
 from officeplane.cli.client import Client
 from officeplane.cli.doctor.checks import (
     check_api,
+    check_callers,
+    check_keys,
     check_plane,
     check_postgres,
     check_redis,
@@ -49,7 +51,7 @@ async def examine(url: str) -> Diagnosis:
         found = [problem("settings", line, "Correct the environment variable.") for line in error.lines]
         return Diagnosis(found, ExitCode.REFUSED)
     redis, redis_answers = await _examine_redis(settings)
-    findings = list(check_settings(settings, local_installation()))
+    findings = [*check_settings(settings, local_installation()), check_callers(settings)]
     ledger_answers = True
     if settings.database_url:
         try:
@@ -70,7 +72,8 @@ async def _examine_postgres(settings: Settings, *, redis_answers: bool) -> list[
         findings.append(schema)
         if schema.verdict is Verdict.OK:
             chores = {chore.name for chore in all_chores() if redis_answers or not chore.needs_redis}
-            findings += check_plane(await examine_plane(connection, settings.lease_seconds), chores)
+            plane = await examine_plane(connection, settings.lease_seconds)
+            findings += [check_keys(settings, plane.working_keys), *check_plane(plane, chores)]
         return findings
 
 
@@ -104,6 +107,8 @@ async def _examine_api(url: str) -> list[Finding]:
         return list(check_api(url, Readiness.model_validate_json(answer.content)))
     except RefusedError as error:
         return [problem("api", f"{error.lines[0]}, at {url}.", "See the log of `officeplane serve`.")]
+    except UsageError as error:
+        return [problem("api", error.lines[0], "Correct it.")]
     except StopError as error:
         return [problem("api", error.lines[0], "Start it with `officeplane serve`, or say where it is with --url.")]
     except ValidationError:
