@@ -61,6 +61,20 @@ def test_only_the_migration_is_the_owner() -> None:
     assert owners == ["migrate"]
 
 
+def test_the_api_alone_has_the_first_key_and_does_not_start_without_one() -> None:
+    named = [service for service in SERVICES if "OFFICEPLANE_ADMIN_KEY" in whole(service)]
+
+    assert named == ["api"]
+    assert "OFFICEPLANE_ADMIN_KEY: ${OFFICEPLANE_ADMIN_KEY:?" in SERVICES["api"]
+    assert "OFFICEPLANE_ADMIN_KEY" not in SECTIONS["x-officeplane"]
+
+
+def test_what_asks_whether_a_container_is_well_needs_no_key() -> None:
+    asked = re.findall(r"http://127\.0\.0\.1:8001(/\S*)'", COMPOSE.partition("services:")[2])
+
+    assert asked == ["/api/health/ready"]
+
+
 def test_no_password_stands_in_a_command_line() -> None:
     assert "--requirepass" not in COMPOSE
     assert "_PASSWORD" not in " ".join(re.findall(r"command:((?:.*\n(?!    \w))*.*)", COMPOSE))
