@@ -38,10 +38,17 @@ OfficePlane is up on {url}
                      "taskType": "add_section", "payload": {{"title": "Plan", "content": "The **first** words."}}}}'
   Look at it    curl -s {url}/api/documents/hello/text
   In a browser  {url}/docs
-  Keys          none is needed on this machine; {data_dir}/admin.key may do everything from elsewhere
+  Keys          {who}; that of {data_dir}/admin.key may do everything
   Logs          {data_dir}/api.log, worker.log
   Stop          Ctrl-C (everything is kept in {data_dir})
 """
+
+
+_WHO = {
+    "auto": "on this machine none is needed",
+    "required": "everybody needs one, so each curl above needs -H 'Authorization: Bearer KEY'",
+    "off": "nobody is asked for one",
+}
 
 
 def up(
@@ -144,7 +151,7 @@ class _Up:
             for program in self._programs:
                 program.start()
             await self._until_ready()
-            typer.echo(_WELCOME.format(url=self._url, data_dir=self._data_dir.resolve()))
+            typer.echo(self._welcome())
             async with asyncio.TaskGroup() as group:
                 api, worker = self._programs
                 group.create_task(keep_program(api))
@@ -206,6 +213,9 @@ class _Up:
                     await asyncio.sleep(0.05)
         except TimeoutError:
             raise RefusedError(f"the API did not become ready within {_READY_SECONDS:g} s") from None
+
+    def _welcome(self) -> str:
+        return _WELCOME.format(url=self._url, data_dir=self._data_dir.resolve(), who=_WHO[self._settings.auth])
 
     @property
     def _url(self) -> str:

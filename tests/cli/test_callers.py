@@ -159,6 +159,12 @@ async def test_a_key_that_was_revoked_does_not_come_back_with_a_restart(start: S
         assert not await works(database, text)
 
 
+def test_the_key_of_the_environment_is_in_no_word_about_the_settings() -> None:
+    text = new_key_text()
+
+    assert text not in f"{Settings(admin_key=text)!r} {Settings(admin_key=text)}"
+
+
 async def test_the_key_of_the_environment_is_that_of_the_owners_file_too(database: str, tmp_path: Path) -> None:
     path, given = tmp_path / ADMIN_KEY, new_key_text()
     await keep_admin_key(database, path)
