@@ -22,7 +22,13 @@ GIVEN: Final = (
 )
 """No proxies: their URLs may hold passwords."""
 WITHHELD: Final = frozenset(
-    {"OFFICEPLANE_DATABASE_URL", "OFFICEPLANE_OWNER_URL", "OFFICEPLANE_REDIS_URL", "OFFICEPLANE_ALERT_URL"}
+    {
+        "OFFICEPLANE_DATABASE_URL",
+        "OFFICEPLANE_OWNER_URL",
+        "OFFICEPLANE_REDIS_URL",
+        "OFFICEPLANE_ALERT_URL",
+        "OFFICEPLANE_ADMIN_KEY",
+    }
 )
 """Ours, and given to no handler, whatever is named."""
 

@@ -20,12 +20,13 @@ CHANCE: Final = 30
 CHECKSUM: Final = 6
 SHOWN: Final = len(PREFIX) + 4
 """How many characters of a key are kept, so that people know which one it is."""
-NAME_MAX: Final = 100
-NAME_PATTERN: Final = rf"^[A-Za-z0-9](?:[A-Za-z0-9._@:-]{{0,{NAME_MAX - 2}}}[A-Za-z0-9])?$"
-ADMIN_NAME: Final = "admin"
-"""What the key is called that an installation begins with."""
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._@:-]{0,99}$"
+"""How a key may be called."""
 
 _LENGTH: Final = len(PREFIX) + CHANCE + CHECKSUM
+
+ADMIN_NAME: Final = "admin"
+"""What the key is called that an installation begins with."""
 
 
 def key_text(chance: str) -> str:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from officeplane.domain.api_key import (
     ALPHABET,
     CHANCE,
-    NAME_MAX,
     ApiKey,
     KeyId,
     KeyState,
@@ -64,14 +63,14 @@ def test_hardly_any_text_is_a_key(text: str) -> None:
     assert not is_key_text(text)
 
 
-@pytest.mark.parametrize("name", ["a", "bot", "ann@example.org", "ci:main", "cli.ann_2-x", "9", "a" * NAME_MAX])
+@pytest.mark.parametrize("name", ["a", "bot", "ann@example.org", "ci:main", "cli.ann_2-x", "9", "bot-", "a" * 100])
 def test_a_name_of_letters_digits_and_a_few_signs_is_taken(name: str) -> None:
     assert is_key_name(name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "a b", "a/b", "-bot", "bot-", ".", "a\n", "bot\x1b[2J", "bоt", "é", "a" * (NAME_MAX + 1), "opk_abc"],
+    ["", " ", "a b", "a/b", "-bot", ".", "a\n", "bot\x1b[2J", "bоt", "é", "a" * 101, "opk_abc"],
 )
 def test_a_name_that_cannot_be_typed_or_told_apart_is_not(name: str) -> None:
     assert not is_key_name(name)

@@ -15,7 +15,6 @@ from uuid_utils import uuid7
 from officeplane.domain.api_key import (
     ALPHABET,
     CHANCE,
-    NAME_MAX,
     SHOWN,
     ApiKey,
     KeyId,
@@ -139,9 +138,7 @@ class ApiKeys:
 
 def _check_asked(name: str, scopes: Collection[Scope], expires_at: datetime | None) -> None:
     if not is_key_name(name):
-        rule = (
-            f"It must be 1 to {NAME_MAX} letters, digits and, between them, any of . _ - @ : and not look like a key."
-        )
+        rule = "It must be 1 to 100 letters, digits and . _ @ : - beginning with a letter or digit, and not like a key."
         raise _wrong("name", rule)
     if not scopes:
         raise _wrong("scopes", "It must have one at least.")
