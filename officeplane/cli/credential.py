@@ -45,7 +45,7 @@ def advice(code: str, scope: str, credential: Credential | None) -> str | None:
     """Return what to do about a refusal, if it is for want of a key or of a scope."""
     match code, credential:
         case "unauthenticated", None:
-            return f"Set {VARIABLE} to a key; {_MAKE.format(scope='read')}"
+            return f"Set {VARIABLE} to a key; they are made where the database can be reached."
         case "unauthenticated", Credential(place=place):
             return f"The key is that of {place}: `officeplane keys list` tells which work. {_MAKE.format(scope='read')}"
         case "forbidden", _ if scope:

@@ -261,7 +261,7 @@ class ForbiddenError(OfficePlaneError):
     code = "forbidden"
 
     def __init__(self, scope: str, caller: str) -> None:
-        super().__init__(f"This needs the scope {scope!r}, which {caller} has not.")
+        super().__init__(f"This needs the scope {str(scope)!r}, which {caller} has not.")
         self.facts = {"scope": scope}
 
 

@@ -165,7 +165,7 @@ async def test_who_is_not_known_is_told_how_to_name_himself(officeplane: Officep
     assert ended.code == 1
     first, second = ended.err.splitlines()
     assert first == "Unauthenticated: This needs a key. (unauthenticated)"
-    assert second.startswith("Set OFFICEPLANE_KEY to a key; `officeplane keys create NAME --scope read`")
+    assert second.startswith("Set OFFICEPLANE_KEY to a key")
 
 
 async def test_who_is_no_longer_known_is_told_whose_key_it_was(

@@ -64,6 +64,7 @@ async def test_a_key_gives_no_scope_that_it_has_not(keys: ApiKeys) -> None:
     with pytest.raises(ForbiddenError) as refused:
         await keys.create(EDITOR, "bot", [Scope.READ, Scope.CONTROL])
 
+    assert str(refused.value) == "This needs the scope 'control', which key:editor has not."
     assert refused.value.facts == {"scope": Scope.CONTROL}
     assert await names(keys) == []
     await keys.create(EDITOR, "bot", [Scope.READ])
