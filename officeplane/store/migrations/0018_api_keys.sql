@@ -13,7 +13,7 @@ CREATE TABLE api_keys (
     expires_at   timestamptz,
     revoked_at   timestamptz,
     last_used_at timestamptz,
-    -- The key that came in its place. It can be stored only after this one has given up the name.
+    -- The key that came in its place; it has the same name, so it is stored after this is noted.
     replaced_by  uuid REFERENCES api_keys (id) DEFERRABLE INITIALLY DEFERRED,
 
     CONSTRAINT api_keys_digest_is_sha256 CHECK (octet_length(digest) = 32),
