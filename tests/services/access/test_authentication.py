@@ -5,6 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
@@ -226,17 +227,25 @@ async def test_a_use_that_could_not_be_written_is_written_later(
     database_url: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(authentication, "USES_SECONDS", 0.2)
+    monkeypatch.setattr(authentication, "USES_SECONDS", 0.01)
     made = await a_key(bench)
+
+    async def written() -> bool:
+        return (await bench.runtime.api_keys.find(made.key.id)).last_used_at is not None
+
     async with another_bench(database_url=postgres_proxy.url(database_url)) as other:
         await other.runtime.authentication.principal_of(made.text)
+        await eventually(written)
+        await bench.execute("UPDATE api_keys SET last_used_at = NULL")
+        # From now on it is known without a look.
+        monkeypatch.setattr(authentication, "LOOK_SECONDS", 3_600.0)
         await postgres_proxy.refuse()
-        await asyncio.sleep(0.5)
+
+        with capture_logs() as logs:
+            assert not await refused(other.runtime.authentication, made.text)
+            await eventually(lambda: "api_keys.uses_not_noted" in [log["event"] for log in logs])
+
         await postgres_proxy.heal()
-
-        async def written() -> bool:
-            return (await bench.runtime.api_keys.find(made.key.id)).last_used_at is not None
-
         await eventually(written)
 
 
