@@ -107,6 +107,32 @@ async def test_whoever_turns_keys_off_is_told_in_the_log(start: Start, database:
         assert "auth.off" in serve.err.read_text()
 
 
+async def test_where_everybody_is_asked_a_command_needs_a_key_that_works_and_has_the_scope(
+    officeplane: Officeplane, start: Start, database: str
+) -> None:
+    env = {"OFFICEPLANE_DATABASE_URL": database, "OFFICEPLANE_AUTH": "required", "OFFICEPLANE_PORT": "0"}
+    made = await officeplane("keys", "create", "reader", "--scope", "read", env=env)
+    async with start("serve", env=env) as serve:
+        await eventually(lambda: is_ready(serve.address), within=PROMPT)
+        without = {**env, "OFFICEPLANE_URL": serve.address}
+        with_key = {**without, "OFFICEPLANE_KEY": made.out.strip()}
+
+        nobody = await officeplane("tasks", "list", env=without)
+        reader = await officeplane("tasks", "list", env=with_key)
+        writer = await officeplane("tasks", "submit", "noop", env=with_key)
+
+        await officeplane("keys", "revoke", "reader", env=env)
+
+        async def is_out() -> bool:
+            ended = await officeplane("tasks", "list", env=with_key)
+            return ended.code == 1 and "The key is that of OFFICEPLANE_KEY" in ended.err
+
+        await eventually(is_out, within=PROMPT)
+    assert (nobody.code, reader.code, writer.code) == (1, 0, 1)
+    assert "Set OFFICEPLANE_KEY" in nobody.err
+    assert "--scope edit" in writer.err
+
+
 async def test_the_key_of_the_environment_works_when_serve_does(start: Start, database: str) -> None:
     text = new_key_text()
     env = {"OFFICEPLANE_DATABASE_URL": database, "OFFICEPLANE_ADMIN_KEY": text, "OFFICEPLANE_PORT": "0"}
