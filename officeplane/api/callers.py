@@ -100,7 +100,7 @@ async def _caller(connection: HTTPConnection) -> Principal:
     state = state_of(connection)
     if state.auth == "off":
         return ANYBODY
-    if "authorization" in connection.headers:
+    if _credentials(connection):
         return await _with_key(connection, state)
     if state.auth == "auto" and connection.scope.get(IS_LOCAL, False):
         return LOCAL
@@ -121,6 +121,11 @@ async def _with_key(connection: HTTPConnection, state: ServerState) -> Principal
 
 def _key_in(connection: HTTPConnection) -> str | None:
     """Return the key that a request has; None if what it has in a key's place is none, or there are two."""
-    given = connection.headers.getlist("authorization")
-    kind, _, text = given[0].partition(" ")
+    given = _credentials(connection)
+    kind, _, text = given[0].decode("latin-1").partition(" ")
     return text.strip() if len(given) == 1 and kind.lower() == "bearer" else None
+
+
+def _credentials(connection: HTTPConnection) -> list[bytes]:
+    # All headers as texts would be made for this alone: a request has them made once more, later.
+    return [value for name, value in connection.scope["headers"] if name == b"authorization"]
