@@ -65,16 +65,6 @@ async def a_beginning(bench: Workbench) -> EventPosition:
     return (await all_so_far(bench))[-1].position
 
 
-async def has_looked(observer: Workbench) -> bool:
-    """Tell whether a follower of another process has asked for events and been answered."""
-    return bool(
-        await observer.execute(
-            "SELECT FROM pg_stat_activity WHERE query LIKE '%FROM events e%' AND state = 'idle'"
-            " AND pid <> pg_backend_pid() AND datname = current_database()"
-        )
-    )
-
-
 async def test_who_begins_now_is_told_what_comes_and_not_what_was(
     bench: Workbench, another_bench: AnotherBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,13 +88,21 @@ async def test_who_begins_now_is_told_what_comes_and_not_what_was(
 
 
 async def test_an_event_between_a_followers_look_and_the_readers_first_is_not_held_back(
-    bench: Workbench, another_bench: AnotherBench
+    bench: Workbench, another_bench: AnotherBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The follower found nothing; the reader begins after what happened then, and nothing more happens."""
+    look, has_looked = events.after, asyncio.Event()
+
+    async def noted(executor: Executor, position: EventPosition, *, rows: int) -> tuple[list[Event], EventPosition]:
+        found = await look(executor, position, rows=rows)
+        has_looked.set()
+        return found
+
+    monkeypatch.setattr(events, "after", noted)
     feed_read_late = Events(bench.runtime.ledger)
     async with another_bench() as observer, aclosing(feed_read_late.follow(None)) as stream:
         following = asyncio.ensure_future(told(stream, 1))
-        await eventually(lambda: has_looked(observer))
+        await has_looked.wait()
         task = await observer.a_task()
 
         async with background(feed_read_late.read):
