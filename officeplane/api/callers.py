@@ -81,7 +81,7 @@ async def stay_admitted(connection: HTTPConnection) -> None:
 
 def caller_of(connection: HTTPConnection) -> str:
     """Return what is known of whoever asks: its key's name, else the address."""
-    caller: Principal = connection.scope[_CALLER]
+    caller = principal_of(connection)
     return caller.id if caller.kind is Kind.KEY else address_of(connection)
 
 

@@ -131,10 +131,6 @@ class ApiKeys:
             raise ApiKeyNotFoundError(which)
         return revoked
 
-    async def has_admin(self) -> bool:
-        """Tell whether any key works that may make others."""
-        return await api_keys.has_admin(self._ledger)
-
 
 def _check_asked(name: str, scopes: Collection[Scope], expires_at: datetime | None) -> None:
     if not is_key_name(name):
