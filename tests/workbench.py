@@ -19,6 +19,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
@@ -56,12 +57,12 @@ class Workbench:
     async def submit_many(self, given: Iterable[Mapping[str, Any]]) -> list[Task]:
         """Submit a bulk and return its tasks without those below them."""
         requests = [TaskRequest.from_python(options) for options in given]
-        return [stored.task for stored in await self.runtime.submission.submit_many(requests)]
+        return [stored.task for stored in await self.runtime.submission.submit_many(LOCAL, requests)]
 
     async def submit(self, options: Mapping[str, Any]) -> tuple[Task, ...]:
         """Submit one request and return every task it became."""
         request = TaskRequest.from_python(options)
-        return (await self.runtime.submission.submit(request)).tasks
+        return (await self.runtime.submission.submit(LOCAL, request)).tasks
 
     async def claim(self, *tasks: Task) -> list[ClaimedTask]:
         """Claim what these tasks, as hints, lead to."""
@@ -110,7 +111,7 @@ class Workbench:
             case "TIMEOUT":
                 await self.fail(await self.claim_next(task), FailureKind.TIMEOUT)
             case "CANCELLED":
-                await self.runtime.cancellation.cancel(task.id, None)
+                await self.runtime.cancellation.cancel(LOCAL, task.id, None)
             case _:
                 await self.exhaust(task)
 
@@ -120,7 +121,7 @@ class Workbench:
 
     async def details(self, task_id: TaskId) -> TaskDetails:
         """Return a task with its failures and children, as it is now."""
-        return await self.runtime.tasks.find(task_id)
+        return await self.runtime.tasks.find(LOCAL, task_id)
 
     async def state(self, task: Task | ClaimedTask) -> TaskState:
         """Return the state a task is in now."""

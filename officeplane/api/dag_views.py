@@ -26,6 +26,7 @@ class DagSummaryView(View):
     title: str | None
     status: DagStatus
     created_by: str | None
+    on_behalf_of: str | None
     created_at: Time
     finished_at: Time | None
     cancel_requested_at: Time | None
@@ -48,6 +49,7 @@ def summary_view(dag: Dag) -> DagSummaryView:
         title=dag.title,
         status=dag.status,
         created_by=dag.created_by,
+        on_behalf_of=dag.on_behalf_of,
         created_at=dag.created_at,
         finished_at=dag.finished_at,
         cancel_requested_at=dag.cancel_requested_at,

@@ -7,6 +7,7 @@ from pydantic import Field
 from officeplane.api.views import Time, View
 from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.revision import Revision
+from officeplane.domain.space import bare
 
 
 class DocumentView(View):
@@ -105,7 +106,7 @@ class PreviewView(View):
 def document_view(document: Document) -> DocumentView:
     """Return a document as it is shown."""
     return DocumentView(
-        id=document.id,
+        id=bare(document.id),
         format=document.format,
         title=document.title,
         revision=document.revision,
@@ -125,7 +126,7 @@ def listed_view(found: Document | PausedLane) -> DocumentView | PausedLaneView:
     if isinstance(found, Document):
         return document_view(found)
     return PausedLaneView(
-        id=found.id, queued=found.queued, running=found.running, paused=True, paused_at=found.paused_at
+        id=bare(found.id), queued=found.queued, running=found.running, paused=True, paused_at=found.paused_at
     )
 
 

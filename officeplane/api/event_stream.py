@@ -25,6 +25,7 @@ from officeplane.api.views import time_text
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.event import Event, Reset
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.space import bare
 
 KEEP_ALIVE_SECONDS: Final = 15.0
 ADMITTED_SECONDS: Final = 0.5
@@ -134,7 +135,8 @@ def frame(item: Followed) -> bytes:
 @lru_cache(FRAMES_KEPT)
 def _frame(event: Event) -> bytes:
     of_dag = {} if event.dag_id is None else {"dagId": event.dag_id}
-    facts = _facts(event.kind, event.task_id, event.document_id, _state_in(event.kind), event.at, of_dag)
+    document_id = None if event.document_id is None else bare(event.document_id)
+    facts = _facts(event.kind, event.task_id, document_id, _state_in(event.kind), event.at, of_dag)
     return format_sse_event(event=event.kind, data_str=facts, id=str(event.position))
 
 

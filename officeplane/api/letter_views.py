@@ -3,6 +3,7 @@
 from officeplane.api.task_views import ErrorView, FailureView, failure_view
 from officeplane.api.views import Time, View
 from officeplane.domain.dead_letter import Decided, Decision, Reviewed
+from officeplane.domain.space import bare
 
 
 class DecisionView(View):
@@ -63,7 +64,7 @@ def letter_view(reviewed: Reviewed) -> LetterView:
         task_id=letter.task_id,
         generation=letter.generation,
         task_type=letter.task_type,
-        document_id=letter.document_id,
+        document_id=None if letter.document_id is None else bare(letter.document_id),
         dag_id=letter.dag_id,
         error=ErrorView(kind=letter.kind, message=letter.message),
         failures=tuple(map(failure_view, reviewed.failures)),

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from officeplane.api.views import TIER_NAMES, TierName, Time, View, json_answer
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE, shown, tier_of
+from officeplane.domain.space import bare
 from officeplane.domain.task import AttemptFailure, ChildSummary, TaskDetails
 from officeplane.services.observe.explanation import Explanation
 
@@ -76,6 +77,7 @@ class TaskView(View):
     tags: tuple[str, ...]
     worker_id: str | None
     created_by: str | None
+    on_behalf_of: str | None
     created_at: Time
     queued_at: Time | None
     started_at: Time | None
@@ -118,7 +120,7 @@ def task_view(details: TaskDetails) -> TaskView:
         deadline=task.deadline,
         boost_per_minute=BOOST_PER_MINUTE if task.boost_per_minute is None else task.boost_per_minute,
         title=task.title,
-        document_id=task.document_id,
+        document_id=None if task.document_id is None else bare(task.document_id),
         payload=task.payload,
         result=task.result,
         error=None if task.error is None else ErrorView.model_validate(task.error),
@@ -136,6 +138,7 @@ def task_view(details: TaskDetails) -> TaskView:
         tags=task.tags,
         worker_id=task.worker_id,
         created_by=task.created_by,
+        on_behalf_of=task.on_behalf_of,
         created_at=task.created_at,
         queued_at=task.queued_at,
         started_at=task.started_at,

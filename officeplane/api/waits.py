@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from officeplane.api.callers import stay_admitted
+from officeplane.api.callers import principal_of, stay_admitted
 from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.ids import TaskId
 from officeplane.domain.task import TaskDetails
@@ -17,13 +17,13 @@ Value = TypeVar("Value")
 async def wait_for(request: Request, task_id: TaskId, seconds: float) -> TaskDetails:
     """Return the task once it is final, the time is over, or the server is about to stop."""
     runtime = runtime_of(request)
-    waiting = asyncio.ensure_future(runtime.long_poll.wait(task_id, seconds))
+    waiting = asyncio.ensure_future(runtime.long_poll.wait(principal_of(request), task_id, seconds))
     stopping = asyncio.ensure_future(state_of(request).stopping.wait())
     try:
         await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         # Much may have happened meanwhile: the key that the caller came with may have been revoked.
         await stay_admitted(request)
-        return waiting.result() if waiting.done() else await runtime.tasks.find(task_id)
+        return waiting.result() if waiting.done() else await runtime.tasks.find(principal_of(request), task_id)
     finally:
         waiting.cancel()
         stopping.cancel()

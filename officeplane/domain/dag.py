@@ -35,6 +35,7 @@ class Dag:
     status: DagStatus
     is_stuck: bool
     created_by: str | None
+    on_behalf_of: str | None
     created_at: datetime
     finished_at: datetime | None
     cancel_requested_at: datetime | None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.space import bare
 
 ERRORS_SHOWN: Final = 100
 """How many of the fields that were wrong a refusal names."""
@@ -189,6 +190,7 @@ class DocumentNotFoundError(OfficePlaneError):
     code = "document_not_found"
 
     def __init__(self, document_id: str, *, nor_task: bool = False) -> None:
+        document_id = bare(document_id)
         super().__init__(
             f"There is no document {document_id!r} and no unfinished task of it; "
             "GET /api/documents?paused=true lists what is paused."
@@ -203,6 +205,7 @@ class RevisionNotFoundError(OfficePlaneError):
     code = "revision_not_found"
 
     def __init__(self, document_id: str, revision: int) -> None:
+        document_id = bare(document_id)
         super().__init__(f"Document {document_id!r} has no revision {revision}.")
 
 
@@ -212,6 +215,7 @@ class DocumentExistsError(OfficePlaneError):
     code = "document_exists"
 
     def __init__(self, document_id: str) -> None:
+        document_id = bare(document_id)
         super().__init__(f"There is a document {document_id!r} already.")
 
 
@@ -233,6 +237,7 @@ class PreconditionRequiredError(OfficePlaneError):
     code = "precondition_required"
 
     def __init__(self, document_id: str, revision: int, facts: Mapping[str, object]) -> None:
+        document_id = bare(document_id)
         super().__init__(
             f"There is a document {document_id!r} already, which the file would cover up: say which revision was read, "
             'as in `If-Match: "1"`, or that it may be covered up whatever it is, with `If-Match: *`.'
@@ -263,6 +268,16 @@ class ForbiddenError(OfficePlaneError):
     def __init__(self, scope: str, caller: str) -> None:
         super().__init__(f"This needs the scope {str(scope)!r}, which {caller} has not.")
         self.facts = {"scope": scope}
+
+
+class OutsideError(OfficePlaneError):
+    """The caller is narrowed to documents, task types or priorities, of which this is none."""
+
+    code = ForbiddenError.code
+
+    def __init__(self, caller: str, what: str, name: str) -> None:
+        super().__init__(f"{caller} is narrowed, and may have nothing to do with {what} {name!r}.")
+        self.facts = {"outside": what}
 
 
 class ApiKeyNotFoundError(OfficePlaneError):

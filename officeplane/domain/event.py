@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from officeplane.domain.ids import DagId, DocumentId, TaskId
+from officeplane.domain.space import DEFAULT, Space
 
 _POSITION: Final = re.compile(r"(\d{1,19})-(\d{1,18})-(\d{1,10})", re.ASCII)
 
@@ -41,6 +42,7 @@ class Event:
     document_id: DocumentId | None
     at: datetime
     dag_id: DagId | None = None
+    space: Space = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,18 @@
-"""Principals: who calls, and what it may do."""
+"""Principals: who calls, what it may do, and what of the ledger it may see."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
+
+from officeplane.domain.errors import DocumentNotFoundError, ForbiddenError, OutsideError
+from officeplane.domain.ids import DocumentId
+from officeplane.domain.space import DEFAULT, Space, bare, qualified
+
+WITHOUT_DOCUMENT: Final = "-"
+"""What a key that is narrowed to documents has among them if it may have to do with tasks that have none."""
+ALL_AFTER: Final = "*"
+"""What an entry ends in that stands for all names that begin as it does."""
 
 
 class Scope(StrEnum):
@@ -11,9 +21,9 @@ class Scope(StrEnum):
     READ = "read"
     """See tasks, documents, events and figures."""
     EDIT = "edit"
-    """Submit, change, cancel and retry tasks; upload and delete documents."""
+    """Submit tasks, change, cancel and retry one's own; upload and delete documents."""
     CONTROL = "control"
-    """Pause and resume, open and reset circuit breakers, set limits, decide about dead letters."""
+    """Do so with others' tasks, pause and resume, open and reset circuit breakers, set limits, decide about letters."""
     ADMIN = "admin"
     """Make and revoke keys, and everything else."""
 
@@ -26,20 +36,114 @@ class Kind(StrEnum):
     """It is on this machine, and needs no key."""
     ANYBODY = "anybody"
     """Nobody is asked for a key here."""
+    SYSTEM = "system"
+    """It is a process of the installation itself."""
+
+
+class Sight(NamedTuple):
+    """What of the ledger somebody may see; None: without bounds. The names are as SQL compares them."""
+
+    space: Space | None = None
+    documents: tuple[str, ...] | None = None
+    task_types: tuple[str, ...] | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether there is anything in its space that it does not see."""
+        return self.documents is not None or self.task_types is not None
+
+
+EVERYTHING: Final = Sight()
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who calls."""
+    """Somebody who calls.
+
+    It is narrowed to documents or task types by lists of names, of which each may
+    end in `*`. What it does not see is not there for it.
+    """
 
     id: str
     kind: Kind
     scopes: frozenset[Scope]
+    space: Space = DEFAULT
+    documents: tuple[str, ...] | None = None
+    task_types: tuple[str, ...] | None = None
+    most_urgent: int = 0
+    """The most urgent priority that it may ask for."""
 
     def may(self, scope: Scope) -> bool:
         """Tell whether this caller may do what needs a scope."""
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
+    @property
+    def sight(self) -> Sight:
+        """What of the ledger it may see."""
+        if self.kind is Kind.SYSTEM:
+            return EVERYTHING
+        documents = None if self.documents is None else tuple(self._patterns(self.documents))
+        return Sight(self.space, documents, None if self.task_types is None else tuple(map(_pattern, self.task_types)))
+
+    def sees(self, document_id: DocumentId | str | None, task_type: str | None = None) -> bool:
+        """Tell whether it may have to do with a task of its space that has this document and this type."""
+        name = WITHOUT_DOCUMENT if document_id is None else bare(document_id)
+        return _fits(name, self.documents) and (task_type is None or _fits(task_type, self.task_types))
+
+    def document(self, name: str) -> DocumentId:
+        """Return what a document that it names is called inside; raise when it is not there for it."""
+        if not self.sees(name):
+            raise DocumentNotFoundError(name)
+        return DocumentId(qualified(self.space, name))
+
+    def new_document(self, name: str) -> DocumentId:
+        """Return what a document that may have to be made is called inside; raise when it is none for it."""
+        if not self.sees(name):
+            raise OutsideError(self.id, "document", name)
+        return DocumentId(qualified(self.space, name))
+
+    def check_type(self, task_type: str) -> None:
+        """Raise when it may not have to do with tasks of a type."""
+        if not _fits(task_type, self.task_types):
+            raise OutsideError(self.id, "task type", task_type)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether there is anything in its space that it may not have to do with."""
+        return self.documents is not None or self.task_types is not None or self.most_urgent > 0
+
+    def check_urgency(self, priority: int | None, *, rises: bool) -> None:
+        """Raise when it may not ask for something as urgent, or for what becomes so by itself."""
+        if priority is not None and priority < self.most_urgent:
+            raise OutsideError(self.id, "priority", str(priority))
+        if rises and self.most_urgent > 0:
+            raise OutsideError(self.id, "priority", "that rises with time")
+
+    def check_own(self, created_by: str | None) -> None:
+        """Raise when it may not change what somebody else has submitted."""
+        if created_by != self.id and not self.may(Scope.CONTROL):
+            raise ForbiddenError(Scope.CONTROL, self.id)
+
+    def _patterns(self, names: Sequence[str]) -> list[str]:
+        return [_pattern(name if name == WITHOUT_DOCUMENT else qualified(self.space, name)) for name in names]
+
 
 LOCAL: Final = Principal("local", Kind.LOCAL, frozenset(Scope))
 ANYBODY: Final = Principal("anybody", Kind.ANYBODY, frozenset(Scope))
+SYSTEM: Final = Principal("system", Kind.SYSTEM, frozenset(Scope))
+"""A process of the installation, of which nobody has asked for what it does."""
+
+
+def _fits(name: str, entries: tuple[str, ...] | None) -> bool:
+    if entries is None:
+        return True
+    return any(name.startswith(one[:-1]) if one.endswith(ALL_AFTER) else name == one for one in entries)
+
+
+def _pattern(entry: str) -> str:
+    """Return what LIKE compares with an entry."""
+    is_open = entry.endswith(ALL_AFTER)
+    name = entry[:-1] if is_open else entry
+    for special in "\\%_":
+        name = name.replace(special, "\\" + special)
+    return name + "%" * is_open

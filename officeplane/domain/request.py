@@ -218,8 +218,14 @@ class TaskRequest(BaseModel):
     tags: Annotated[list[Tag], Field(max_length=50)] | None = Field(
         default=None, description="Words to find it by; children have those of their batch unless they have their own."
     )
+    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None,
+        description=(
+            "For whom the caller asks for it, in the caller's own words; the author of the revision that an edit makes."
+        ),
+    )
     created_by: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="Who asks for it; the author of the revision that an edit makes."
+        default=None, description="An older name of `onBehalfOf`, which goes before it. Who calls is known anyway."
     )
 
     @classmethod
@@ -234,6 +240,11 @@ class TaskRequest(BaseModel):
     def priority_value(self) -> int | None:
         """The 0-100 value of the priority, where one was given."""
         return None if self.priority is None else priority_value(self.priority)
+
+    @property
+    def asked_for(self) -> str | None:
+        """For whom the caller says that it asks."""
+        return self.on_behalf_of or self.created_by
 
     def as_asked(self) -> tuple[str | None, str | None]:
         """Return what its task has from it as it is, whatever batch or DAG the task is in: its title and its key.
@@ -260,6 +271,7 @@ class SpawnOptions(TypedDict, total=False):
     on_child_failure: str
     depends_on: list[str]
     tags: list[str]
+    on_behalf_of: str
     created_by: str
 
 
@@ -298,7 +310,12 @@ class DagRequest(DagTasksRequest):
     title: Annotated[Text, Field(max_length=200)] | None = Field(
         default=None, description="What people see of it in lists."
     )
-    created_by: Annotated[Text, Field(max_length=200)] | None = Field(default=None, description="Who asks for it.")
+    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="For whom the caller asks for it, in the caller's own words."
+    )
+    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="An older name of `onBehalfOf`, which goes before it."
+    )
 
 
 NOT_SUPPORTED_YET: Final = frozenset(

@@ -12,6 +12,7 @@ from officeplane.domain.batch import ALL_OR_NOTHING
 from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import WAITING, TaskState
 from officeplane.domain.priority import Urgency, effective_priority
+from officeplane.domain.space import Space
 
 
 class Task(NamedTuple):
@@ -48,6 +49,8 @@ class Task(NamedTuple):
     on_child_failure: str | None
     tags: tuple[str, ...]
     created_by: str | None
+    on_behalf_of: str | None
+    space: Space
     created_at: datetime
     queued_at: datetime | None
     started_at: datetime | None
@@ -155,6 +158,8 @@ class NewTask(NamedTuple):
     on_child_failure: str | None
     tags: tuple[str, ...]
     created_by: str | None
+    on_behalf_of: str | None
+    space: Space
     title: str | None
     key: str | None
     dag_id: DagId | None = None

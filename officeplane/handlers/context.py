@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any, Literal, Protocol, Unpack, overload
 
 from officeplane.domain.document import Node
-from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.ids import TaskId
 from officeplane.domain.request import SpawnOptions
+from officeplane.domain.space import bare
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.facts import TaskFacts
 from officeplane.handlers.spawning import BlockingSpawns, Keys, Spawns, answer_of, spawn_request
@@ -97,9 +98,9 @@ class _Readable:
         return self._told.attempt
 
     @property
-    def document_id(self) -> DocumentId | None:
+    def document_id(self) -> str | None:
         """The document whose lane the task runs in."""
-        return self._told.document_id
+        return None if self._told.document_id is None else bare(self._told.document_id)
 
 
 class Context(_Readable):

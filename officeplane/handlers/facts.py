@@ -4,7 +4,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.ids import TaskId
+from officeplane.domain.space import bare
 from officeplane.domain.task import ClaimedTask
 
 
@@ -18,7 +19,7 @@ class TaskFacts:
     task_type: str
     """The type that the handler was found by."""
 
-    document_id: DocumentId | None
+    document_id: str | None
     """The document in whose lane it runs; None when it has none."""
 
     attempt: int
@@ -48,7 +49,7 @@ class TaskFacts:
         return cls(
             id=task.id,
             task_type=task.task_type,
-            document_id=task.document_id,
+            document_id=None if task.document_id is None else bare(task.document_id),
             attempt=task.attempt,
             attempts_charged=task.attempts_charged,
             max_retries=task.max_retries,

@@ -185,7 +185,7 @@ async def upcoming(executor: Executor, document_id: DocumentId, limit: int) -> l
             TaskId(str(row["id"])),
             row["task_type"],
             row["payload"],
-            row["created_by"],
+            row["author"],
             row["created_at"],
             row["version"],
             row["may_go_ahead"],

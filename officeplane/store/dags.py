@@ -7,9 +7,11 @@ from typing import Final, NamedTuple
 from officeplane.domain.dag import Dag, DagStatus, DagTask, Tally
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.principal import EVERYTHING, Principal, Sight
 from officeplane.domain.tree import Tree
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
+from officeplane.store.sights import seen_by
 from officeplane.store.trees import node
 
 _SQL: Final = load("dags")
@@ -23,9 +25,13 @@ class Need(NamedTuple):
     state: TaskState
 
 
-async def insert(executor: Executor, dag_id: DagId, title: str | None, created_by: str | None) -> datetime:
+async def insert(
+    executor: Executor, dag_id: DagId, caller: Principal, title: str | None, on_behalf_of: str | None
+) -> datetime:
     """Store a DAG whose tasks come in the same transaction; return when it was made."""
-    (row,) = await _SQL["insert"].fetch(executor, dag_id=dag_id, title=title, created_by=created_by)
+    (row,) = await _SQL["insert"].fetch(
+        executor, dag_id=dag_id, space=caller.space, title=title, created_by=caller.id, on_behalf_of=on_behalf_of
+    )
     created_at: datetime = row["created_at"]
     return created_at
 
@@ -35,15 +41,16 @@ async def lock(executor: Executor, dag_ids: Iterable[DagId]) -> None:
     await _SQL["lock"].fetch(executor, dag_ids=sorted(dag_ids))
 
 
-async def fetch(executor: Executor, dag_id: DagId) -> Dag | None:
+async def fetch(executor: Executor, dag_id: DagId, sight: Sight = EVERYTHING) -> Dag | None:
     """Return a DAG without its tasks."""
-    rows = await _SQL["fetch"].fetch(executor, dag_id=dag_id)
+    rows = await _SQL["fetch"].fetch(executor, dag_id=dag_id, **seen_by(sight))
     return _dag(rows[0]) if rows else None
 
 
-async def page(executor: Executor, *, status: DagStatus | None, before: int, limit: int) -> list[Dag]:
+async def page(executor: Executor, sight: Sight, *, status: DagStatus | None, before: int, limit: int) -> list[Dag]:
     """Return the newest DAGs that fit, below a sequence number."""
-    return [_dag(row) for row in await _SQL["page"].fetch(executor, before=before, status=status, limit=limit)]
+    rows = await _SQL["page"].fetch(executor, before=before, status=status, limit=limit, **seen_by(sight))
+    return [_dag(row) for row in rows]
 
 
 async def tasks(executor: Executor, dag_id: DagId) -> list[DagTask]:
@@ -141,6 +148,7 @@ def _dag(row: Row) -> Dag:
         DagStatus(row["status"]),
         row["is_stuck"],
         row["created_by"],
+        row["on_behalf_of"],
         row["created_at"],
         row["finished_at"],
         row["cancel_requested_at"],

@@ -1,14 +1,17 @@
 """Dead letters in the ledger: read, resolved, remarked upon."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from officeplane.domain.dead_letter import DeadLetter, Decided, Decision, Reviewed, Ruling
 from officeplane.domain.ids import DagId, DocumentId, TaskId
+from officeplane.domain.principal import Sight
+from officeplane.domain.space import Space, qualified
 from officeplane.store import tasks, trees
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
+from officeplane.store.sights import seen_by
 
 _SQL: Final = load("dead_letters")
 
@@ -22,6 +25,12 @@ class LetterFilter:
     document_id: str | None = None
     fingerprint: str | None = None
 
+    def within(self, space: Space) -> "LetterFilter":
+        """Return the filter with the names that the ledger has for those of a space."""
+        if self.document_id is None:
+            return self
+        return replace(self, document_id=qualified(space, self.document_id))
+
 
 @dataclass(frozen=True, slots=True)
 class Alike:
@@ -32,7 +41,7 @@ class Alike:
     task_type: str
 
 
-async def page(executor: Executor, wanted: LetterFilter, *, before: int, limit: int) -> list[DeadLetter]:
+async def page(executor: Executor, wanted: LetterFilter, sight: Sight, *, before: int, limit: int) -> list[DeadLetter]:
     """Return the newest letters that fit, below a sequence number."""
     if wanted.resolved is False:
         rows = await _SQL["unresolved_page"].fetch(
@@ -42,6 +51,7 @@ async def page(executor: Executor, wanted: LetterFilter, *, before: int, limit: 
             document_id=wanted.document_id,
             fingerprint=wanted.fingerprint,
             limit=limit,
+            **seen_by(sight),
         )
     else:
         rows = await _SQL["page"].fetch(
@@ -52,13 +62,14 @@ async def page(executor: Executor, wanted: LetterFilter, *, before: int, limit: 
             document_id=wanted.document_id,
             fingerprint=wanted.fingerprint,
             limit=limit,
+            **seen_by(sight),
         )
     return [letter_in(row) for row in rows]
 
 
-async def latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
+async def latest(executor: Executor, task_id: TaskId, sight: Sight) -> DeadLetter | None:
     """Return the letter of the task's latest generation that gave up."""
-    rows = await _SQL["latest"].fetch(executor, task_id=task_id)
+    rows = await _SQL["latest"].fetch(executor, task_id=task_id, **seen_by(sight))
     return letter_in(rows[0]) if rows else None
 
 
@@ -96,14 +107,14 @@ async def reviewed(executor: Executor, letters: Sequence[DeadLetter]) -> list[Re
     ]
 
 
-async def is_known(executor: Executor, fingerprint: str) -> bool:
+async def is_known(executor: Executor, fingerprint: str, sight: Sight) -> bool:
     """Tell whether any letter has this fingerprint."""
-    return bool(await _SQL["is_known"].fetch(executor, fingerprint=fingerprint))
+    return bool(await _SQL["is_known"].fetch(executor, fingerprint=fingerprint, **seen_by(sight)))
 
 
-async def alike(executor: Executor, fingerprint: str, *, after: int, limit: int) -> list[Alike]:
+async def alike(executor: Executor, fingerprint: str, sight: Sight, *, after: int, limit: int) -> list[Alike]:
     """Return unresolved letters of one fingerprint, the oldest after a sequence number first."""
-    rows = await _SQL["alike"].fetch(executor, fingerprint=fingerprint, after=after, limit=limit)
+    rows = await _SQL["alike"].fetch(executor, fingerprint=fingerprint, after=after, limit=limit, **seen_by(sight))
     return [Alike(row["seq"], TaskId(str(row["task_id"])), row["task_type"]) for row in rows]
 
 

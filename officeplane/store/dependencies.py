@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
-from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.ids import DagId, DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.space import Space
 from officeplane.store import trees
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
@@ -26,6 +27,15 @@ class Edge(NamedTuple):
         return self.state is not TaskState.COMPLETED
 
 
+class Locked(NamedTuple):
+    """What others are to depend on: how it stands, and for whom it is there."""
+
+    state: TaskState
+    space: Space
+    document_id: DocumentId | None
+    task_type: str
+
+
 class Around(NamedTuple):
     """What has to be locked before tasks end: the DAGs, and the roots of the trees outside of these."""
 
@@ -42,10 +52,13 @@ class Dependent(NamedTuple):
     dag_id: DagId | None
 
 
-async def lock(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
-    """Lock dependencies until the transaction ends, mark them as waited for, and return their states."""
+async def lock(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Locked]:
+    """Lock dependencies until the transaction ends, mark them as waited for, and return how they stand."""
     rows = await _SQL["lock"].fetch(executor, task_ids=sorted(set(task_ids)))
-    return {TaskId(str(row["id"])): STATES[row["state"]] for row in rows}
+    return {
+        TaskId(str(row["id"])): Locked(STATES[row["state"]], row["space"], row["document_id"], row["task_type"])
+        for row in rows
+    }
 
 
 async def given_up(executor: Executor, task_ids: Iterable[TaskId]) -> set[TaskId]:

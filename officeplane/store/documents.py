@@ -6,10 +6,13 @@ from typing import Final, TypedDict
 
 from officeplane.domain.document import Document, Format, PausedLane
 from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.principal import Sight
 from officeplane.domain.revision import EditBase, EditCondition, NewRevision, PieceKey, Recipe, Revision
+from officeplane.domain.space import space_of
 from officeplane.store import pieces
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
+from officeplane.store.sights import places_seen_by
 
 _SQL: Final = load("documents")
 
@@ -49,7 +52,12 @@ async def create(
 ) -> int | None:
     """Make a document and return the number its next revision follows; None when it exists."""
     rows = await _SQL["create"].fetch(
-        executor, document_id=document_id, format=format, title=title, created_by=created_by
+        executor,
+        document_id=document_id,
+        space=space_of(document_id),
+        format=format,
+        title=title,
+        created_by=created_by,
     )
     return rows[0]["head"] if rows else None
 
@@ -60,16 +68,19 @@ async def show(executor: Executor, document_id: str) -> Document | None:
     return _document(rows[0]) if rows else None
 
 
-async def page(executor: Executor, *, before: int, limit: int, but_paused: bool = False) -> list[Document]:
+async def page(
+    executor: Executor, sight: Sight, *, before: int, limit: int, but_paused: bool = False
+) -> list[Document]:
     """Return the newest documents below a sequence number; those that are paused can be left out."""
-    return [
-        _document(row) for row in await _SQL["page"].fetch(executor, before=before, limit=limit, but_paused=but_paused)
-    ]
+    rows = await _SQL["page"].fetch(
+        executor, before=before, limit=limit, but_paused=but_paused, **places_seen_by(sight)
+    )
+    return [_document(row) for row in rows]
 
 
-async def paused(executor: Executor, *, before: int, limit: int) -> list[Document | PausedLane]:
+async def paused(executor: Executor, sight: Sight, *, before: int, limit: int) -> list[Document | PausedLane]:
     """Return what was paused last, below a sequence number of pauses, which those here have as theirs."""
-    rows = await _SQL["paused"].fetch(executor, before=before, limit=limit)
+    rows = await _SQL["paused"].fetch(executor, before=before, limit=limit, **places_seen_by(sight))
     return [
         _document(row)
         if row["format"] is not None
@@ -137,7 +148,7 @@ async def head(executor: Executor, document_id: str, task_id: TaskId | None) -> 
     (row,) = rows
     return EditStart(
         _base(document_id, row["head"], row),
-        row["created_by"],
+        row["author"],
         row["base_revision"],
         row["on_conflict"],
     )

@@ -4,6 +4,7 @@ from typing import Final
 
 from officeplane.domain.event import END_OF_ROW, Event, EventPosition
 from officeplane.domain.ids import DagId, DocumentId, TaskId
+from officeplane.domain.space import DEFAULT, space_of
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -20,12 +21,14 @@ async def after(executor: Executor, position: EventPosition, *, rows: int) -> tu
             EventPosition(int(row["xid"]), row["id"], index),
             row["kind"],
             None if task_id is None else TaskId(str(task_id)),
-            None if document_id is None else DocumentId(document_id),
+            # A space without a document is written with nothing behind its slash.
+            None if place is None or place.endswith("/") else DocumentId(place),
             row["at"],
             None if row["dag_id"] is None else DagId(str(row["dag_id"])),
+            DEFAULT if place is None else space_of(place),
         )
         for row in found
-        for index, (task_id, document_id) in enumerate(zip(row["task_ids"], row["document_ids"], strict=True))
+        for index, (task_id, place) in enumerate(zip(row["task_ids"], row["document_ids"], strict=True))
         if EventPosition(int(row["xid"]), row["id"], index) > position
     ]
     if found:

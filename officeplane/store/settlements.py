@@ -157,7 +157,7 @@ async def settle_edits(
     return SettledEdits(
         [_settled(row) for row in rows],
         [
-            Follower(claimed_task(row), row["created_by"], row["base_revision"], row["on_conflict"])
+            Follower(claimed_task(row), row["author"], row["base_revision"], row["on_conflict"])
             for row in rows
             if row["id"] is not None
         ],

@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.ids import ClaimId, DagId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.principal import SYSTEM, Kind, Principal
+from officeplane.domain.space import Space
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -30,11 +32,18 @@ class SpawningTask(NamedTuple):
     priority: int
     tags: tuple[str, ...]
     created_by: str | None
+    on_behalf_of: str | None
+    space: Space
     deadline: datetime | None
     boost_per_minute: float | None
     dag_id: DagId | None
     stands: bool
     found: Found | None
+
+    @property
+    def caller(self) -> Principal:
+        """In whose name it spawns: whoever asked for it, in its space."""
+        return Principal(self.created_by or SYSTEM.id, Kind.SYSTEM, SYSTEM.scopes, self.space)
 
 
 class Extent(NamedTuple):
@@ -102,6 +111,8 @@ def _spawner(row: Row) -> SpawningTask:
         row["priority"],
         tuple(row["tags"]),
         row["created_by"],
+        row["on_behalf_of"],
+        row["space"],
         row["deadline"],
         row["boost_per_minute"],
         None if row["dag_id"] is None else DagId(str(row["dag_id"])),

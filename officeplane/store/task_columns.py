@@ -112,6 +112,8 @@ COLUMNS: Final = (
     Column("on_child_failure", "text"),
     Column("tags", "text", stored=_TAGS, encoded=_json_text, decoded=tuple),
     Column("created_by", "text"),
+    Column("on_behalf_of", "text"),
+    Column("space", "text", may_be_null=False),
     Column("created_at"),
     Column("queued_at"),
     Column("started_at"),

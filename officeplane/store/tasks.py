@@ -1,16 +1,20 @@
 """Tasks in the ledger: inserted in groups, read one by one and page by page."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
 
+from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.principal import EVERYTHING, Principal, Sight
+from officeplane.domain.space import Space, qualified
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
 from officeplane.store import dependencies
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
+from officeplane.store.sights import seen_by
 from officeplane.store.task_columns import Inserted, column_values, task_in
 
 _SQL: Final = load("tasks")
@@ -44,6 +48,12 @@ class TaskFilter:
     priorities: tuple[int, int] | None = None
     parent_id: TaskId | None = None
     tag: str | None = None
+
+    def within(self, space: Space) -> "TaskFilter":
+        """Return the filter with the names that the ledger has for those of a space."""
+        if self.document_id is None:
+            return self
+        return replace(self, document_id=qualified(space, self.document_id))
 
 
 async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]:
@@ -115,10 +125,24 @@ async def contents(executor: Executor, task_ids: Iterable[TaskId]) -> dict[bytes
     return {row["content_hash"]: TaskId(str(row["id"])) for row in rows}
 
 
-async def fetch(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, Task]:
-    """Return tasks by id; ids that are not there are left out."""
-    rows = await _SQL["fetch"].fetch(executor, task_ids=list(task_ids))
+async def fetch(executor: Executor, task_ids: Iterable[TaskId], sight: Sight = EVERYTHING) -> dict[TaskId, Task]:
+    """Return tasks by id; ids that are not there, for this caller, are left out."""
+    rows = await _SQL["fetch"].fetch(executor, task_ids=list(task_ids), **seen_by(sight))
     return {task.id: task for task in map(task_in, rows)}
+
+
+async def visible(executor: Executor, task_ids: Iterable[TaskId], sight: Sight) -> set[TaskId]:
+    """Return which of these tasks are there for a caller."""
+    rows = await _SQL["visible"].fetch(executor, task_ids=list(task_ids), **seen_by(sight))
+    return {TaskId(str(row["id"])) for row in rows}
+
+
+async def check_may_change(executor: Executor, caller: Principal, task_id: TaskId) -> None:
+    """Raise when a task is not there for a caller, or is another's that the caller may not change."""
+    rows = await _SQL["owner"].fetch(executor, task_id=task_id, **seen_by(caller.sight))
+    if not rows:
+        raise TaskNotFoundError(task_id)
+    caller.check_own(rows[0]["created_by"])
 
 
 async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId, TaskState]:
@@ -127,16 +151,18 @@ async def states(executor: Executor, task_ids: Iterable[TaskId]) -> dict[TaskId,
     return {TaskId(str(row["id"])): TaskState(row["state"]) for row in rows}
 
 
-async def page(executor: Executor, wanted: TaskFilter, *, before: int, limit: int) -> tuple[list[Task], bool]:
+async def page(
+    executor: Executor, wanted: TaskFilter, sight: Sight, *, before: int, limit: int
+) -> tuple[list[Task], bool]:
     """Return the newest tasks that fit, below a sequence number, and whether there may be more."""
-    rows = await _SQL["page"].fetch(executor, before=before, **_selected(wanted), limit=limit)
+    rows = await _SQL["page"].fetch(executor, before=before, **_selected(wanted), **seen_by(sight), limit=limit)
     found = rows[0]["found"] if rows else 0
     return [task_in(row) for row in rows], found == limit or len(rows) < found
 
 
-async def select(executor: Executor, wanted: TaskFilter, *, after: int, limit: int) -> list[Selected]:
+async def select(executor: Executor, wanted: TaskFilter, sight: Sight, *, after: int, limit: int) -> list[Selected]:
     """Return the oldest tasks that fit, above a sequence number; a batch comes before its children."""
-    rows = await _SQL["select"].fetch(executor, after=after, **_selected(wanted), limit=limit)
+    rows = await _SQL["select"].fetch(executor, after=after, **_selected(wanted), **seen_by(sight), limit=limit)
     return [Selected(TaskId(str(row["id"])), TaskId(str(row["root_id"])), row["seq"]) for row in rows]
 
 
@@ -163,12 +189,12 @@ def _selected(wanted: TaskFilter) -> _FilterValues:
     }
 
 
-async def details(executor: Executor, tasks: Sequence[Task]) -> list[TaskDetails]:
-    """Return the tasks with their failed attempts, their children and what they still wait for."""
+async def details(executor: Executor, tasks: Sequence[Task], sight: Sight = EVERYTHING) -> list[TaskDetails]:
+    """Return the tasks with their failed attempts, their children in sight and what they still wait for."""
     failed = await failures(executor, [task.id for task in tasks if task.attempt])
     children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
     if children:
-        for row in await _SQL["children"].fetch(executor, parent_ids=list(children)):
+        for row in await _SQL["children"].fetch(executor, parent_ids=list(children), **seen_by(sight)):
             children[TaskId(str(row["parent_id"]))].append(
                 ChildSummary(TaskId(str(row["id"])), row["task_type"], TaskState(row["state"]), row["key"])
             )

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import space_of
 from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, TypeFailure, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -21,7 +22,7 @@ async def set_paused(executor: Executor, task_type: str, *, paused: bool) -> Non
 
 async def pause_document(executor: Executor, document_id: DocumentId) -> bool:
     """Keep everything of a document from being claimed; False when there is nothing of it."""
-    return bool(await _SQL["pause_document"].fetch(executor, document_id=document_id))
+    return bool(await _SQL["pause_document"].fetch(executor, document_id=document_id, space=space_of(document_id)))
 
 
 async def resume_document(executor: Executor, document_id: DocumentId) -> bool:

@@ -15,7 +15,7 @@ from officeplane.api.requests import StrictRoute
 from officeplane.api.wrong_keys import FAILURES_MAX
 from officeplane.config import Settings
 from officeplane.domain.ids import TaskId
-from officeplane.domain.principal import Scope
+from officeplane.domain.principal import Principal, Scope
 from officeplane.domain.task import TaskDetails
 from officeplane.services.access.api_keys import new_key_text
 from officeplane.services.observe.long_poll import LongPoll
@@ -206,9 +206,9 @@ async def test_a_wait_of_a_caller_whose_key_is_revoked_tells_nothing(
 ) -> None:
     wait, is_let_in = LongPoll.wait, asyncio.Event()
 
-    async def noted(self: LongPoll, task_id: TaskId, seconds: float) -> TaskDetails:
+    async def noted(self: LongPoll, caller: Principal, task_id: TaskId, seconds: float) -> TaskDetails:
         is_let_in.set()
-        return await wait(self, task_id, seconds)
+        return await wait(self, caller, task_id, seconds)
 
     monkeypatch.setattr(LongPoll, "wait", noted)
     async with running(api_settings) as app:

@@ -15,6 +15,7 @@ from officeplane.domain.lifecycle import (
     sources_of,
 )
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.judgement import EndedAttempt
@@ -126,7 +127,7 @@ async def test_what_is_final_cannot_be_cancelled(bench: Workbench, state: TaskSt
     before = await _everything(bench)
 
     with pytest.raises(IllegalStateError, match=f"is {state}; it cannot be cancelled"):
-        await bench.runtime.cancellation.cancel(task.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
 
     assert await _everything(bench) == before
 
@@ -137,7 +138,7 @@ async def test_what_does_not_wait_cannot_be_changed(bench: Workbench, state: Tas
     before = await _everything(bench)
 
     with pytest.raises(IllegalStateError, match=f"is {state}; it cannot be changed"):
-        await bench.runtime.patches.patch(task.id, TaskPatch.model_validate({"priority": "HIGH"}))
+        await bench.runtime.patches.patch(LOCAL, task.id, TaskPatch.model_validate({"priority": "HIGH"}))
 
     assert await _everything(bench) == before
 
@@ -148,7 +149,7 @@ async def test_what_did_not_give_up_cannot_be_retried(bench: Workbench, signal: 
     before = await _everything(bench)
 
     with pytest.raises(IllegalStateError, match=f"is {state}; it cannot be retried"):
-        await bench.runtime.reopening.retry(task.id)
+        await bench.runtime.reopening.retry(LOCAL, task.id)
 
     assert await _everything(bench) == before
 

@@ -21,6 +21,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState, is_legal
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.runtime import WorkerServices, worker_services
 from officeplane.services.settle.judgement import EndedAttempt
@@ -221,7 +222,9 @@ class Life:
         task_id = self._one_of(known or self.tasks)
         decision = self.data.draw(st.sampled_from(Decision), label="decision")
         payload: dict[str, object] | None = {} if decision is Decision.MODIFY_AND_RETRY else None
-        resolve = self.bench.runtime.dead_letters.resolve(task_id, Ruling(decision, "alice", "Why not."), payload)
+        resolve = self.bench.runtime.dead_letters.resolve(
+            LOCAL, task_id, Ruling(decision, "alice", "Why not."), payload
+        )
         if known.get(task_id, "") is None:
             await resolve
         else:
@@ -327,10 +330,10 @@ class Life:
         task_id = self._one_of(self.tasks)
         state = (await self.bench.details(task_id)).task.state
         if state in hearing:
-            await action(task_id, *(more or ()))
+            await action(LOCAL, task_id, *(more or ()))
         else:
             with pytest.raises(IllegalStateError):
-                await action(task_id, *(more or ()))
+                await action(LOCAL, task_id, *(more or ()))
 
     async def _settled(self, worker: WorkerServices, task: ClaimedTask) -> object:
         outcome = self.data.draw(OUTCOMES, label="outcome")

@@ -16,6 +16,7 @@ from officeplane.domain.lifecycle import (
 )
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, Waiting
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import request_of
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.store.claims import Claimant
@@ -65,7 +66,7 @@ async def a_leaf_in(bench: Workbench, state: TaskState) -> ClaimedTask:
             return unclaimed(await bench.a_task(max_retries=0))
         case S.CANCELLED:
             task = await bench.a_task(max_retries=0)
-            await bench.runtime.cancellation.cancel(task.id, None)
+            await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
             return unclaimed(task)
         case S.RETRYING:
             running = await bench.a_running_task(max_retries=0)
@@ -127,13 +128,13 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 @way("bring_forward", S.PENDING)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await bench.a_task(run_at=TOMORROW)
-    return task.id, lambda: bench.runtime.patches.patch(task.id, TaskPatch.model_validate({"runAt": PAST}))
+    return task.id, lambda: bench.runtime.patches.patch(LOCAL, task.id, TaskPatch.model_validate({"runAt": PAST}))
 
 
 @way("put_off", S.QUEUED)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await bench.a_task()
-    return task.id, lambda: bench.runtime.patches.patch(task.id, TaskPatch.model_validate({"runAt": TOMORROW}))
+    return task.id, lambda: bench.runtime.patches.patch(LOCAL, task.id, TaskPatch.model_validate({"runAt": TOMORROW}))
 
 
 @way("claim", S.QUEUED)
@@ -196,7 +197,7 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 
 @way("complete_within", S.PENDING)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     batch, child = await bench.a_batch(
         {"task_type": "add_chapter", "payload": {"title": "One"}}, document_id="plan", atomic=True
     )
@@ -230,13 +231,13 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 @way("fail", S.QUEUED)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     parent, child = await bench.a_batch(A_CHILD)
-    return parent.id, lambda: bench.runtime.cancellation.cancel(child.id, None)
+    return parent.id, lambda: bench.runtime.cancellation.cancel(LOCAL, child.id, None)
 
 
 @way("fail", S.PENDING)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     parent, child = await bench.a_batch(A_CHILD, run_at=TOMORROW)
-    return parent.id, lambda: bench.runtime.cancellation.cancel(child.id, None)
+    return parent.id, lambda: bench.runtime.cancellation.cancel(LOCAL, child.id, None)
 
 
 @way("wait", S.RUNNING)
@@ -252,7 +253,7 @@ def cancelling(source: TaskState) -> None:
         task = await a_leaf_in(bench, source)
 
         async def cancel() -> None:
-            await bench.runtime.cancellation.cancel(task.id, None)
+            await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
             if source in ACTIVE:
                 await bench.settle(task, HandedBack() if source in RESERVED else Succeeded(None))
 
@@ -267,7 +268,7 @@ def reopening(source: TaskState) -> None:
     @way("reopen", source)
     async def _(bench: Workbench) -> tuple[TaskId, Act]:
         task = await a_leaf_in(bench, source)
-        return task.id, lambda: bench.runtime.reopening.retry(task.id)
+        return task.id, lambda: bench.runtime.reopening.retry(LOCAL, task.id)
 
     @way("reopen_blocked", source)
     async def _(bench: Workbench) -> tuple[TaskId, Act]:
@@ -278,8 +279,8 @@ def reopening(source: TaskState) -> None:
             case S.TIMEOUT:
                 await failed(bench, first, FailureKind.TIMEOUT)
             case _:
-                await bench.runtime.cancellation.cancel(first.id, None)
-        return first.id, lambda: bench.runtime.reopening.retry(first.id)
+                await bench.runtime.cancellation.cancel(LOCAL, first.id, None)
+        return first.id, lambda: bench.runtime.reopening.retry(LOCAL, first.id)
 
 
 for _source in REOPENABLE:
@@ -290,11 +291,11 @@ for _source in REOPENABLE:
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     parent, child = await bench.a_batch(A_CHILD)
     await failed(bench, child)
-    return parent.id, lambda: bench.runtime.reopening.retry(child.id)
+    return parent.id, lambda: bench.runtime.reopening.retry(LOCAL, child.id)
 
 
 @way("reopen_batch", S.CANCELLED)
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     parent, child = await bench.a_batch(A_CHILD)
-    await bench.runtime.cancellation.cancel(parent.id, None)
-    return parent.id, lambda: bench.runtime.reopening.retry(child.id)
+    await bench.runtime.cancellation.cancel(LOCAL, parent.id, None)
+    return parent.id, lambda: bench.runtime.reopening.retry(LOCAL, child.id)

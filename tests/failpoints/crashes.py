@@ -11,6 +11,7 @@ import httpx
 from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import API_POINTS, LOSSES, POINTS_OF_CANCELLATION, Case, Kind
@@ -27,7 +28,7 @@ async def run_case(site: Site, case: Case, folder: Path) -> None:
     """Crash where the case says, and check what comes of it; or see that it is never reached."""
     await site.clear(folder)
     if case.kind is Kind.EDIT:
-        await site.bench(case.kind).runtime.documents.create(DOCUMENT, Format.DOCX, None, None)
+        await site.bench(case.kind).runtime.documents.create(LOCAL, DOCUMENT, Format.DOCX, None, None)
     crash = _Crash(site, case)
     try:
         if case.point in API_POINTS:
@@ -151,7 +152,7 @@ class _Crash:
                 await bench.make_due()
                 claimed = await bench.another_worker().claim_next(leaf(self.tasks))
                 if kind is Kind.CANCELLED:
-                    await bench.runtime.cancellation.cancel(claimed.id, None)
+                    await bench.runtime.cancellation.cancel(LOCAL, claimed.id, None)
                     self.is_cancelled = True
                 await lapse(bench)
             case _:
@@ -180,7 +181,7 @@ class _Crash:
                 # Told to stop, its handler would end before its lease had to be renewed.
                 await worker.ended()
             task_id = leaf(self.tasks).id if self.tasks else await self.site.id_of("it")
-            await self.site.bench(self.case.kind).runtime.cancellation.cancel(task_id, None)
+            await self.site.bench(self.case.kind).runtime.cancellation.cancel(LOCAL, task_id, None)
             self.is_cancelled = True
 
     async def _begun(self, worker: Fork) -> bool:
@@ -254,7 +255,7 @@ class _Crash:
             await bench.make_due()
             claimed = await bench.claim_next(it)
         if self.case.kind is Kind.CANCELLED:
-            await bench.runtime.cancellation.cancel(it.id, None)
+            await bench.runtime.cancellation.cancel(LOCAL, it.id, None)
         await bench.fail(claimed, FailureKind.PERMANENT)
         self.expected = dict.fromkeys(self.expected, "COMPLETED")
         return f"/api/tasks/{it.id}/retry"

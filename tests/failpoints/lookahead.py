@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from officeplane.domain.document import Format
+from officeplane.domain.principal import LOCAL
 from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import Kind
 from tests.failpoints.crashes import DOCUMENT
@@ -80,7 +81,7 @@ CRASHES: Final = (
 async def run_lane_case(site: Site, case: LaneCase, folder: Path) -> None:
     """Let a lane of edits be done in spite of it, and check what comes of it."""
     await site.clear(folder)
-    await site.bench(Kind.EDIT).runtime.documents.create(DOCUMENT, Format.DOCX, None, None)
+    await site.bench(Kind.EDIT).runtime.documents.create(LOCAL, DOCUMENT, Format.DOCX, None, None)
     lane = _Lane(site, case)
     try:
         await lane.submit()

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, TaskState, is_legal
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.store.migrate import migrate
 from tests.failpoints.cases import Kind
@@ -142,7 +143,7 @@ class Site:
         assert [(row["title"], row["revision"], row["base"]) for row in rows] == [
             (name, number + 1, number) for number, name in enumerate([None, *names])
         ]
-        outline = await self._blind.runtime.documents.outline(document_id, None)
+        outline = await self._blind.runtime.documents.outline(LOCAL, document_id, None)
         assert [chapter["text"] for chapter in outline] == names
 
     def _check_attempts(self, row: dict[str, Any], steps: list[str]) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from tests.fault_proxy import fault_proxy
 from tests.journeys.processes import Process
@@ -197,7 +198,7 @@ async def _unrung(place: Ground) -> str:
     """Store a task whose hint never arrives."""
     async with place.bench.runtime.ledger.transaction() as connection:
         request = TaskRequest.model_validate({"taskType": "noop"})
-        submitted = await place.bench.runtime.submission.submit_within(connection, request)
+        submitted = await place.bench.runtime.submission.submit_within(LOCAL, connection, request)
     return submitted.task.id
 
 

@@ -7,6 +7,7 @@ from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from officeplane.services.settle.settlements import Fenced
 from tests.races.arena import Act, Arena, Round, Who
 
@@ -45,7 +46,7 @@ async def _hand_back(arena: Arena, round_: Round, who: Who) -> str:
 
 async def _cancel(_arena: Arena, round_: Round, who: Who) -> str:
     try:
-        await round_.actor(who).runtime.cancellation.cancel(round_.target, None)
+        await round_.actor(who).runtime.cancellation.cancel(LOCAL, round_.target, None)
     except IllegalStateError:
         return "refused"
     return "accepted"
@@ -53,7 +54,7 @@ async def _cancel(_arena: Arena, round_: Round, who: Who) -> str:
 
 async def _retry(_arena: Arena, round_: Round, who: Who) -> str:
     try:
-        await round_.actor(who).runtime.reopening.retry(round_.target)
+        await round_.actor(who).runtime.reopening.retry(LOCAL, round_.target)
     except IllegalStateError:
         return "refused"
     round_.retries += 1
@@ -62,7 +63,7 @@ async def _retry(_arena: Arena, round_: Round, who: Who) -> str:
 
 async def _put_off(_arena: Arena, round_: Round, who: Who) -> str:
     try:
-        await round_.actor(who).runtime.patches.patch(round_.target, TaskPatch.model_validate({"runAt": LATER}))
+        await round_.actor(who).runtime.patches.patch(LOCAL, round_.target, TaskPatch.model_validate({"runAt": LATER}))
     except IllegalStateError:
         return "refused"
     return "accepted"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from tests.workbench import Workbench
 from tests.workers.settling import Finished, a_settler
@@ -13,7 +14,7 @@ from tests.workers.settling import Finished, a_settler
 
 async def a_document(bench: Workbench, document_id: str = "plan", format: Format = Format.DOCX) -> str:
     """Make an empty document."""
-    return (await bench.runtime.documents.create(document_id, format, None, None)).id
+    return (await bench.runtime.documents.create(LOCAL, document_id, format, None, None)).id
 
 
 async def a_claimed_edit(bench: Workbench, task_type: str = "add_chapter", **options: Any) -> ClaimedTask:
@@ -56,18 +57,18 @@ def made(outcome: Outcome) -> Edited:
 
 async def content(bench: Workbench, revision: int | None = None, document_id: str = "plan") -> bytes:
     """Return a document's file."""
-    file = await bench.runtime.documents.file(document_id, revision)
+    file = await bench.runtime.documents.file(LOCAL, document_id, revision)
     return b"".join([block async for block in file.content])
 
 
 async def head(bench: Workbench, document_id: str = "plan") -> int:
     """Return which revision a document is at."""
-    return (await bench.runtime.documents.show(document_id)).revision
+    return (await bench.runtime.documents.show(LOCAL, document_id)).revision
 
 
 async def text(bench: Workbench, revision: int | None = None) -> str:
     """Return what the document says."""
-    return await bench.runtime.documents.text("plan", revision)
+    return await bench.runtime.documents.text(LOCAL, "plan", revision)
 
 
 class Stay(NamedTuple):

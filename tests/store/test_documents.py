@@ -8,6 +8,7 @@ from uuid_utils import uuid7
 
 from officeplane.domain.document import Format
 from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.principal import EVERYTHING
 from officeplane.domain.revision import EditCondition, NewRevision, Recipe, RecipeWriter
 from officeplane.store import documents, pieces
 from officeplane.store.connection import Ledger
@@ -111,8 +112,8 @@ async def test_pages_show_the_newest_documents_first(ledger: Ledger) -> None:
     for name in ("a", "b", "c"):
         await make(ledger, name)
 
-    first = await documents.page(ledger, before=END_OF_TIME, limit=2)
-    second = await documents.page(ledger, before=first[-1].seq, limit=2)
+    first = await documents.page(ledger, EVERYTHING, before=END_OF_TIME, limit=2)
+    second = await documents.page(ledger, EVERYTHING, before=first[-1].seq, limit=2)
 
     assert [one.id for one in first] == ["c", "b"]
     assert [one.id for one in second] == ["a"]
@@ -255,7 +256,7 @@ async def test_a_deleted_document_is_gone_with_its_history_and_its_pieces(bench:
     assert await documents.revision(ledger, "doc", 1) is None
     assert await documents.head(ledger, "doc", None) is None
     assert await documents.history(ledger, "doc", before=END_OF_TIME, after=0, limit=9) == []
-    assert [one.id for one in await documents.page(ledger, before=END_OF_TIME, limit=9)] == ["another"]
+    assert [one.id for one in await documents.page(ledger, EVERYTHING, before=END_OF_TIME, limit=9)] == ["another"]
     assert await bench.execute("SELECT DISTINCT document_id FROM pieces") == [{"document_id": "another"}]
     assert not await documents.delete(ledger, "doc")
 

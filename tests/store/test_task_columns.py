@@ -4,6 +4,7 @@ from uuid_utils import uuid7
 
 from officeplane.domain.batch import ALL_OR_NOTHING
 from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.space import Space
 from officeplane.domain.task import NewTask, Task
 from officeplane.store import tasks
 from officeplane.store.connection import Connection
@@ -22,7 +23,7 @@ def a_new_task() -> NewTask:
     return NewTask(
         id=_id(),
         task_type="replace_text",
-        document_id="a-document",
+        document_id="acme/a-document",
         title="a title",
         payload_json='{"a":1}',
         priority=7,
@@ -40,6 +41,8 @@ def a_new_task() -> NewTask:
         on_child_failure=ALL_OR_NOTHING,
         tags=("a", "b"),
         created_by="somebody",
+        on_behalf_of="somebody else",
+        space=Space("acme"),
         dag_id=DagId(str(uuid7())),
         spawned_by=_id(),
         spawn_key="a-spawn-key",

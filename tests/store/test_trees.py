@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from tests.workbench import Workbench
 
@@ -11,11 +12,11 @@ A_CHILD = {"task_type": "noop"}
 
 
 async def cancel(bench: Workbench, task: Task) -> None:
-    await bench.runtime.cancellation.cancel(task.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
 
 
 async def retry(bench: Workbench, task: Task) -> None:
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
 
 
 async def states(bench: Workbench, *tasks: Task) -> list[TaskState]:

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from tests.sandbox.processes import children_of
 from tests.support import eventually, stopwatch
@@ -335,7 +336,7 @@ async def test_a_task_that_kills_its_process_twice_is_a_poison_pill(bench: Workb
         await eventually(has_failed)
         innocent = await bench.a_task("test.mark_def", payload={"folder": str(Path("/nowhere"))})
         assert not worker.running.done()
-        await bench.runtime.cancellation.cancel(innocent.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, innocent.id, None)
 
     details = await bench.details(task.id)
     assert details.task.poison_pill

@@ -12,6 +12,7 @@ import pytest
 from officeplane.domain.errors import DagEndedError, IllegalStateError
 from officeplane.domain.graph import reached_from
 from officeplane.domain.ids import DagId, TaskId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import DagRequest
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -74,7 +75,7 @@ async def rows(bench: Workbench, dag_id: DagId) -> dict[TaskId, Row]:
 
 
 async def status(bench: Workbench, dag_id: DagId) -> str:
-    return (await bench.runtime.dags.details(dag_id)).dag.status.value
+    return (await bench.runtime.dags.details(LOCAL, dag_id)).dag.status.value
 
 
 async def disturb(bench: Workbench, dag_id: DagId, dice: Random) -> None:
@@ -84,12 +85,12 @@ async def disturb(bench: Workbench, dag_id: DagId, dice: Random) -> None:
         task_id = dice.choice(ids)
         with suppress(IllegalStateError):
             if dice.random() < 0.5:
-                await bench.runtime.reopening.retry(task_id)
+                await bench.runtime.reopening.retry(LOCAL, task_id)
             else:
-                await bench.runtime.cancellation.cancel(task_id, None)
+                await bench.runtime.cancellation.cancel(LOCAL, task_id, None)
     if dice.random() < 0.15:
         with suppress(DagEndedError):
-            await bench.runtime.dags.cancel(dag_id, None)
+            await bench.runtime.dags.cancel(LOCAL, dag_id, None)
 
 
 async def at_rest(bench: Workbench, dag_id: DagId) -> dict[TaskId, Row]:
@@ -144,7 +145,7 @@ async def check_events(bench: Workbench, found: Mapping[TaskId, Row]) -> None:
 async def test_whatever_happens_a_dag_comes_to_rest_and_its_status_is_final(bench: Workbench, seed: int) -> None:
     dice = Random(seed)
     async with a_worker(bench, concurrency=4), a_worker(bench, concurrency=4):
-        dag_id, _ = await bench.runtime.dags.submit(a_dag(dice))
+        dag_id, _ = await bench.runtime.dags.submit(LOCAL, a_dag(dice))
         await disturb(bench, dag_id, dice)
         found = await at_rest(bench, dag_id)
         check_rest(found, await status(bench, dag_id))
@@ -155,7 +156,7 @@ async def test_whatever_happens_a_dag_comes_to_rest_and_its_status_is_final(benc
             for task_id in gave_up:
                 # A batch is reopened with the first of its children, or tried itself if they were cancelled.
                 with suppress(IllegalStateError):
-                    await bench.runtime.reopening.retry(task_id)
+                    await bench.runtime.reopening.retry(LOCAL, task_id)
             found = await at_rest(bench, dag_id)
 
     check_rest(found, await status(bench, dag_id))

@@ -8,6 +8,7 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Edited, Failed
+from officeplane.domain.principal import LOCAL
 from tests.workbench import Workbench
 from tests.workers.hosting import HANDLERS
 from tests.workers.test_runner import a_runner
@@ -27,7 +28,7 @@ async def children() -> AsyncIterator[Children]:
 @pytest.fixture
 async def runner(bench: Workbench, children: Children) -> Runner:
     """A runner, and an empty document."""
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     return a_runner(bench, children)
 
 
@@ -39,13 +40,13 @@ async def test_what_a_handler_returns_after_reading_is_one_revision(
 
     await bench.settle(task, await runner.run(task))
 
-    (chapter,) = await bench.runtime.documents.outline("plan", None)
+    (chapter,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
     assert chapter["text"] == "Read"
     assert [below["text"] for below in chapter["children"]] == ["0 nodes, PK, ''"]
     result: Any = (await bench.details(task.id)).task.result
     assert result["revision"] == 2
     assert [one["id"] for one in result["results"]] == [chapter["id"], chapter["children"][0]["id"]]
-    newest = (await bench.runtime.documents.history("plan", None, 1))[0]
+    newest = (await bench.runtime.documents.history(LOCAL, "plan", None, 1))[0]
     assert (newest.revision, newest.task_id, newest.task_type) == (2, task.id, task_type)
 
 
@@ -91,5 +92,5 @@ async def test_a_handlers_edits_are_all_made_or_none(bench: Workbench, runner: R
     assert isinstance(outcome, Failed)
     assert outcome.failure.kind is FailureKind.INVALID_EDIT
     await bench.settle(task, outcome)
-    assert (await bench.runtime.documents.show("plan")).revision == 1
-    assert await bench.runtime.documents.outline("plan", None) == []
+    assert (await bench.runtime.documents.show(LOCAL, "plan")).revision == 1
+    assert await bench.runtime.documents.outline(LOCAL, "plan", None) == []

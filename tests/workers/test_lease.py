@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.observe.observations import Meter
 from officeplane.store.workers import Heartbeat
@@ -162,7 +163,7 @@ async def test_a_cancel_request_is_told_within_a_second(bench: Workbench, databa
     task, heard = await bench.a_running_task(), Heard()
     async with a_keeper(bench, database_url, heard) as keeper:
         keeper.hold(task)
-        await bench.runtime.cancellation.cancel(task.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
 
         with stopwatch() as seconds:
             await eventually(lambda: heard.cancelled)
@@ -246,7 +247,7 @@ async def test_a_cancel_request_stops_an_attempt_within_two_seconds_without_redi
             return await bench.state(task) is TaskState.CANCELLED
 
         with stopwatch() as seconds:
-            await bench.runtime.cancellation.cancel(task.id, None)
+            await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
             await marks.seen("stopped", "it")
             await eventually(is_cancelled)
 

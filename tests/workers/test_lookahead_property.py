@@ -17,6 +17,7 @@ from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, STATES, TaskState, is_legal
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from tests.sandbox.processes import born, overlook_others
 from tests.services.editing import a_document, content
 from tests.support import eventually
@@ -58,10 +59,10 @@ async def disturb(bench: Workbench, dice: Random, ids: list[TaskId], *, kills: b
             if chance < 0.5:
                 ids.append((await bench.submit(an_edit(dice, WAITING_AT_FIRST + action)))[0].id)
             elif chance < 0.7:
-                await bench.runtime.cancellation.cancel(one, None)
+                await bench.runtime.cancellation.cancel(LOCAL, one, None)
             elif chance < 0.9:
                 patch = {"priority": dice.choice(PRIORITIES)} if dice.random() < 0.5 else {"title": f"patch {action}"}
-                await bench.runtime.patches.patch(one, TaskPatch.model_validate(patch))
+                await bench.runtime.patches.patch(LOCAL, one, TaskPatch.model_validate(patch))
             elif kills and (children := born()):
                 with suppress(ProcessLookupError):
                     os.kill(dice.choice(children), signal.SIGKILL)
@@ -95,7 +96,7 @@ async def check_revisions(bench: Workbench) -> None:
     for row in rows:
         data = await content(bench, row["revision"])
         assert (hashlib.sha256(data).hexdigest(), len(data)) == (row["sha256"], row["size"])
-    said = (await bench.runtime.documents.text("plan", None)).splitlines()
+    said = (await bench.runtime.documents.text(LOCAL, "plan", None)).splitlines()
     assert [line.lstrip("# ") for line in said if line.strip()] == applied(
         [(row["task_type"], json.loads(row["payload"])) for row in of_tasks]
     )

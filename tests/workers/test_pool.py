@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from tests.support import eventually, stopwatch
 from tests.workbench import Workbench
@@ -59,7 +60,7 @@ async def test_a_stubborn_handler_is_cancelled_within_two_seconds_and_its_late_r
         await marks.seen("begin", "it")
 
         with stopwatch() as seconds:
-            await bench.runtime.cancellation.cancel(task.id, None)
+            await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
             await eventually(is_in(bench, task, TaskState.CANCELLED))
 
             assert seconds() < 2
@@ -150,7 +151,7 @@ async def test_what_was_cancelled_is_not_handed_back(bench: Workbench, marks: Ma
     task = await bench.a_task("test.stubborn", payload=payload(marks))
     async with a_worker(bench, drain_seconds=30) as worker:
         await marks.seen("begin", "it")
-        await bench.runtime.cancellation.cancel(task.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
         worker.signals.heard()
         worker.signals.heard()
         await worker.running
@@ -235,7 +236,7 @@ async def test_a_stop_that_the_ledger_does_not_confirm_is_not_obeyed(bench: Work
         await marks.seen("begin", "stopped")
 
         await bench.runtime.doorbell.announcements.request_stop([spared.id])
-        await bench.runtime.cancellation.cancel(cancelled.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, cancelled.id, None)
 
         await marks.seen("stopped", "stopped")
         marks.open_gate("spared")

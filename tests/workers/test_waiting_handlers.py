@@ -9,6 +9,7 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -83,12 +84,12 @@ async def test_a_wait_within_a_group_of_the_loops_tasks_is_one(bench: Workbench)
 
 
 async def test_who_goes_on_sees_the_document_as_it_is_then_and_edits_follow_it(bench: Workbench) -> None:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     async with a_worker(bench):
         task = await bench.a_task("test.read_and_wait", document_id="plan")
         await completed(bench, task, within=20)
 
-    chapters = await bench.runtime.documents.outline("plan", None)
+    chapters = await bench.runtime.documents.outline(LOCAL, "plan", None)
     assert [chapter["text"] for chapter in chapters] == ["Theirs", "1 chapters"]
 
 
@@ -122,7 +123,7 @@ async def test_a_cancel_of_who_waits_stops_what_runs_for_it(bench: Workbench, ma
         await marks.seen("begin", "it")
         (spawned,) = await spawned_by(bench, task)
 
-        await bench.runtime.cancellation.cancel(task.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
 
         await eventually(is_in(bench, spawned, TaskState.CANCELLED))
     assert await bench.states(task, spawned) == ["CANCELLED", "CANCELLED"]

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from officeplane.api.bodies import CancelBody, DagBody, DagTasksBody
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.dag_views import DagSummaryView, DagView, dag_view, summary_view
 from officeplane.api.openapi import headers, refusals
@@ -48,9 +48,9 @@ _SUBMITTING = (
 async def submit(request: Request, body: DagBody, idempotency_key: IdempotencyKey = None) -> Response:
     """Store up to 10,000 tasks that name each other by their keys; one that is refused refuses them all."""
     runtime = runtime_of(request)
-    dag_id, replayed = await runtime.dags.submit(body, idempotency_key)
+    dag_id, replayed = await runtime.dags.submit(principal_of(request), body, idempotency_key)
     location = {"Location": f"/api/dags/{dag_id}"}
-    details = await runtime.dags.details(dag_id)
+    details = await runtime.dags.details(principal_of(request), dag_id)
     if replayed:
         return await _shown(details, 200, {**location, "Idempotency-Replayed": "true"})
     return await _shown(details, 201, location)
@@ -66,7 +66,7 @@ async def submit(request: Request, body: DagBody, idempotency_key: IdempotencyKe
 @needs(Scope.READ)
 async def list_dags(request: Request, query: Annotated[DagQuery, Query()]) -> Response:
     """Return the newest DAGs, of one status if asked; the next page is in the `Link` header."""
-    page = await runtime_of(request).dags.page(query.status, query.before, query.limit)
+    page = await runtime_of(request).dags.page(principal_of(request), query.status, query.before, query.limit)
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].seq))
@@ -83,7 +83,7 @@ async def list_dags(request: Request, query: Annotated[DagQuery, Query()]) -> Re
 @needs(Scope.READ)
 async def show(request: Request, dag_id: DagIdInPath) -> Response:
     """Return a DAG with its tasks, where it begins and ends, and the longest way through it."""
-    return await _shown(await runtime_of(request).dags.details(DagId(dag_id)))
+    return await _shown(await runtime_of(request).dags.details(principal_of(request), DagId(dag_id)))
 
 
 @router.post(
@@ -101,8 +101,8 @@ async def show(request: Request, dag_id: DagIdInPath) -> Response:
 async def cancel(request: Request, dag_id: DagIdInPath, body: CancelBody = None) -> Response:
     """End what waits at once, and ask what runs to stop; a DAG of which everything has ended is refused."""
     runtime = runtime_of(request)
-    await runtime.dags.cancel(DagId(dag_id), None if body is None else body.reason)
-    details = await runtime.dags.details(DagId(dag_id))
+    await runtime.dags.cancel(principal_of(request), DagId(dag_id), None if body is None else body.reason)
+    details = await runtime.dags.details(principal_of(request), DagId(dag_id))
     return await _shown(details, 202 if details.dag.status is DagStatus.RUNNING else 200)
 
 
@@ -121,8 +121,8 @@ async def cancel(request: Request, dag_id: DagIdInPath, body: CancelBody = None)
 async def add(request: Request, dag_id: DagIdInPath, body: DagTasksBody) -> Response:
     """Add tasks, which may depend on those that are there; a DAG that has ended is refused."""
     runtime = runtime_of(request)
-    await runtime.dags.add(DagId(dag_id), body)
-    return await _shown(await runtime.dags.details(DagId(dag_id)), 201)
+    await runtime.dags.add(principal_of(request), DagId(dag_id), body)
+    return await _shown(await runtime.dags.details(principal_of(request), DagId(dag_id)), 201)
 
 
 async def _shown(details: DagDetails, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
-from officeplane.api.callers import caller_of, needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next, seq_of
 from officeplane.api.letter_views import LetterView, PartView, SkippedView, letter_view
 from officeplane.api.openapi import headers, refusals
@@ -79,7 +79,7 @@ class ResolveAlikeRequest(ResolveRequest):
 @needs(Scope.READ)
 async def list_letters(request: Request, query: Annotated[LetterQuery, Query()]) -> Response:
     """Return the newest letters that fit every filter given; the next page is in the `Link` header."""
-    page = await runtime_of(request).dead_letters.page(query.filter, query.before, query.limit)
+    page = await runtime_of(request).dead_letters.page(principal_of(request), query.filter, query.before, query.limit)
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].letter.seq))
@@ -98,9 +98,11 @@ async def resolve_alike(
     request: Request, body: Annotated[ResolveAlikeRequest, Body(openapi_examples=examples.RESOLVE_ALIKE)]
 ) -> Response:
     """Carry out a decision for the oldest unresolved letters of a fingerprint; with a `cursor` there may be more."""
-    ruling = body.ruling(caller_of(request))
+    ruling = body.ruling(principal_of(request).id)
     after = 0 if body.cursor is None else seq_of(body.cursor)
-    part = await runtime_of(request).dead_letters.resolve_alike(body.fingerprint, ruling, body.payload, after=after)
+    part = await runtime_of(request).dead_letters.resolve_alike(
+        principal_of(request), body.fingerprint, ruling, body.payload, after=after
+    )
     return json_answer(_part_view(body.fingerprint, ruling.decision, part))
 
 
@@ -114,7 +116,9 @@ async def resolve_alike(
 @needs(Scope.READ)
 async def show(request: Request, task_id: TaskIdOfLetter) -> Response:
     """Return the latest letter of a task, also when the task itself was removed since."""
-    return json_answer(letter_view(await runtime_of(request).dead_letters.letter(TaskId(task_id))))
+    return json_answer(
+        letter_view(await runtime_of(request).dead_letters.letter(principal_of(request), TaskId(task_id)))
+    )
 
 
 @router.post(
@@ -129,9 +133,11 @@ async def resolve(
     request: Request, task_id: TaskIdOfLetter, body: Annotated[ResolveRequest, Body(openapi_examples=examples.RESOLVE)]
 ) -> Response:
     """Carry out a decision and return the letter; one that was resolved before is refused."""
-    ruling = body.ruling(caller_of(request))
+    ruling = body.ruling(principal_of(request).id)
     return json_answer(
-        letter_view(await runtime_of(request).dead_letters.resolve(TaskId(task_id), ruling, body.payload))
+        letter_view(
+            await runtime_of(request).dead_letters.resolve(principal_of(request), TaskId(task_id), ruling, body.payload)
+        )
     )
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from officeplane.api import examples
 from officeplane.api.answer_headers import OURS_ALONE
 from officeplane.api.bodies import PreviewBody
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
     ComparisonView,
@@ -48,6 +48,7 @@ from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLan
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.principal import Scope
 from officeplane.domain.request import Text
+from officeplane.domain.space import bare
 from officeplane.edits.contract import Words
 from officeplane.services.files.spool import spooled
 
@@ -90,8 +91,11 @@ class RevertRequest(BaseModel):
     to_revision: Annotated[int, Field(ge=1, le=2**53)] = Field(
         description="The revision whose bytes become the newest."
     )
+    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="For whom the caller asks for it; the author of the new revision."
+    )
     created_by: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="Who asks for it; the author of the new revision."
+        default=None, description="An older name of `onBehalfOf`, which goes before it."
     )
 
 
@@ -113,8 +117,8 @@ async def create(
     author: Author = None,
 ) -> Response:
     """Make an empty document of a format; its first revision is 1."""
-    made = await runtime_of(request).documents.create(body.id, body.format, body.title, author)
-    return _shown(made, 201, {"Location": f"/api/documents/{made.id}"})
+    made = await runtime_of(request).documents.create(principal_of(request), body.id, body.format, body.title, author)
+    return _shown(made, 201, {"Location": f"/api/documents/{bare(made.id)}"})
 
 
 @router.get(
@@ -130,9 +134,11 @@ async def list_documents(request: Request, query: Annotated[DocumentsQuery, Quer
     documents = runtime_of(request).documents
     page: Sequence[Document | PausedLane]
     if query.paused == "true":
-        page = await documents.paused(query.before, query.limit)
+        page = await documents.paused(principal_of(request), query.before, query.limit)
     else:
-        page = await documents.page(query.before, query.limit, but_paused=query.paused == "false")
+        page = await documents.page(
+            principal_of(request), query.before, query.limit, but_paused=query.paused == "false"
+        )
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].seq))
@@ -152,7 +158,7 @@ async def list_documents(request: Request, query: Annotated[DocumentsQuery, Quer
 @needs(Scope.READ)
 async def show(request: Request, document_id: DocumentIdInPath) -> Response:
     """Return the document as it is now."""
-    return _shown(await runtime_of(request).documents.show(document_id))
+    return _shown(await runtime_of(request).documents.show(principal_of(request), document_id))
 
 
 @router.put(
@@ -182,7 +188,7 @@ async def put(
     runtime = runtime_of(request)
     async with spooled(request.stream()) as spool:
         await while_there(request, runtime.documents.admit(spool))
-        done = await runtime.documents.put(document_id, spool, revision_in(if_match), author)
+        done = await runtime.documents.put(principal_of(request), document_id, spool, revision_in(if_match), author)
     if done.document is None:
         assert done.task is not None  # noqa: S101 - one of the two is there
         return one_task(done.task, 202, {"Location": f"/api/tasks/{done.task.task.id}"})
@@ -201,7 +207,7 @@ async def put(
 @needs(Scope.EDIT)
 async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
     """Delete the document and its history; what waits for it is cancelled, what runs is asked to stop."""
-    await runtime_of(request).documents.delete(document_id)
+    await runtime_of(request).documents.delete(principal_of(request), document_id)
     return Response(status_code=204)
 
 
@@ -221,7 +227,7 @@ async def content(
     request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
 ) -> Response:
     """Return the bytes of a revision, the head if none is named."""
-    file = await runtime_of(request).documents.file(document_id, revision)
+    file = await runtime_of(request).documents.file(principal_of(request), document_id, revision)
     if is_known(if_none_match, file.revision.revision):
         return unchanged(file.revision.revision)
     return StreamingResponse(
@@ -252,11 +258,13 @@ async def outline(
     documents = runtime_of(request).documents
 
     async def made(number: int) -> Response:
-        nodes = await while_there(request, documents.outline(document_id, number))
+        nodes = await while_there(request, documents.outline(principal_of(request), document_id, number))
         # There may be very many of them.
         return await asyncio.to_thread(_outline_answer, number, nodes)
 
-    return await _unless_known(if_none_match, await documents.number(document_id, revision), made)
+    return await _unless_known(
+        if_none_match, await documents.number(principal_of(request), document_id, revision), made
+    )
 
 
 @router.get(
@@ -274,10 +282,12 @@ async def text(
     documents = runtime_of(request).documents
 
     async def made(number: int) -> Response:
-        said = await while_there(request, documents.text(document_id, number))
+        said = await while_there(request, documents.text(principal_of(request), document_id, number))
         return json_answer(TextView(revision=number, text=said), 200, etag(number))
 
-    return await _unless_known(if_none_match, await documents.number(document_id, revision), made)
+    return await _unless_known(
+        if_none_match, await documents.number(principal_of(request), document_id, revision), made
+    )
 
 
 @router.get(
@@ -293,7 +303,7 @@ async def text(
 @needs(Scope.READ)
 async def revisions(request: Request, document_id: DocumentIdInPath, query: Annotated[PageQuery, Query()]) -> Response:
     """Return who changed what, and when; the next page is in the `Link` header."""
-    page = await runtime_of(request).documents.history(document_id, query.before, query.limit)
+    page = await runtime_of(request).documents.history(principal_of(request), document_id, query.before, query.limit)
     following = {}
     if len(page) == query.limit and page[-1].revision > 1:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].revision))
@@ -320,9 +330,9 @@ async def diff(
     # The path names both revisions, so what it says never changes, and to know one number is to have it.
     if is_known(if_none_match, after):
         for number in (before, after):
-            await documents.number(document_id, number)
+            await documents.number(principal_of(request), document_id, number)
         return unchanged(after)
-    found = await while_there(request, documents.difference(document_id, before, after))
+    found = await while_there(request, documents.difference(principal_of(request), document_id, before, after))
     return json_answer(ComparisonView.model_validate({"revision": after, **found}), 200, etag(after))
 
 
@@ -344,7 +354,9 @@ async def revert(
     body: Annotated[RevertRequest, Body(openapi_examples=examples.REVERT)],
 ) -> Response:
     """Have the bytes of an earlier revision become a new one, when the lane's turn comes."""
-    details = await runtime_of(request).documents.revert(document_id, body.to_revision, body.created_by)
+    details = await runtime_of(request).documents.revert(
+        principal_of(request), document_id, body.to_revision, body.on_behalf_of or body.created_by
+    )
     return one_task(details, 201, {"Location": f"/api/tasks/{details.task.id}"})
 
 
@@ -361,7 +373,7 @@ async def revert(
 @needs(Scope.READ)
 async def preview(request: Request, document_id: DocumentIdInPath, body: PreviewBody) -> Response:
     """Apply an edit to the head and tell the difference; nothing is stored."""
-    found = await while_there(request, runtime_of(request).documents.preview(document_id, body))
+    found = await while_there(request, runtime_of(request).documents.preview(principal_of(request), document_id, body))
     return json_answer(PreviewView.model_validate(found))
 
 

@@ -14,6 +14,7 @@ from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.event import Event, EventPosition, parse_position
 from officeplane.domain.principal import Kind, Scope
+from officeplane.domain.space import qualified
 from officeplane.store.events import horizon
 
 STREAMS_MAX: Final = 1_000
@@ -54,8 +55,11 @@ async def follow(
     if state.streams >= STREAMS_MAX:
         raise RefusedError("overloaded", f"This server has {STREAMS_MAX} readers of events already.")
 
+    caller = principal_of(request)
+    document_id = None if query.document_id is None else qualified(caller.space, query.document_id)
+
     def is_wanted(event: Event) -> bool:
-        return query.task_id in (None, event.task_id) and query.document_id in (None, event.document_id)
+        return query.task_id in (None, event.task_id) and document_id in (None, event.document_id)
 
     runtime = runtime_of(request)
     if last_event_id:
@@ -64,5 +68,5 @@ async def follow(
     else:
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
-    stay = partial(stay_admitted, request) if principal_of(request).kind is Kind.KEY else None
-    return EventStream(runtime.events.follow(position), is_wanted, state, stay)
+    stay = partial(stay_admitted, request) if caller.kind is Kind.KEY else None
+    return EventStream(runtime.events.follow(caller, position), is_wanted, state, stay)

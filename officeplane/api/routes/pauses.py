@@ -3,13 +3,12 @@
 from fastapi import APIRouter, Request
 
 from officeplane.api.bodies import NoBody
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import DocumentIdInPath, TaskTypeInPath
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import View
-from officeplane.domain.ids import DocumentId
 from officeplane.domain.principal import Scope
 
 router = APIRouter(prefix="/api", route_class=StrictRoute)
@@ -31,7 +30,7 @@ class PausedView(View):
 @needs(Scope.CONTROL)
 async def pause_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a document from being started, or of a name of which there are unfinished tasks."""
-    await runtime_of(request).valves.pause_document(DocumentId(document_id))
+    await runtime_of(request).valves.pause_document(principal_of(request), document_id)
     return PausedView(paused=True)
 
 
@@ -45,7 +44,7 @@ async def pause_document(request: Request, document_id: DocumentIdInPath, _body:
 @needs(Scope.CONTROL)
 async def resume_document(request: Request, document_id: DocumentIdInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a document be started again, in their order."""
-    await runtime_of(request).valves.resume_document(DocumentId(document_id))
+    await runtime_of(request).valves.resume_document(principal_of(request), document_id)
     return PausedView(paused=False)
 
 

@@ -14,7 +14,7 @@ from officeplane.api.bodies import (
     RetryManyBody,
     TaskBody,
 )
-from officeplane.api.callers import caller_of, needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import IdempotencyKey, ListQuery, TaskIdInPath, WaitSeconds
@@ -29,7 +29,6 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import Scope
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ChildSummary, TaskDetails
-from officeplane.runtime import Runtime
 from officeplane.services.operate.selection import Changed
 from officeplane.services.submit.submission import Submitted
 
@@ -63,9 +62,9 @@ async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyK
     runtime = runtime_of(request)
     if idempotency_key is not None:
         body = _with_key(body, idempotency_key)
-    submitted = await runtime.submission.submit(body, is_large=is_large(request))
+    submitted = await runtime.submission.submit(principal_of(request), body, is_large=is_large(request))
     location = {"Location": f"/api/tasks/{submitted.task.id}"}
-    details = await _details(runtime, submitted)
+    details = await _details(request, submitted)
     if submitted.replayed:
         return one_task(details, 200, {**location, "Idempotency-Replayed": "true"})
     return one_task(details, 201, location)
@@ -85,8 +84,8 @@ async def submit_many(request: Request, body: BulkBody, idempotency_key: Idempot
     if idempotency_key is not None:
         raise _wrong_key("In a bulk each body has its own idempotencyKey.")
     runtime = runtime_of(request)
-    submitted = await runtime.submission.submit_many(body, is_large=is_large(request))
-    return many_tasks([await _details(runtime, one) for one in submitted], 201)
+    submitted = await runtime.submission.submit_many(principal_of(request), body, is_large=is_large(request))
+    return many_tasks([await _details(request, one) for one in submitted], 201)
 
 
 @router.post(
@@ -99,7 +98,7 @@ async def submit_many(request: Request, body: BulkBody, idempotency_key: Idempot
 @needs(Scope.CONTROL)
 async def cancel_many(request: Request, body: CancelManyBody) -> Response:
     """Cancel what waits and ask what runs to stop, oldest first, for 5 s at most; `next` is where to go on."""
-    done = await runtime_of(request).selection.cancel(body.filter, body.reason, body.place)
+    done = await runtime_of(request).selection.cancel(principal_of(request), body.filter, body.reason, body.place)
     return json_answer(_changed_view(done))
 
 
@@ -113,7 +112,7 @@ async def cancel_many(request: Request, body: CancelManyBody) -> Response:
 @needs(Scope.CONTROL)
 async def retry_many(request: Request, body: RetryManyBody) -> Response:
     """Retry what is FAILED, TIMEOUT or CANCELLED, oldest first, for 5 s at most; `next` is where to go on."""
-    done = await runtime_of(request).selection.retry(body.filter, caller_of(request), body.place)
+    done = await runtime_of(request).selection.retry(principal_of(request), body.filter, body.place)
     return json_answer(_changed_view(done))
 
 
@@ -130,7 +129,7 @@ async def list_tasks(request: Request, query: Annotated[ListQuery, Query()]) -> 
 
     A page of large tasks ends early, so `limit` does not tell whether there are more.
     """
-    page, goes_on = await runtime_of(request).tasks.page(query.filter, query.place, query.limit)
+    page, goes_on = await runtime_of(request).tasks.page(principal_of(request), query.filter, query.place, query.limit)
     following = {}
     if goes_on:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].task.seq))
@@ -150,7 +149,7 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
     runtime = runtime_of(request)
     if wait:
         return one_task(await wait_for(request, TaskId(task_id), wait))
-    return one_task(await runtime.tasks.find(TaskId(task_id)))
+    return one_task(await runtime.tasks.find(principal_of(request), TaskId(task_id)))
 
 
 @router.patch(
@@ -164,8 +163,8 @@ async def show(request: Request, task_id: TaskIdInPath, wait: WaitSeconds = 0) -
 async def patch(request: Request, task_id: TaskIdInPath, body: PatchBody) -> Response:
     """Change what is named of a PENDING, QUEUED or RETRYING task; what its children have in common with it follows."""
     runtime = runtime_of(request)
-    await runtime.patches.patch(TaskId(task_id), body)
-    return one_task(await runtime.tasks.find(TaskId(task_id)))
+    await runtime.patches.patch(principal_of(request), TaskId(task_id), body)
+    return one_task(await runtime.tasks.find(principal_of(request), TaskId(task_id)))
 
 
 @router.post(
@@ -183,8 +182,8 @@ async def patch(request: Request, task_id: TaskIdInPath, body: PatchBody) -> Res
 async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = None) -> Response:
     """End a waiting task at once, or ask a running one to stop; a final one is refused."""
     runtime = runtime_of(request)
-    await runtime.cancellation.cancel(TaskId(task_id), None if body is None else body.reason)
-    details = await runtime.tasks.find(TaskId(task_id))
+    await runtime.cancellation.cancel(principal_of(request), TaskId(task_id), None if body is None else body.reason)
+    details = await runtime.tasks.find(principal_of(request), TaskId(task_id))
     return one_task(details, 200 if details.task.state is TaskState.CANCELLED else 202)
 
 
@@ -199,8 +198,8 @@ async def cancel(request: Request, task_id: TaskIdInPath, body: CancelBody = Non
 async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -> Response:
     """Give a FAILED, TIMEOUT or CANCELLED task a fresh retry budget; of a batch, its unfinished children."""
     runtime = runtime_of(request)
-    await runtime.reopening.retry(TaskId(task_id), caller_of(request))
-    return one_task(await runtime.tasks.find(TaskId(task_id)))
+    await runtime.reopening.retry(principal_of(request), TaskId(task_id))
+    return one_task(await runtime.tasks.find(principal_of(request), TaskId(task_id)))
 
 
 @router.get(
@@ -213,7 +212,9 @@ async def retry(request: Request, task_id: TaskIdInPath, _body: NoBody = None) -
 @needs(Scope.READ)
 async def explain(request: Request, task_id: TaskIdInPath) -> Response:
     """Return whether the task could run now, and each thing it waits for."""
-    return json_answer(explanation_view(await runtime_of(request).explanations.explain(TaskId(task_id))))
+    return json_answer(
+        explanation_view(await runtime_of(request).explanations.explain(principal_of(request), TaskId(task_id)))
+    )
 
 
 def _with_key(body: TaskRequest, key: str) -> TaskRequest:
@@ -230,10 +231,10 @@ def _changed_view(done: Changed) -> ChangedView:
     return ChangedView(changed=done.tasks, next=None if done.after is None else cursor_after(done.after))
 
 
-async def _details(runtime: Runtime, submitted: Submitted) -> TaskDetails:
+async def _details(request: Request, submitted: Submitted) -> TaskDetails:
     task = submitted.task
     if submitted.replayed or task.unmet:
-        return await runtime.tasks.find(task.id)
+        return await runtime_of(request).tasks.find(principal_of(request), task.id)
     if not task.is_batch:
         return TaskDetails(task, (), None)
     children = [one for one in submitted.tasks if one.parent_id == task.id]

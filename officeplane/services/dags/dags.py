@@ -22,7 +22,9 @@ from officeplane.domain.errors import (
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import DagId, DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
+from officeplane.domain.principal import Principal
 from officeplane.domain.request import DagRequest, DagTasksRequest
+from officeplane.domain.space import bare_key, qualified_key
 from officeplane.domain.tree import Tree, cancelling
 from officeplane.services.dags.intake import take_in_dag
 from officeplane.services.operate.cancellation import tell_cancelled
@@ -60,11 +62,12 @@ class Dags:
         self._letters = letters
         self._counted_by = letters.counted_by
 
-    async def submit(self, request: DagRequest, key: str | None = None) -> tuple[DagId, bool]:
+    async def submit(self, caller: Principal, request: DagRequest, key: str | None = None) -> tuple[DagId, bool]:
         """Store a DAG with all its tasks and ring for those that may run; return its id, and whether it was there."""
         dag_id = DagId(str(uuid7()))
+        key = None if key is None else qualified_key(caller.space, key)
         await self._submission.types.know_those_of(request.tasks)
-        intakes = await asyncio.to_thread(take_in_dag, request.tasks, (), dag_id, self._submission.catalogue)
+        intakes = await asyncio.to_thread(take_in_dag, caller, request.tasks, (), dag_id, self._submission.catalogue)
         await self._submission.check_documents(intakes, "tasks.{}")
         used = UsedKey(b"" if key is None else await asyncio.to_thread(_hash, request), intakes[0].root_id)
 
@@ -73,7 +76,7 @@ class Dags:
                 earlier = await _earlier(connection, key, used)
                 if earlier is not None:
                     return earlier, []
-            await dags.insert(connection, dag_id, request.title, request.created_by)
+            await dags.insert(connection, dag_id, caller, request.title, request.on_behalf_of or request.created_by)
             stored = await _inserted(connection, intakes, self._letters)
             # All that it waits for may have failed already: nobody would judge it later.
             await update_statuses(connection, [dag_id])
@@ -83,12 +86,14 @@ class Dags:
         await self._submission.rung(stored)
         return stored_id, not stored
 
-    async def add(self, dag_id: DagId, request: DagTasksRequest) -> None:
+    async def add(self, caller: Principal, dag_id: DagId, request: DagTasksRequest) -> None:
         """Add tasks to a DAG that is running, and ring for those that may run."""
-        dag = await self._dag(dag_id)
+        dag = await self._own_dag(caller, dag_id)
         existing = await dags.tasks(self._ledger, dag_id)
         await self._submission.types.know_those_of(request.tasks)
-        intakes = await asyncio.to_thread(take_in_dag, request.tasks, existing, dag_id, self._submission.catalogue)
+        intakes = await asyncio.to_thread(
+            take_in_dag, caller, request.tasks, existing, dag_id, self._submission.catalogue
+        )
         await self._submission.check_documents(intakes, "tasks.{}")
 
         async def store(connection: Connection) -> list[Submitted]:
@@ -103,21 +108,21 @@ class Dags:
 
         await self._submission.rung(await self._stored(store))
 
-    async def details(self, dag_id: DagId) -> DagDetails:
+    async def details(self, caller: Principal, dag_id: DagId) -> DagDetails:
         """Return a DAG with its tasks."""
-        dag = await self._dag(dag_id)
+        dag = await self._dag(caller, dag_id)
         return DagDetails(dag, tuple(await dags.tasks(self._ledger, dag_id)))
 
-    async def page(self, status: DagStatus | None, before: int | None, limit: int) -> list[Dag]:
+    async def page(self, caller: Principal, status: DagStatus | None, before: int | None, limit: int) -> list[Dag]:
         """Return the newest DAGs that fit, below the sequence number of the last page's last."""
         return await dags.page(
-            self._ledger, status=status, before=END_OF_TIME if before is None else before, limit=limit
+            self._ledger, caller.sight, status=status, before=END_OF_TIME if before is None else before, limit=limit
         )
 
-    async def cancel(self, dag_id: DagId, reason: str | None) -> None:
+    async def cancel(self, caller: Principal, dag_id: DagId, reason: str | None) -> None:
         """Cancel what is unfinished of a DAG, at once or, while it runs, by asking it to stop."""
         reason = storable(reason or "its DAG was cancelled")
-        dag = await self._dag(dag_id)
+        dag = await self._own_dag(caller, dag_id)
 
         async def decide(connection: Connection) -> tuple[list[TaskId], list[TaskId], list[DocumentId], TreeEffects]:
             members = [task.id for task in await dags.tasks(connection, dag_id) if task.state not in FINAL]
@@ -140,10 +145,15 @@ class Dags:
 
         await tell_cancelled(self._ledger, self._doorbell, *await self._ledger.in_transaction(decide))
 
-    async def _dag(self, dag_id: DagId) -> Dag:
-        dag = await dags.fetch(self._ledger, dag_id)
+    async def _dag(self, caller: Principal, dag_id: DagId) -> Dag:
+        dag = await dags.fetch(self._ledger, dag_id, caller.sight)
         if dag is None:
             raise DagNotFoundError(dag_id)
+        return dag
+
+    async def _own_dag(self, caller: Principal, dag_id: DagId) -> Dag:
+        dag = await self._dag(caller, dag_id)
+        caller.check_own(dag.created_by)
         return dag
 
     async def _stored(self, store: Store[Result]) -> Result:
@@ -187,7 +197,7 @@ async def _earlier(connection: Connection, key: str, used: UsedKey) -> DagId | N
         raise IdempotencyInProgressError
     first = (await tasks.fetch(connection, [recalled.task_id])).get(recalled.task_id)
     if recalled.request_hash != used.request_hash or first is None or first.dag_id is None:
-        message = f"The idempotency key {key!r} was used before, with another body."
+        message = f"The idempotency key {bare_key(key)!r} was used before, with another body."
         raise IdempotencyMismatchError(message)
     return first.dag_id
 

@@ -6,6 +6,7 @@ from officeplane.domain.dag import EDGES_MAX, PATH_BOOST, TASKS_MAX, DagTask
 from officeplane.domain.errors import CycleError, FieldError, InvalidReferenceError, InvalidRequestError
 from officeplane.domain.graph import Predecessors, find_cycle, longest_path, told
 from officeplane.domain.ids import DagId, TaskId, parse_task_id
+from officeplane.domain.principal import Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.services.submit.intake import Dependency, Intake, named_dependencies, take_in
@@ -16,7 +17,11 @@ Needs = Mapping[str, Collection[str]]
 
 
 def take_in_dag(
-    requests: Sequence[TaskRequest], existing: Sequence[DagTask], dag_id: DagId, catalogue: Catalogue
+    caller: Principal,
+    requests: Sequence[TaskRequest],
+    existing: Sequence[DagTask],
+    dag_id: DagId,
+    catalogue: Catalogue,
 ) -> list[Intake]:
     """Return the rows of tasks that are added to those a DAG has, with what each of them waits for."""
     needed = sum(len(_needed(request)) for request in requests) + sum(len(task.depends_on) for task in existing)
@@ -25,7 +30,8 @@ def take_in_dag(
         raise InvalidRequestError(message, [FieldError("tasks", message)])
     graph = _Graph(requests, existing)
     rows = [
-        _taken_in(index, request, graph.place(request, dag_id), catalogue) for index, request in enumerate(requests)
+        _taken_in(caller, index, request, graph.place(request, dag_id), catalogue)
+        for index, request in enumerate(requests)
     ]
     if len(existing) + sum(len(intake.rows) for intake in rows) > TASKS_MAX:
         message = f"A DAG holds at most {TASKS_MAX:,} tasks in all."
@@ -94,9 +100,9 @@ def _needed(request: TaskRequest) -> list[str]:
     return needed
 
 
-def _taken_in(index: int, request: TaskRequest, place: DagPlace, catalogue: Catalogue) -> Intake:
+def _taken_in(caller: Principal, index: int, request: TaskRequest, place: DagPlace, catalogue: Catalogue) -> Intake:
     try:
-        return take_in(request, catalogue, place)
+        return take_in(caller, request, catalogue, place)
     except InvalidRequestError as error:
         raise error.within(f"tasks.{index}") from None
 

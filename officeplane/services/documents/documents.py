@@ -29,6 +29,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.lifecycle import FINAL, TaskState
+from officeplane.domain.principal import SYSTEM, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revision
 from officeplane.domain.task import TaskDetails
@@ -59,6 +60,9 @@ LANE_SECONDS: Final = 30.0
 
 _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When a preview is said to be made: it gives nothing that would tell."""
+
+UPLOAD: Final = "upload"
+"""The task type of what brings files in, for keys that are narrowed to types."""
 
 A = TypeVar("A")
 ANY: Final = "*"
@@ -96,33 +100,38 @@ class Documents:
         self._cancellation = cancellation
         self._long_poll = long_poll
 
-    async def create(self, document_id: str | None, format: Format, title: str | None, author: str | None) -> Document:
+    async def create(
+        self, caller: Principal, name: str | None, format: Format, title: str | None, author: str | None
+    ) -> Document:
         """Make an empty document."""
-        chosen = document_id or f"doc-{uuid7()}"
+        caller.check_type(UPLOAD)
+        chosen = caller.new_document(name or f"doc-{uuid7()}")
         blank = accepted(await self._sandbox.ask(MakeBlank(format, title)))
         async with spooled_bytes(blank.file) as spool:
             await spool.admitted(self._sandbox)
-            if not await self._first(chosen, format, spool, author, MADE_EMPTY):
+            if not await self._first(chosen, format, spool, author or caller.id, MADE_EMPTY):
                 raise DocumentExistsError(chosen)
-        return await self.show(chosen)
+        return await self._shown(chosen)
 
     async def admit(self, spool: Spool) -> None:
         """Look at a file on its way in; one that is not opened here is refused."""
         await spool.admitted(self._sandbox)
 
-    async def put(self, document_id: str, spool: Spool, if_match: IfMatch, author: str | None) -> Put:
+    async def put(self, caller: Principal, name: str, spool: Spool, if_match: IfMatch, author: str | None) -> Put:
         """Take a file as a new document, or as the next revision of one, when its lane's turn comes.
 
         What is there already is covered up only by who has read it, or who says that it may be.
         """
+        caller.check_type(UPLOAD)
+        document_id = caller.new_document(name)
         kind = await spool.admitted(self._sandbox)
         known = await documents.show(self._ledger, document_id)
         if known is None:
             if if_match is not None:
                 raise DocumentNotFoundError(document_id)
-            if await self._first(document_id, kind, spool, author):
-                return Put(await self.show(document_id), was_made=True, task=None)
-            known = await self.show(document_id)
+            if await self._first(document_id, kind, spool, author or caller.id):
+                return Put(await self._shown(document_id), was_made=True, task=None)
+            known = await self._shown(document_id)
         if known.format is not kind:
             raise UnsupportedDocumentError("other_format", f"The document is a {known.format}; this file is a {kind}.")
         if if_match != ANY:
@@ -145,11 +154,12 @@ class Documents:
             await documents.stage_upload(connection, upload_id, document_id, upload)
 
         await self._ledger.in_transaction(stage)
-        submitted = await self._submission.submit(_request("upload", document_id, {"uploadId": upload_id}, author))
-        details = await self._long_poll.wait(submitted.task.id, LANE_SECONDS)
+        request = _request(UPLOAD, name, {"uploadId": upload_id}, author)
+        submitted = await self._submission.submit(caller, request)
+        details = await self._long_poll.wait(caller, submitted.task.id, LANE_SECONDS)
         if details.task.state not in FINAL:
             return Put(None, was_made=False, task=details)
-        now = await self.show(document_id)
+        now = await self._shown(document_id)
         if details.task.state is TaskState.COMPLETED:
             return Put(now, was_made=False, task=None)
         if isinstance(if_match, int) and any(one.kind == FailureKind.EDIT_CONFLICT for one in details.failures):
@@ -159,24 +169,32 @@ class Documents:
     async def _stale(self, document_id: str, expected: int, actual: int) -> StaleRevisionError:
         return StaleRevisionError(expected, actual, await made_since(self._ledger, document_id, expected, actual))
 
-    async def show(self, document_id: str) -> Document:
+    async def show(self, caller: Principal, name: str) -> Document:
         """Return a document."""
+        return await self._shown(caller.document(name))
+
+    async def _shown(self, document_id: DocumentId) -> Document:
         found = await documents.show(self._ledger, document_id)
         if found is None:
             raise DocumentNotFoundError(document_id)
         return found
 
-    async def page(self, before: int | None, limit: int, *, but_paused: bool = False) -> list[Document]:
+    async def page(
+        self, caller: Principal, before: int | None, limit: int, *, but_paused: bool = False
+    ) -> list[Document]:
         """Return the newest documents, below the sequence number of the last page's last."""
         top = END_OF_TIME if before is None else before
-        return await documents.page(self._ledger, before=top, limit=limit, but_paused=but_paused)
+        return await documents.page(self._ledger, caller.sight, before=top, limit=limit, but_paused=but_paused)
 
-    async def paused(self, before: int | None, limit: int) -> list[Document | PausedLane]:
+    async def paused(self, caller: Principal, before: int | None, limit: int) -> list[Document | PausedLane]:
         """Return what is paused, the latest first, below the sequence number of the last page's last."""
-        return await documents.paused(self._ledger, before=END_OF_TIME if before is None else before, limit=limit)
+        return await documents.paused(
+            self._ledger, caller.sight, before=END_OF_TIME if before is None else before, limit=limit
+        )
 
-    async def delete(self, document_id: str) -> None:
+    async def delete(self, caller: Principal, name: str) -> None:
         """Delete a document; what waits for it is cancelled, what runs is asked to stop."""
+        document_id = caller.document(name)
 
         async def deleted(connection: Connection) -> bool:
             await documents.lock(connection, [document_id])
@@ -186,50 +204,55 @@ class Documents:
             raise DocumentNotFoundError(document_id)
         for task_id in await documents.waiting(self._ledger, document_id):
             with suppress(IllegalStateError, TaskNotFoundError):
-                await self._cancellation.cancel(task_id, "its document was deleted")
+                await self._cancellation.cancel(SYSTEM, task_id, "its document was deleted")
 
-    async def file(self, document_id: str, revision: int | None) -> File:
+    async def file(self, caller: Principal, name: str, revision: int | None) -> File:
         """Return the bytes of a revision, the head if none is named."""
+        document_id = caller.document(name)
         stored = await self._stored(document_id, revision)
         return File(stored.base.format, stored.revision, content(self._ledger, document_id, stored.base.recipe))
 
-    async def history(self, document_id: str, before: int | None, limit: int) -> list[Revision]:
+    async def history(self, caller: Principal, name: str, before: int | None, limit: int) -> list[Revision]:
         """Return revisions, newest first."""
+        document_id = caller.document(name)
         await self._stored(document_id, None)
         top = END_OF_TIME if before is None else before
         return await documents.history(self._ledger, document_id, before=top, after=0, limit=limit)
 
-    async def number(self, document_id: str, revision: int | None) -> int:
+    async def number(self, caller: Principal, name: str, revision: int | None) -> int:
         """Return the number of a revision that is there, the head's if none is named."""
-        return (await self._stored(document_id, revision)).revision.revision
+        return (await self._stored(caller.document(name), revision)).revision.revision
 
-    async def outline(self, document_id: str, revision: int | None) -> list[dict[str, Any]]:
+    async def outline(self, caller: Principal, name: str, revision: int | None) -> list[dict[str, Any]]:
         """Return the tree of a revision's nodes."""
-        base = (await self._stored(document_id, revision)).base
+        base = (await self._stored(caller.document(name), revision)).base
         return (await self._asked(ReadOutline(base.state), base)).nodes
 
-    async def text(self, document_id: str, revision: int | None) -> str:
+    async def text(self, caller: Principal, name: str, revision: int | None) -> str:
         """Return what a revision says."""
-        base = (await self._stored(document_id, revision)).base
+        base = (await self._stored(caller.document(name), revision)).base
         return (await self._asked(ReadText(base.state), base)).text
 
-    async def difference(self, document_id: str, before: int, after: int) -> dict[str, Any]:
+    async def difference(self, caller: Principal, name: str, before: int, after: int) -> dict[str, Any]:
         """Return what changed between two revisions, in text and in structure."""
+        document_id = caller.document(name)
         one, other = [(await self._stored(document_id, number)).base for number in (before, after)]
         return (await self._asked(Compare(one.state, other.state), one, other)).difference
 
-    async def revert(self, document_id: str, to_revision: int, author: str | None) -> TaskDetails:
+    async def revert(self, caller: Principal, name: str, to_revision: int, author: str | None) -> TaskDetails:
         """Have an earlier revision's bytes become a new one, in the lane's turn."""
-        await self._stored(document_id, to_revision)
-        submitted = await self._submission.submit(_request("revert", document_id, {"toRevision": to_revision}, author))
+        await self._stored(caller.document(name), to_revision)
+        request = _request("revert", name, {"toRevision": to_revision}, author)
+        submitted = await self._submission.submit(caller, request)
         return TaskDetails(submitted.task, (), None)
 
-    async def preview(self, document_id: str, request: TaskRequest) -> dict[str, Any]:
+    async def preview(self, caller: Principal, name: str, request: TaskRequest) -> dict[str, Any]:
         """Return what an edit, or a batch of them, would do to the head; nothing is stored."""
-        request = request.model_copy(update={"document_id": request.document_id or document_id})
-        intake = await asyncio.to_thread(take_in, request, self._submission.catalogue)
+        document_id = caller.document(name)
+        request = request.model_copy(update={"document_id": request.document_id or name})
+        intake = await asyncio.to_thread(take_in, caller, request, self._submission.catalogue)
         if any(row.document_id != document_id for row in intake.rows):
-            message = f"A preview is of one document: everything in it has to be about {document_id!r}."
+            message = f"A preview is of one document: everything in it has to be about {name!r}."
             raise InvalidRequestError(message, [FieldError("documentId", message)])
         await self._submission.check_documents([intake])
         rows = [row for row in intake.rows if row.on_child_failure is None]
@@ -237,7 +260,7 @@ class Documents:
         if any(not self._submission.catalogue.types[edit.task_type].formats for edit in edits):
             raise InvalidRequestError("Only edits can be previewed.")
         head = (await self._stored(document_id, None)).base
-        orders = orders_of(edits, intake.root_id, request.created_by, _ANY_TIME)
+        orders = orders_of(edits, intake.root_id, request.asked_for or caller.id, _ANY_TIME)
         wanted = Condition(request.base_revision, request.on_conflict)
         conflict = await conflict_with(wanted, head, self._ledger, self._sandbox, orders)
         if conflict is not None and request.base_revision is not None:
@@ -248,7 +271,7 @@ class Documents:
         return {"revision": head.revision, "result": result, "diff": seen.difference}
 
     async def _first(
-        self, document_id: str, format: Format, spool: Spool, author: str | None, note: str | None = None
+        self, document_id: DocumentId, format: Format, spool: Spool, author: str | None, note: str | None = None
     ) -> bool:
         async def made(connection: Connection) -> bool:
             head = await documents.create(connection, document_id, format, spool.title or None, author)
@@ -261,10 +284,10 @@ class Documents:
 
         return await self._ledger.in_transaction(made)
 
-    async def _stored(self, document_id: str, revision: int | None) -> Stored:
+    async def _stored(self, document_id: DocumentId, revision: int | None) -> Stored:
         stored = await documents.revision(self._ledger, document_id, revision)
         if stored is None:
-            await self.show(document_id)
+            await self._shown(document_id)
             raise RevisionNotFoundError(document_id, revision or 0)
         return stored
 
@@ -278,10 +301,10 @@ class Documents:
 
 
 def _revision(
-    document_id: str, format: Format, base: int, upload: Upload, author: str | None, note: str | None
+    document_id: DocumentId, format: Format, base: int, upload: Upload, author: str | None, note: str | None
 ) -> NewRevision:
     return NewRevision(
-        DocumentId(document_id),
+        document_id,
         format,
         base,
         upload.recipe,
@@ -295,7 +318,7 @@ def _revision(
     )
 
 
-def _request(task_type: str, document_id: str, payload: dict[str, object], author: str | None) -> TaskRequest:
+def _request(task_type: str, name: str, payload: dict[str, object], author: str | None) -> TaskRequest:
     return TaskRequest.from_python(
-        {"task_type": task_type, "document_id": document_id, "payload": payload, "created_by": author}
+        {"task_type": task_type, "document_id": name, "payload": payload, "on_behalf_of": author}
     )

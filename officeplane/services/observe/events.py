@@ -16,7 +16,8 @@ import structlog
 
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.event import Event, EventPosition, Reset
-from officeplane.store import events
+from officeplane.domain.principal import Principal
+from officeplane.store import events, tasks
 from officeplane.store.connection import Ledger
 
 KEPT_EVENTS: Final = 10_000
@@ -42,8 +43,13 @@ class Events:
         self._until: EventPosition | None = None
         self._news = asyncio.Event()
 
-    async def follow(self, position: EventPosition | None) -> AsyncGenerator[Sequence[Followed], None]:
-        """Yield groups of events after a position, or from now on; a `Reset` when some of them are gone."""
+    async def follow(
+        self, caller: Principal, position: EventPosition | None
+    ) -> AsyncGenerator[Sequence[Followed], None]:
+        """Yield groups of events that a caller may see, after a position or from now on.
+
+        A `Reset` comes when some of them are gone.
+        """
         self._followers += 1
         self._followed.set()
         try:
@@ -56,13 +62,31 @@ class Events:
             while True:
                 found, position = await self._after(position)
                 for start in range(0, len(found), EVENTS_PER_TURN):
-                    yield found[start : start + EVENTS_PER_TURN]
+                    yield await self._seen_by(caller, found[start : start + EVENTS_PER_TURN])
                     # A reader whose connection takes everything at once never waits by itself.
                     await asyncio.sleep(0)
         finally:
             self._followers -= 1
             if not self._followers:
                 self._followed.clear()
+
+    async def _seen_by(self, caller: Principal, group: Sequence[Event]) -> Sequence[Event]:
+        """Return what a caller may see of a group; of one that is narrowed the ledger tells, for its tasks' types."""
+        seen = [event for event in group if event.space == caller.space]
+        sight = caller.sight
+        if not sight.is_narrowed or not seen:
+            return seen
+        task_ids = {event.task_id for event in seen if event.task_id is not None}
+        visible = await tasks.visible(self._ledger, task_ids, sight)
+        return [
+            event
+            for event in seen
+            if (
+                event.task_id in visible
+                if event.task_id is not None
+                else event.document_id is not None and caller.sees(event.document_id)
+            )
+        ]
 
     async def read(self) -> None:
         """Keep the latest events at hand while anybody follows, until cancelled."""

@@ -8,7 +8,9 @@ from typing import Final
 from officeplane.domain.blockage import Blockage
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
+from officeplane.domain.principal import Principal
 from officeplane.domain.priority import shown
+from officeplane.domain.space import bare
 from officeplane.domain.task import Task, TaskDetails
 from officeplane.domain.valve import BreakerState, Limits, Valve
 from officeplane.services.observe.tasks import Tasks
@@ -48,9 +50,9 @@ class Explanations:
         self._tasks = tasks
         self._lease_seconds = lease_seconds
 
-    async def explain(self, task_id: TaskId) -> Explanation:
+    async def explain(self, caller: Principal, task_id: TaskId) -> Explanation:
         """Return why a task waits, or what else it is doing."""
-        details = await self._tasks.find(task_id)
+        details = await self._tasks.find(caller, task_id)
         task = details.task
         if task.state in FINAL:
             return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
@@ -94,8 +96,8 @@ class Explanations:
             for reason in _lane(task, place):
                 yield reason
             if await valves.is_paused(self._ledger, task.document_id):
-                detail = f"Document {task.document_id!r} is paused."
-                yield Reason("paused", detail, {"documentId": task.document_id})
+                detail = f"Document {bare(task.document_id or '')!r} is paused."
+                yield Reason("paused", detail, {"documentId": bare(task.document_id)})
         valve = await valves.fetch(self._ledger, task.task_type)
         for reason in () if valve is None else _held(valve):
             yield reason
@@ -134,13 +136,13 @@ def _dependency(edge: Edge) -> Reason:
 
 def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:
     if place.occupant is not None:
-        detail = f"Task {place.occupant} is in document {task.document_id!r}."
+        detail = f"Task {place.occupant} is in document {bare(task.document_id or '')!r}."
         facts: dict[str, object] = {"taskId": place.occupant, "workerId": place.occupied_by}
         yield Reason("lane_occupied", detail, facts)
     if place.ahead:
-        detail = f"{place.ahead} tasks of document {task.document_id!r} come before it."
+        detail = f"{place.ahead} tasks of document {bare(task.document_id or '')!r} come before it."
         if place.ahead == 1:
-            detail = f"One task of document {task.document_id!r} comes before it."
+            detail = f"One task of document {bare(task.document_id or '')!r} comes before it."
         yield Reason("lane_position", detail, {"position": place.ahead + 1, "head": place.head})
 
 

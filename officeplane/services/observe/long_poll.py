@@ -15,6 +15,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL
+from officeplane.domain.principal import Principal
 from officeplane.domain.task import TaskDetails
 from officeplane.services.observe.tasks import Tasks
 from officeplane.store.connection import Ledger
@@ -35,20 +36,20 @@ class LongPoll:
         self._missed = asyncio.Event()
         self._wanted = asyncio.Event()
 
-    async def wait(self, task_id: TaskId, seconds: float) -> TaskDetails:
+    async def wait(self, caller: Principal, task_id: TaskId, seconds: float) -> TaskDetails:
         """Return the task as soon as it is final, or as it is when the time is over."""
         ended = asyncio.Event()
         self._waiters.setdefault(task_id, set()).add(ended)
         self._wanted.set()
         try:
             # It may have ended before anybody listened.
-            details = await self._tasks.find(task_id)
+            details = await self._tasks.find(caller, task_id)
             if details.task.state in FINAL:
                 return details
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await ended.wait()
-            return await self._tasks.find(task_id)
+            return await self._tasks.find(caller, task_id)
         finally:
             self._waiters[task_id].discard(ended)
             if not self._waiters[task_id]:

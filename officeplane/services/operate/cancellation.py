@@ -7,6 +7,7 @@ from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import FINAL
+from officeplane.domain.principal import Principal
 from officeplane.domain.tree import Cancelling, Tree, cancelling_all
 from officeplane.failpoints import reach
 from officeplane.services.settle.aftermath import ENDED
@@ -15,6 +16,7 @@ from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import follow, lock_around
 from officeplane.store import claims, trees
 from officeplane.store.connection import Connection, Ledger
+from officeplane.store.tasks import check_may_change
 
 
 class Cancellation:
@@ -26,8 +28,9 @@ class Cancellation:
         self._letters = letters
         self._counted_by = letters.counted_by
 
-    async def cancel(self, task_id: TaskId, reason: str | None) -> None:
+    async def cancel(self, caller: Principal, task_id: TaskId, reason: str | None) -> None:
         """Cancel a task with everything below it; what runs is asked to stop and ends soon."""
+        await check_may_change(self._ledger, caller, task_id)
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)

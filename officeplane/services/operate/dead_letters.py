@@ -15,6 +15,7 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP
+from officeplane.domain.principal import Principal
 from officeplane.services.operate.reopening import Reopening
 from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import TreeEffects
@@ -65,32 +66,36 @@ class DeadLetters:
         self._types = types
         self._letters = letters
 
-    async def page(self, wanted: LetterFilter, before: int | None, limit: int) -> list[Reviewed]:
+    async def page(self, caller: Principal, wanted: LetterFilter, before: int | None, limit: int) -> list[Reviewed]:
         """Return the newest letters that fit, below the sequence number of the last page's last."""
         before = END_OF_TIME if before is None else before
-        page = await dead_letters.page(self._ledger, wanted, before=before, limit=limit)
+        page = await dead_letters.page(
+            self._ledger, wanted.within(caller.space), caller.sight, before=before, limit=limit
+        )
         return await dead_letters.reviewed(self._ledger, page)
 
-    async def letter(self, task_id: TaskId) -> Reviewed:
+    async def letter(self, caller: Principal, task_id: TaskId) -> Reviewed:
         """Return the latest letter of a task, with everything that was ever decided about the task's letters."""
-        letter = await dead_letters.latest(self._ledger, task_id)
+        letter = await dead_letters.latest(self._ledger, task_id, caller.sight)
         if letter is None:
             raise DeadLetterNotFoundError(task_id)
         (reviewed,) = await dead_letters.reviewed(self._ledger, [letter])
         return reviewed
 
-    async def resolve(self, task_id: TaskId, ruling: Ruling, payload: Payload | None = None) -> Reviewed:
+    async def resolve(
+        self, caller: Principal, task_id: TaskId, ruling: Ruling, payload: Payload | None = None
+    ) -> Reviewed:
         """Carry out what was decided about a task's letter; `payload` is what the task is to be tried again with."""
-        _unresolved(task_id, await dead_letters.latest(self._ledger, task_id))
+        _unresolved(task_id, await dead_letters.latest(self._ledger, task_id, caller.sight))
         await self._carry_out(task_id, ruling, payload)
-        return await self.letter(task_id)
+        return await self.letter(caller, task_id)
 
     async def resolve_alike(
-        self, fingerprint: str, ruling: Ruling, payload: Payload | None = None, *, after: int = 0
+        self, caller: Principal, fingerprint: str, ruling: Ruling, payload: Payload | None = None, *, after: int = 0
     ) -> Part:
         """Carry it out for the oldest unresolved letters of a fingerprint, so many that it does not take long."""
-        letters = await dead_letters.alike(self._ledger, fingerprint, after=after, limit=ALIKE_AT_ONCE)
-        if not letters and not await dead_letters.is_known(self._ledger, fingerprint):
+        letters = await dead_letters.alike(self._ledger, fingerprint, caller.sight, after=after, limit=ALIKE_AT_ONCE)
+        if not letters and not await dead_letters.is_known(self._ledger, fingerprint, caller.sight):
             raise DeadLetterNotFoundError(fingerprint)
         if letters and payload is not None:
             # All are of one type: a payload that does not fit the first fits none of them.

@@ -5,9 +5,12 @@ from officeplane.domain.errors import FieldError, IllegalStateError, InvalidRequ
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import WAITING
 from officeplane.domain.patch import OF_THE_WHOLE, TaskPatch, changes
+from officeplane.domain.principal import Principal
+from officeplane.domain.request import priority_value
 from officeplane.store import patches, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.patches import Rescheduled
+from officeplane.store.tasks import check_may_change
 
 
 class Patches:
@@ -17,8 +20,11 @@ class Patches:
         self._ledger = ledger
         self._doorbell = doorbell
 
-    async def patch(self, task_id: TaskId, patch: TaskPatch) -> None:
+    async def patch(self, caller: Principal, task_id: TaskId, patch: TaskPatch) -> None:
         """Change a waiting task and what below it follows; ring for what may run or has become more urgent."""
+        urgency = None if patch.priority is None else priority_value(patch.priority)
+        caller.check_urgency(urgency, rises=patch.deadline is not None)
+        await check_may_change(self._ledger, caller, task_id)
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)

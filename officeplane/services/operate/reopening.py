@@ -3,16 +3,18 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
-from officeplane.domain.dead_letter import SOMEBODY, Decision, Ruling
+from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError, TwinUnfinishedError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP, REOPENABLE, TaskState
+from officeplane.domain.principal import Principal
 from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.failpoints import reach
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import lock_around, update_statuses
 from officeplane.store import dags, dead_letters, dependencies, tasks, trees
 from officeplane.store.connection import Connection, Ledger
+from officeplane.store.tasks import check_may_change
 from officeplane.store.trees import Moved
 
 
@@ -24,17 +26,18 @@ class Reopening:
         self._letters = letters
         self._doorbell = doorbell
 
-    async def retry(self, task_id: TaskId, by: str = SOMEBODY) -> int:
+    async def retry(self, caller: Principal, task_id: TaskId) -> int:
         """Queue a final task again, with its retries restored, and resolve the dead letters of what is reopened.
 
         Return how many were reopened: of a batch, what is unfinished of it.
         """
+        await check_may_change(self._ledger, caller, task_id)
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
             raise TaskNotFoundError(task_id)
 
         async def decide(connection: Connection) -> list[Moved]:
-            return await self.reopen(connection, root_id, task_id, Ruling(Decision.RETRY, by))
+            return await self.reopen(connection, root_id, task_id, Ruling(Decision.RETRY, caller.id))
 
         moved = await self._ledger.in_transaction(decide)
         await self.tell(moved)
@@ -86,10 +89,10 @@ async def _dependencies_left(connection: Connection, tree: Tree) -> dict[TaskId,
     Locked first: one that ends afterwards finds the task waiting again.
     """
     found = await dependencies.of_tasks(connection, tree.nodes)
-    states = await dependencies.lock(connection, {edge.depends_on for edge in found}) if found else {}
+    locked = await dependencies.lock(connection, {edge.depends_on for edge in found}) if found else {}
     left: dict[TaskId, dict[TaskId, TaskState | None]] = {}
     for edge in found:
-        state = states.get(edge.depends_on)
+        state = locked[edge.depends_on].state if edge.depends_on in locked else None
         if state is not TaskState.COMPLETED:
             left.setdefault(edge.task_id, {})[edge.depends_on] = state
     return left

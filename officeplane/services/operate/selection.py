@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.errors import DatabaseUnavailableError, FieldError, InvalidRequestError, OfficePlaneError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, UNFINISHED, TaskState
+from officeplane.domain.principal import Principal
 from officeplane.services.operate.cancellation import Cancellation
 from officeplane.services.operate.reopening import Reopening
 from officeplane.store import tasks
@@ -41,7 +42,7 @@ class Selection:
         self._cancellation = cancellation
         self._reopening = reopening
 
-    async def cancel(self, wanted: TaskFilter, reason: str | None, after: int | None) -> Changed:
+    async def cancel(self, caller: Principal, wanted: TaskFilter, reason: str | None, after: int | None) -> Changed:
         """Cancel what waits, ask what runs to stop; batches go as wholes."""
 
         async def cancel(page: Sequence[Selected]) -> int:
@@ -52,15 +53,15 @@ class Selection:
                 # Many rows at once are seldom all unlocked, so one by one; if the ledger is lost, the first one fails.
                 return sum([await self._cancellation.cancel_many([one], reason) for one in ids])
 
-        return await self._each(_narrowed(wanted, UNFINISHED, "cancelled"), after, cancel)
+        return await self._each(caller, _narrowed(wanted, UNFINISHED, "cancelled"), after, cancel)
 
-    async def retry(self, wanted: TaskFilter, by: str, after: int | None) -> Changed:
+    async def retry(self, caller: Principal, wanted: TaskFilter, after: int | None) -> Changed:
         """Queue again what gave up or was cancelled."""
         turns = asyncio.Semaphore(_BESIDE_EACH_OTHER)
 
         async def retry_in_order(tree: Sequence[TaskId]) -> int:
             async with turns:
-                return sum([await self._retried(task_id, by) for task_id in tree])
+                return sum([await self._retried(caller, task_id) for task_id in tree])
 
         async def retry(page: Sequence[Selected]) -> int:
             try:
@@ -71,11 +72,11 @@ class Selection:
                 raise failed.exceptions[0] from None
             return sum(one.result() for one in doing)
 
-        return await self._each(_narrowed(wanted, REOPENABLE, "retried"), after, retry)
+        return await self._each(caller, _narrowed(wanted, REOPENABLE, "retried"), after, retry)
 
-    async def _retried(self, task_id: TaskId, by: str) -> int:
+    async def _retried(self, caller: Principal, task_id: TaskId) -> int:
         try:
-            return await self._reopening.retry(task_id, by)
+            return await self._reopening.retry(caller, task_id)
         except DatabaseUnavailableError:
             raise
         except OfficePlaneError:
@@ -83,12 +84,17 @@ class Selection:
             return 0
 
     async def _each(
-        self, wanted: TaskFilter, after: int | None, change: Callable[[Sequence[Selected]], Awaitable[int]]
+        self,
+        caller: Principal,
+        wanted: TaskFilter,
+        after: int | None,
+        change: Callable[[Sequence[Selected]], Awaitable[int]],
     ) -> Changed:
+        wanted = wanted.within(caller.space)
         enough = time.monotonic() + ENOUGH_SECONDS
         count, above = 0, 0 if after is None else after
         while True:
-            page = await tasks.select(self._ledger, wanted, after=above, limit=_AT_ONCE)
+            page = await tasks.select(self._ledger, wanted, caller.sight, after=above, limit=_AT_ONCE)
             count += await change(page) if page else 0
             if len(page) < _AT_ONCE:
                 return Changed(count, None)

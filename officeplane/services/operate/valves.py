@@ -9,7 +9,7 @@ from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DocumentNotFoundError, NoBreakerError
-from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import Principal
 from officeplane.domain.valve import Limits, Valve
 from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store import claims, valves
@@ -39,13 +39,15 @@ class Valves:
         await valves.set_paused(self._ledger, task_type, paused=False)
         await self._ring(task_type)
 
-    async def pause_document(self, document_id: DocumentId) -> None:
+    async def pause_document(self, caller: Principal, name: str) -> None:
         """Keep everything of a document's lane from being claimed; what runs goes on."""
+        document_id = caller.document(name)
         if not await valves.pause_document(self._ledger, document_id):
             raise DocumentNotFoundError(document_id, nor_task=True)
 
-    async def resume_document(self, document_id: DocumentId) -> None:
+    async def resume_document(self, caller: Principal, name: str) -> None:
         """Let a document's lane go on, and ring for its head."""
+        document_id = caller.document(name)
         if not await valves.resume_document(self._ledger, document_id):
             raise DocumentNotFoundError(document_id, nor_task=True)
         await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, [document_id]))

@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from officeplane.domain.errors import FieldError, InvalidReferenceError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP, TaskState
+from officeplane.domain.principal import Principal
 from officeplane.domain.priority import Urgency
 from officeplane.domain.task import NewTask
 from officeplane.services.submit.intake import Dependency, Intake
 from officeplane.store import dependencies, ranks
 from officeplane.store.connection import Executor
+from officeplane.store.dependencies import Locked
 
 
 async def waiting(executor: Executor, intakes: Sequence[Intake]) -> tuple[list[Intake], list[TaskId]]:
@@ -19,15 +21,17 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> tuple[list[I
     What will never complete is refused. The dependencies stay locked until the transaction ends: none of them ends
     before the edges that lead to it are there for its settlement to see.
     """
-    wanted = [dependency for intake in intakes for dependency in intake.dependencies]
+    wanted = [(intake.caller, dependency) for intake in intakes for dependency in intake.dependencies]
     new = {intake.root_id for intake in intakes}
-    states = await dependencies.lock(executor, {dependency.depends_on for dependency in wanted} - new)
+    locked = await dependencies.lock(executor, {dependency.depends_on for _, dependency in wanted} - new)
+    states = {task_id: one.state for task_id, one in locked.items()}
     failed = [task_id for task_id, state in states.items() if state in GAVE_UP]
     given_up = await dependencies.given_up(executor, failed) if failed else set[TaskId]()
     unmet: Counter[TaskId] = Counter()
-    for dependency in wanted:
+    for caller, dependency in wanted:
         is_new = dependency.depends_on in new
-        unmet[dependency.task_id] += is_new or _blocks(dependency, states.get(dependency.depends_on), given_up)
+        state = _state_for(caller, locked.get(dependency.depends_on))
+        unmet[dependency.task_id] += is_new or _blocks(dependency, state, given_up)
     urgencies = {intake.root_id: intake.rows[0].urgency for intake in intakes}
     if states:
         urgencies |= await ranks.urgencies(executor, states)
@@ -36,6 +40,13 @@ async def waiting(executor: Executor, intakes: Sequence[Intake]) -> tuple[list[I
         for intake in intakes
     ]
     return blocked, failed
+
+
+def _state_for(caller: Principal, found: Locked | None) -> TaskState | None:
+    """Return how a task stands that a caller would have others depend on; None when it is not there for it."""
+    if found is None or found.space != caller.space or not caller.sees(found.document_id, found.task_type):
+        return None
+    return found.state
 
 
 def _blocks(dependency: Dependency, state: TaskState | None, given_up: Collection[TaskId]) -> bool:

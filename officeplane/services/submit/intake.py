@@ -15,12 +15,15 @@ from officeplane.domain.errors import (
     FieldError,
     InvalidReferenceError,
     InvalidRequestError,
+    OutsideError,
 )
 from officeplane.domain.ids import TaskId, parse_task_id
+from officeplane.domain.principal import WITHOUT_DOCUMENT, Principal
 from officeplane.domain.priority import Urgency
 from officeplane.domain.reference import find_references
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, TaskRequest
 from officeplane.domain.revision import EditCondition
+from officeplane.domain.space import DEFAULT, bare, qualified_key
 from officeplane.domain.task import NewTask, Task
 from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType
@@ -49,6 +52,7 @@ class Dependency(NamedTuple):
 class Intake(NamedTuple):
     """The rows of one request, its root first, and the key it may be repeated under."""
 
+    caller: Principal
     rows: tuple[NewTask, ...]
     payloads: tuple[Mapping[str, object], ...]
     key: str | None
@@ -76,23 +80,24 @@ class Intake(NamedTuple):
         return {task_id: tuple(needed) for task_id, needed in found.items()}
 
 
-def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
+def take_in(caller: Principal, request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
     """Return the rows of a request; raise the refusal that fits when it breaks a rule.
 
     In a DAG dependencies are names, which only all requests together explain: they are left out.
     """
-    key = request.idempotency_key
+    key = None if request.idempotency_key is None else qualified_key(caller.space, request.idempotency_key)
     place = ROOT if dag is None else Place(dag=dag)
     if request.children is None:
         # Nearly every request: no tree has to be walked for it.
         task_type, payload_json = checked(request, place, catalogue)
-        row = _row(request, place, task_type, payload_json)
+        row = _row(caller, request, place, task_type, payload_json)
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
         if request.dedupe is not None:
             row = row._replace(content_hash=_content_hash(request, (row,), edits[1]))
         dependencies = () if request.depends_on is None or dag is not None else tuple(_dependencies(request, (row,)))
-        return Intake((row,), (request.payload,), key, b"" if key is None else _hash(request), *edits, dependencies)
-    found = list(_rows(request, place, catalogue))
+        request_hash = b"" if key is None else _hash(request)
+        return Intake(caller, (row,), (request.payload,), key, request_hash, *edits, dependencies)
+    found = list(_rows(caller, request, place, catalogue))
     if len(found) > CHILDREN_MAX + 1:
         message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
         raise InvalidRequestError(message, [FieldError("children", message)])
@@ -105,7 +110,7 @@ def take_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = N
     if request.dedupe is not None:
         rows = (rows[0]._replace(content_hash=_content_hash(request, rows, edits[1])), *rows[1:])
     dependencies = () if dag is not None else tuple(_dependencies(request, rows))
-    return Intake(rows, payloads, key, request_hash, *edits, dependencies)
+    return Intake(caller, rows, payloads, key, request_hash, *edits, dependencies)
 
 
 def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
@@ -181,22 +186,26 @@ def _lifting(rows: Sequence[NewTask]) -> Iterator[NewTask]:
 def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Sequence[EditCondition]) -> bytes:
     """Return what stands for all that tasks do: two requests that have it in common do the same."""
     bases = {condition.task_id: (condition.base_revision, condition.on_conflict) for condition in conditions}
-    content = [
+    content: list[object] = [
         (
             len(row.ancestors), row.task_type, row.document_id, json.loads(row.payload_json), row.key,
             row.on_child_failure, bases.get(row.id), sorted({name.lower() for name in asked.depends_on or ()}),
         )
         for row, (asked, _) in zip(rows, _walk(request, ""), strict=True)
     ]  # fmt: skip
+    if rows[0].space != DEFAULT:
+        content = [rows[0].space, content]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
 
 
-def _rows(request: TaskRequest, place: Place, catalogue: Catalogue) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
+def _rows(
+    caller: Principal, request: TaskRequest, place: Place, catalogue: Catalogue
+) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
     try:
         task_type, payload_json = checked(request, place, catalogue)
     except InvalidRequestError as error:
         raise error.within(place.field) from None
-    row = _row(request, place, task_type, payload_json)
+    row = _row(caller, request, place, task_type, payload_json)
     yield row, request.payload
     if request.children is None:
         return
@@ -207,6 +216,7 @@ def _rows(request: TaskRequest, place: Place, catalogue: Catalogue) -> Iterator[
             message = f"The key {child.key!r} is used twice in this batch."
             raise InvalidRequestError(message, [FieldError(f"{field}.key", message)])
         yield from _rows(
+            caller,
             child,
             Place(
                 field=field,
@@ -218,7 +228,7 @@ def _rows(request: TaskRequest, place: Place, catalogue: Catalogue) -> Iterator[
                 document_id=row.document_id,
                 priority=row.priority,
                 tags=place.tags if request.tags is None else tuple(request.tags),
-                created_by=row.created_by,
+                on_behalf_of=row.on_behalf_of,
                 deadline=row.deadline,
                 boost_per_minute=row.boost_per_minute,
                 earlier_keys=frozenset(keys),
@@ -233,8 +243,12 @@ def _rows(request: TaskRequest, place: Place, catalogue: Catalogue) -> Iterator[
             keys.add(child.key)
 
 
-def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: str) -> NewTask:
+def _row(caller: Principal, request: TaskRequest, place: Place, task_type: TaskType, payload_json: str) -> NewTask:
     is_batch = request.children is not None
+    # What is inherited is qualified already.
+    document_id = place.document_id if request.document_id is None else caller.new_document(request.document_id)
+    if caller.is_narrowed:
+        _check_narrowed(caller, request, task_type, document_id)
     retry = request.retry or task_type.retry
     tags = place.tags if request.tags is None else tuple(request.tags)
     given = request.priority_value
@@ -242,7 +256,7 @@ def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: 
     return NewTask(
         TaskId(str(uuid7())),
         task_type.name,
-        request.document_id or place.document_id,
+        document_id,
         payload_json,
         place.priority if given is None else given,
         request.atomic or not (is_batch or place.is_atomic),  # runnable
@@ -257,7 +271,9 @@ def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: 
         place.position,
         (ALL_OR_NOTHING if request.atomic else request.on_child_failure or "abort") if is_batch else None,
         tags,
-        request.created_by or place.created_by,
+        caller.id,
+        request.asked_for or place.on_behalf_of,
+        caller.space,
         *request.as_asked(),
         None if place.dag is None else place.dag.dag_id,
         None,  # spawned_by
@@ -266,6 +282,14 @@ def _row(request: TaskRequest, place: Place, task_type: TaskType, payload_json: 
         place.boost_per_minute if request.boost_per_minute is None else request.boost_per_minute,
         0.0 if place.dag is None else place.dag.path_boost,
     )
+
+
+def _check_narrowed(caller: Principal, request: TaskRequest, task_type: TaskType, document_id: str | None) -> None:
+    """Raise when a caller may not submit a task of this type and document, or one as urgent."""
+    caller.check_type(task_type.name)
+    if not caller.sees(document_id):
+        raise OutsideError(caller.id, "document", WITHOUT_DOCUMENT if document_id is None else bare(document_id))
+    caller.check_urgency(request.priority_value, rises=bool(request.deadline or request.boost_per_minute))
 
 
 def _later(one: datetime | None, other: datetime | None) -> datetime | None:

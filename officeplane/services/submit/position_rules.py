@@ -55,7 +55,7 @@ class Place:
     document_id: str | None = None
     priority: int = DEFAULT_PRIORITY
     tags: tuple[str, ...] = ()
-    created_by: str | None = None
+    on_behalf_of: str | None = None
     deadline: datetime | None = None
     boost_per_minute: float | None = None
     earlier_keys: frozenset[str] | None = None

@@ -69,7 +69,7 @@ class TaskSpawner:
         if known is not None:
             return known
         await self._submission.types.know_those_of([request])
-        intake = take_in(_inheriting(request, spawner), self._submission.catalogue)
+        intake = take_in(spawner.caller, _inheriting(request, spawner), self._submission.catalogue)
         await self._submission.check_documents([intake])
         intake = _spawned(intake, task.id, key, spawner)
 
@@ -127,7 +127,7 @@ def _inheriting(request: TaskRequest, spawner: SpawningTask) -> TaskRequest:
         "deadline": spawner.deadline,
         "boost_per_minute": spawner.boost_per_minute,
         "tags": list(spawner.tags),
-        "created_by": spawner.created_by,
+        "on_behalf_of": None if request.created_by else spawner.on_behalf_of,
     }
     return request.model_copy(
         update={name: value for name, value in handed_on.items() if getattr(request, name) is None}

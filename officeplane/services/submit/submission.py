@@ -26,8 +26,10 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import Principal
 from officeplane.domain.priority import Tier, tier_of
 from officeplane.domain.request import TaskRequest
+from officeplane.domain.space import bare, bare_key
 from officeplane.domain.task import Task
 from officeplane.failpoints import reach
 from officeplane.grouping import Group
@@ -79,21 +81,21 @@ class Submission:
         # What others depend on may be locked for a while, which concerns nobody else.
         self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
 
-    async def submit(self, request: TaskRequest, *, is_large: bool = False) -> Submitted:
+    async def submit(self, caller: Principal, request: TaskRequest, *, is_large: bool = False) -> Submitted:
         """Store one task, together with whatever else is being submitted, and ring for it.
 
         What is large is taken in beside the loop.
         """
         await self.types.know_those_of([request])
         if is_large:
-            intake = await asyncio.to_thread(take_in, request, self.catalogue)
+            intake = await asyncio.to_thread(take_in, caller, request, self.catalogue)
         else:
-            intake = take_in(request, self.catalogue)
+            intake = take_in(caller, request, self.catalogue)
         if intake.edited:
             await self.check_documents([intake])
         return await (self.dependents if intake.dependencies else self.group).add(intake)
 
-    async def submit_many(self, requests: Requests, *, is_large: bool = False) -> list[Submitted]:
+    async def submit_many(self, caller: Principal, requests: Requests, *, is_large: bool = False) -> list[Submitted]:
         """Store all of these tasks or none, in the order given, and ring for them.
 
         What is more than a part is checked and written at the same time: a
@@ -102,16 +104,16 @@ class Submission:
         """
         take = _take_beside if is_large else _take
         try:
-            return await self._submit_many(requests, take)
+            return await self._submit_many(caller, requests, take)
         except _LookFirstError:
             await self.types.look()
-            return await self._submit_many(requests, take, has_looked=True)
+            return await self._submit_many(caller, requests, take, has_looked=True)
 
-    async def submit_within(self, executor: Executor, request: TaskRequest) -> Submitted:
+    async def submit_within(self, caller: Principal, executor: Executor, request: TaskRequest) -> Submitted:
         """Store one task in a transaction of the caller's; whoever commits may ring."""
         await self.types.know_those_of([request])
         try:
-            intake = take_in(request, self.catalogue)
+            intake = take_in(caller, request, self.catalogue)
             await self.check_documents([intake])
         except UNSTORABLE as error:
             raise _refusal(error) from error
@@ -148,7 +150,7 @@ class Submission:
                 kind = known[one.document_id]
                 if one.formats and kind not in one.formats:
                     knows = ", ".join(one.formats)
-                    message = f"{one.task_type} knows {knows}; document {one.document_id!r} is a {kind}."
+                    message = f"{one.task_type} knows {knows}; document {bare(one.document_id)!r} is a {kind}."
                     refusal = InvalidRequestError(message, [FieldError(one.field, message)])
                     raise refusal.within(place.format(index))
 
@@ -176,8 +178,10 @@ class Submission:
         await reach("after_ring")
         return stored
 
-    async def _submit_many(self, requests: Requests, take: _Take, *, has_looked: bool = False) -> list[Submitted]:
-        many = partial(self._taken_in, requests, has_looked=has_looked)
+    async def _submit_many(
+        self, caller: Principal, requests: Requests, take: _Take, *, has_looked: bool = False
+    ) -> list[Submitted]:
+        many = partial(self._taken_in, caller, requests, has_looked=has_looked)
         try:
             if len(requests) > PART:
                 with suppress(_TogetherError):
@@ -237,12 +241,12 @@ class Submission:
             earlier, part = (part, inserted), following
         return stored + submitted(*earlier)
 
-    def _taken_in(self, requests: Iterable[TaskRequest], *, has_looked: bool) -> Iterator[Intake]:
+    def _taken_in(self, caller: Principal, requests: Iterable[TaskRequest], *, has_looked: bool) -> Iterator[Intake]:
         for index, request in enumerate(requests):
             if not has_looked and not self.types.handles(request):
                 raise _LookFirstError
             try:
-                intake = take_in(request, self.catalogue)
+                intake = take_in(caller, request, self.catalogue)
             except InvalidRequestError as error:
                 raise error.within(str(index)) from None
             yield intake
@@ -318,7 +322,7 @@ async def _keyed(executor: Executor, intakes: Sequence[Intake], letters: DeadLet
     earlier = used | recalled
     for intake in intakes:
         if intake.key is not None and earlier[intake.key].request_hash != intake.request_hash:
-            message = f"The idempotency key {intake.key!r} was used before, with another body."
+            message = f"The idempotency key {bare_key(intake.key)!r} was used before, with another body."
             raise IdempotencyMismatchError(message)
     fresh = [intake for intake in intakes if intake.key is None or (intake.key in new and first[intake.key] is intake)]
     twins = await _twins(executor, fresh)

@@ -76,9 +76,9 @@ WITH due AS MATERIALIZED (
     UPDATE tasks SET state = 'QUEUED', queued_at = clock_timestamp(), rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM due WHERE tasks.id = due.id AND tasks.state = 'PENDING' AND tasks.blockers = 0
-    RETURNING tasks.id, tasks.document_id, tasks.runnable, tasks.rung_tier
+    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.runnable, tasks.rung_tier
 ), happened AS (
-    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM promoted
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM promoted
 ), told AS (
     {told}
 )

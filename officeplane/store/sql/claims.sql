@@ -41,7 +41,7 @@ able AS (
       FROM (SELECT DISTINCT unnest(ancestors) AS id FROM claimed) a,
            LATERAL (SELECT ctid AS tid, state FROM tasks WHERE tasks.id = a.id FOR NO KEY UPDATE SKIP LOCKED) p
      WHERE tasks.ctid = p.tid AND p.state IN {not_begun}
-    RETURNING tasks.id, tasks.document_id
+    RETURNING tasks.id, tasks.document_id, tasks.space
 )
 
 -- name: claim_hinted
@@ -61,8 +61,8 @@ WITH hinted AS MATERIALIZED (
                       FROM tasks WHERE tasks.id = hinted.hint FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE hinted.lane IS NULL
 ), {taken}, happened AS (
-    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
-    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id FROM claimed
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id, space FROM begun
+    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id, space FROM claimed
 ), told AS (
     {told}
 )
@@ -88,8 +88,8 @@ WITH wanted AS MATERIALIZED (
                       FROM tasks WHERE tasks.id = head.id FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE NOT EXISTS ({pause_of} w.document_id OFFSET 0) AND NOT EXISTS ({occupant_of} w.document_id OFFSET 0)
 ), {taken}, happened AS (
-    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
-    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id FROM claimed
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id, space FROM begun
+    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id, space FROM claimed
 ), told AS (
     {told}
 )
@@ -98,7 +98,7 @@ SELECT {attempt} FROM claimed
 -- name: upcoming
 -- What waits in a lane, in its order, with the version of each row; `may_go_ahead` when it is an
 -- edit that nothing has happened to yet and that is under no conditions. No row: nothing waits.
-SELECT id, task_type, payload, created_by, created_at, tasks.xmin::text AS version,
+SELECT id, task_type, payload, coalesce(on_behalf_of, created_by) AS author, created_at, tasks.xmin::text AS version,
        state = 'QUEUED' AND attempt = 0 AND parent_id IS NULL AND NOT has_dependents AND NOT suspect
            AND run_at <= clock_timestamp() AND c.task_id IS NULL AS may_go_ahead
   FROM tasks LEFT JOIN edit_conditions c ON c.task_id = tasks.id
@@ -174,9 +174,9 @@ SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limi
 WITH started AS (
     UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
      WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state IN {reserved}
-    RETURNING id, document_id
+    RETURNING id, document_id, space
 ), happened AS (
-    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM started
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id, space FROM started
 ), told AS (
     {told}
 )
@@ -187,9 +187,9 @@ SELECT id FROM started
 WITH delivered AS (
     UPDATE tasks SET state = 'VALIDATING'
      WHERE id = :task_id::uuid AND claim_id = :claim_id::uuid AND state = 'RUNNING'
-    RETURNING id, document_id
+    RETURNING id, document_id, space
 ), happened AS (
-    SELECT 1 AS turn, 'task.validating' AS kind, id, document_id FROM delivered
+    SELECT 1 AS turn, 'task.validating' AS kind, id, document_id, space FROM delivered
 ), told AS (
     {told}
 )

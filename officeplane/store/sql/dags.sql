@@ -3,21 +3,22 @@
 
 -- name: insert
 -- Stores a DAG whose tasks come in the same transaction. Always one row.
-INSERT INTO dags (id, title, created_by) VALUES (:dag_id::uuid, :title::text, :created_by::text) RETURNING created_at
+INSERT INTO dags (id, space, title, created_by, on_behalf_of)
+VALUES (:dag_id::uuid, :space::text, :title::text, :created_by::text, :on_behalf_of::text) RETURNING created_at
 
 -- name: lock
 -- Locks DAGs in the order of their ids. No row: no such DAG.
 SELECT id FROM dags WHERE id = ANY(:dag_ids::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: fetch
--- A DAG by id. No row: no such DAG.
-SELECT id, seq, title, status, is_stuck, created_by, created_at, finished_at, cancel_requested_at
-  FROM dags WHERE id = :dag_id::uuid
+-- A DAG by id. No row: no such DAG, for this caller.
+SELECT id, seq, title, status, is_stuck, created_by, on_behalf_of, created_at, finished_at, cancel_requested_at
+  FROM dags g WHERE id = :dag_id::uuid AND {visible_dags}
 
 -- name: page
 -- One page of DAGs, newest first. No row: none fits, or the page is past the end.
-SELECT id, seq, title, status, is_stuck, created_by, created_at, finished_at, cancel_requested_at
-  FROM dags WHERE seq < :before::bigint AND (:status::text IS NULL OR status = :status::text)
+SELECT id, seq, title, status, is_stuck, created_by, on_behalf_of, created_at, finished_at, cancel_requested_at
+  FROM dags g WHERE seq < :before::bigint AND (:status::text IS NULL OR status = :status::text) AND {visible_dags}
  ORDER BY seq DESC LIMIT :limit::integer
 
 -- name: tasks
@@ -101,10 +102,10 @@ WITH judged AS (
               FROM unnest(:dag_ids::uuid[], :statuses::text[], :are_stuck::boolean[]) AS n(id, status, is_stuck)
               JOIN dags d ON d.id = n.id) j
      WHERE dags.id = j.id AND (dags.status, dags.is_stuck) <> (j.status, j.is_stuck)
-    RETURNING dags.id, dags.status, j.before
+    RETURNING dags.id, dags.status, j.before, nullif(dags.space, 'default') || '/' AS place
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids, dag_id)
-    SELECT 'dag.' || status, ARRAY[NULL]::uuid[], ARRAY[NULL]::text[], id FROM judged
+    SELECT 'dag.' || status, ARRAY[NULL]::uuid[], ARRAY[place], id FROM judged
      -- One that is no longer stuck has not failed once more.
      WHERE status NOT IN ('running', before)
 )

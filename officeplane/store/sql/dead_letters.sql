@@ -12,6 +12,7 @@ SELECT {columns} FROM dead_letters
    AND (:task_type::text IS NULL OR task_type = :task_type::text)
    AND (:document_id::text IS NULL OR document_id = :document_id::text)
    AND (:fingerprint::text IS NULL OR fingerprint = :fingerprint::text)
+   AND {visible}
  ORDER BY seq DESC LIMIT :limit::integer
 
 -- name: unresolved_page
@@ -21,11 +22,12 @@ SELECT {columns} FROM dead_letters
    AND (:task_type::text IS NULL OR task_type = :task_type::text)
    AND (:document_id::text IS NULL OR document_id = :document_id::text)
    AND (:fingerprint::text IS NULL OR fingerprint = :fingerprint::text)
+   AND {visible}
  ORDER BY seq DESC LIMIT :limit::integer
 
 -- name: latest
--- The letter of a task's latest generation that gave up. No row: none did.
-SELECT {columns} FROM dead_letters WHERE task_id = :task_id::uuid ORDER BY generation DESC LIMIT 1
+-- The letter of a task's latest generation that gave up. No row: none did, for this caller.
+SELECT {columns} FROM dead_letters WHERE task_id = :task_id::uuid AND {visible} ORDER BY generation DESC LIMIT 1
 
 -- name: lock_latest
 -- The same, locked for whoever decides about it. No row: as there.
@@ -43,12 +45,12 @@ SELECT task_id, generation, decision, decided_by, decided_at, note FROM dead_let
 
 -- name: is_known
 -- Whether any letter has this fingerprint. No row: none has.
-SELECT FROM dead_letters WHERE fingerprint = :fingerprint::text LIMIT 1
+SELECT FROM dead_letters WHERE fingerprint = :fingerprint::text AND {visible} LIMIT 1
 
 -- name: alike
 -- Unresolved letters of one fingerprint after a position, oldest first. No row: there are no more.
 SELECT seq, task_id, task_type FROM dead_letters
- WHERE fingerprint = :fingerprint::text AND seq > :after::bigint AND resolved_at IS NULL
+ WHERE fingerprint = :fingerprint::text AND seq > :after::bigint AND resolved_at IS NULL AND {visible}
  ORDER BY seq LIMIT :limit::integer
 
 -- name: unresolved_among
@@ -108,13 +110,13 @@ WITH RECURSIVE awaited AS (
     UNION
     SELECT c.id FROM around, LATERAL (SELECT id FROM tasks WHERE parent_id = around.id OFFSET 0) c
 ), answered AS MATERIALIZED (
-    SELECT id, generation, task_type, document_id, dag_id, poison_pill, {is_younger} FROM tasks
+    SELECT id, generation, task_type, document_id, space, dag_id, poison_pill, {is_younger} FROM tasks
      WHERE id = ANY(ARRAY(SELECT id FROM around)) AND state IN {gave_up} AND error ->> 'kind' IN {answers}
      ORDER BY id FOR NO KEY UPDATE
 ), letters AS (
-    INSERT INTO dead_letters (task_id, generation, task_type, document_id, dag_id, kind, message, fingerprint,
+    INSERT INTO dead_letters (task_id, generation, task_type, document_id, space, dag_id, kind, message, fingerprint,
                               poison_pill, recurring, total_cost_usd)
-    SELECT a.id, a.generation, a.task_type, a.document_id, a.dag_id, f.kind, f.message, f.fingerprint, a.poison_pill,
+    SELECT a.id, a.generation, a.task_type, a.document_id, a.space, a.dag_id, f.kind, f.message, f.fingerprint, a.poison_pill,
            record.recurring, record.cost_usd
       FROM answered a,
            -- A child of an atomic batch has none: the letter is the whole's.
@@ -125,7 +127,7 @@ WITH RECURSIVE awaited AS (
                            sum(b.cost_usd) AS cost_usd
                       FROM task_failures b WHERE b.task_id = a.id) record
     ON CONFLICT DO NOTHING
-    RETURNING task_id, generation, task_type, document_id, kind
+    RETURNING task_id, generation, task_type, document_id, space, kind
 ), alerted AS (
     INSERT INTO deliveries (destination, body)
     SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'dead_lettered')
@@ -135,7 +137,7 @@ WITH RECURSIVE awaited AS (
 ), counted AS (
     {counted}
 ), happened AS (
-    SELECT 1 AS turn, 'task.dead_lettered' AS kind, task_id AS id, document_id FROM letters
+    SELECT 1 AS turn, 'task.dead_lettered' AS kind, task_id AS id, document_id, space FROM letters
 ), told AS (
     {told}
 )

@@ -6,13 +6,14 @@
 -- Locks dependencies in the order of their ids, marks the unfinished as waited for, and
 -- tells how all of them stand. No row for an id: no such task.
 WITH locked AS MATERIALIZED (
-    SELECT id, state, has_dependents FROM tasks WHERE id = ANY(:task_ids::uuid[]) ORDER BY id FOR NO KEY UPDATE
+    SELECT id, state, has_dependents, space, document_id, task_type
+      FROM tasks WHERE id = ANY(:task_ids::uuid[]) ORDER BY id FOR NO KEY UPDATE
 ), marked AS (
     UPDATE tasks SET has_dependents = true
       FROM locked
      WHERE tasks.id = locked.id AND NOT locked.has_dependents AND locked.state IN {unfinished}
 )
-SELECT id, state FROM locked
+SELECT id, state, space, document_id, task_type FROM locked
 
 -- name: given_up
 -- Which of these tasks were given up for good: so was decided of all their letters or, of a
@@ -90,9 +91,9 @@ WITH freed AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM freed WHERE tasks.id = freed.id AND tasks.state = 'PENDING' AND tasks.unmet >= freed.met
-    RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier, freed.is_younger
+    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier, freed.is_younger
 ), happened AS (
-    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM released WHERE state = 'QUEUED'
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM released WHERE state = 'QUEUED'
 ), told AS (
     {told}
 )
@@ -154,9 +155,9 @@ WITH released AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
      WHERE id = ANY(:task_ids::uuid[]) AND {met}
-    RETURNING id, document_id, state, runnable, blockers, rung_tier
+    RETURNING id, document_id, space, state, runnable, blockers, rung_tier
 ), happened AS (
-    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM released WHERE state = 'QUEUED'
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM released WHERE state = 'QUEUED'
 ), told AS (
     {told}
 )

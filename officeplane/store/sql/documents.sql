@@ -8,8 +8,8 @@ d.id, d.seq, d.format, d.title, d.head, d.created_at, d.updated_at, r.sha256, r.
 
 -- name: create
 -- Makes a document, or brings a deleted one back with its numbers going on. No row: it exists.
-INSERT INTO documents AS d (id, format, title, head, created_by)
-VALUES (:document_id::text, :format::text, :title::text, 0, :created_by::text)
+INSERT INTO documents AS d (id, space, format, title, head, created_by)
+VALUES (:document_id::text, :space::text, :format::text, :title::text, 0, :created_by::text)
 ON CONFLICT (id) DO UPDATE SET format = excluded.format, title = excluded.title, created_by = excluded.created_by,
                                created_at = clock_timestamp(), updated_at = clock_timestamp(), deleted_at = NULL
  WHERE d.deleted_at IS NOT NULL
@@ -24,7 +24,7 @@ SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r
 -- One page of documents, newest first; if so asked, only of those that are not paused. No row: the page is past the end.
 SELECT {columns} FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
  WHERE d.deleted_at IS NULL AND d.seq < :before::bigint
-   AND (NOT :but_paused::boolean OR NOT EXISTS ({pause_of} d.id OFFSET 0))
+   AND (NOT :but_paused::boolean OR NOT EXISTS ({pause_of} d.id OFFSET 0)) AND {visible_documents}
  ORDER BY d.seq DESC LIMIT :limit::integer
 
 -- name: paused
@@ -36,7 +36,8 @@ SELECT p.document_id AS id, p.seq, p.paused_at, d.format, d.title, d.head, d.cre
   FROM paused_documents p
   LEFT JOIN (documents d JOIN revisions r ON r.document_id = d.id AND r.revision = d.head AND d.deleted_at IS NULL)
     ON d.id = p.document_id
- WHERE p.seq < :before::bigint
+ WHERE p.seq < :before::bigint AND (:seen_space::text IS NULL OR p.space = :seen_space::text)
+   AND (:seen_documents::text[] IS NULL OR p.document_id LIKE ANY(:seen_documents::text[]))
  ORDER BY p.seq DESC LIMIT :limit::integer
 
 -- name: formats
@@ -63,13 +64,13 @@ WITH given AS MATERIALIZED (
            title = nullif(coalesce(given.title, d.title), '')
       FROM given WHERE d.id = given.document_id
 ), happened AS (
-    SELECT 1 AS turn, 'document.revised' AS kind, task_id AS id, document_id FROM given
+    SELECT 1 AS turn, 'document.revised' AS kind, task_id AS id, document_id, NULL::text AS space FROM given
 )
 {told}
 
 -- name: head
 -- What an edit starts from: the head, and on which condition. No row: no such document.
-SELECT d.format, d.head, r.sha256, r.recipe, t.created_by, c.base_revision, c.on_conflict
+SELECT d.format, d.head, r.sha256, r.recipe, coalesce(t.on_behalf_of, t.created_by) AS author, c.base_revision, c.on_conflict
   FROM documents d
   JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
   LEFT JOIN tasks t ON t.id = :task_id::uuid

@@ -6,9 +6,10 @@
 age(xmin) < 0 AS is_younger
 
 -- part: told
--- Tells what has `happened`: an event for each kind, in their turn, with all that it is about.
+-- Tells what has `happened`: an event for each kind, in their turn, with all that it is about
+-- and where: see `place`.
 INSERT INTO events (kind, task_ids, document_ids)
-    SELECT kind, array_agg(id), array_agg(document_id) FROM happened GROUP BY turn, kind ORDER BY turn
+    SELECT kind, array_agg(id), array_agg({place}) FROM happened GROUP BY turn, kind ORDER BY turn
 
 -- name: after
 -- Events after a position that no running transaction can still precede. No row: nothing new.

@@ -33,10 +33,10 @@ WITH moment AS MATERIALIZED (
            rung_at = CASE WHEN p.is_to_ring THEN moment.now ELSE rung_at END,
            rung_tier = CASE WHEN p.is_to_ring THEN p.tier ELSE rung_tier END
       FROM moment, placed p WHERE tasks.id = p.id AND tasks.state = p.was AND tasks.state IN {waiting}
-    RETURNING tasks.id, tasks.document_id, p.is_to_ring, p.tier, p.tier_before,
+    RETURNING tasks.id, tasks.document_id, tasks.space, p.is_to_ring, p.tier, p.tier_before,
               CASE WHEN p.state = p.was THEN 'task.updated' ELSE 'task.' || lower(p.state) END AS kind
 ), happened AS (
-    SELECT 1 AS turn, kind, id, document_id FROM changed
+    SELECT 1 AS turn, kind, id, document_id, space FROM changed
 ), told AS (
     {told}
 )

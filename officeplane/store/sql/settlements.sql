@@ -63,7 +63,7 @@ WITH locked AS MATERIALIZED (
       FROM locked
      WHERE tasks.ctid = locked.tid AND {may_end} AND locked.current_claim = locked.claim_id
        AND (NOT :only_lapsed::boolean OR locked.lease_until <= clock_timestamp())
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.space, tasks.task_type, tasks.rung_tier, tasks.generation, tasks.dag_id,
               tasks.poison_pill, tasks.has_dependents,
               {lane_waits},
               coalesce(locked.error ->> 'kind', '') AS reason
@@ -77,9 +77,9 @@ WITH locked AS MATERIALIZED (
 ), letters AS (
     -- The failures before this one are as of the statement's snapshot, which this one is not in.
     -- An answer has a letter only if others wait for the task: see `dead_letters.sql: write_awaited`.
-    INSERT INTO dead_letters (task_id, generation, task_type, document_id, dag_id, kind, message, fingerprint,
+    INSERT INTO dead_letters (task_id, generation, task_type, document_id, space, dag_id, kind, message, fingerprint,
                               poison_pill, recurring, total_cost_usd)
-    SELECT f.task_id, s.generation, s.task_type, s.document_id, s.dag_id, f.kind, f.message, f.fingerprint,
+    SELECT f.task_id, s.generation, s.task_type, s.document_id, s.space, s.dag_id, f.kind, f.message, f.fingerprint,
            s.poison_pill, before.recurring, f.cost_usd + before.cost_usd
       FROM failures f JOIN settled s ON s.id = f.task_id,
            LATERAL (SELECT coalesce(bool_or(b.fingerprint = f.fingerprint AND b.worker_id <> f.worker_id), false)
@@ -87,7 +87,7 @@ WITH locked AS MATERIALIZED (
                            coalesce(sum(b.cost_usd), 0) AS cost_usd
                       FROM task_failures b WHERE b.task_id = f.task_id) before
      WHERE s.state IN {gave_up} AND f.kind NOT IN {answers}
-    RETURNING task_id, generation, document_id
+    RETURNING task_id, generation, document_id, space
 ), alerted AS (
     INSERT INTO deliveries (destination, body)
     SELECT 'alerts', jsonb_build_object('taskId', letters.task_id, 'generation', letters.generation,
@@ -96,8 +96,8 @@ WITH locked AS MATERIALIZED (
 ), ended AS (
     SELECT * FROM settled
 ), {accounted}, happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
-    UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id FROM letters
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM settled
+    UNION ALL SELECT 2, 'task.dead_lettered', task_id, document_id, space FROM letters
 ), told AS (
     {told}
 )
@@ -130,7 +130,7 @@ locked AS MATERIALIZED (
       FROM locked
      WHERE tasks.ctid = locked.tid AND {may_end} AND locked.current_claim = locked.claim_id
        AND NOT locked.has_dependents
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.space, tasks.task_type, tasks.rung_tier, tasks.has_dependents,
               {lane_waits},
               '' AS reason
 )
@@ -142,7 +142,7 @@ locked AS MATERIALIZED (
 WITH o AS (SELECT * FROM {outcomes}), {ended_well}, ended AS (
     SELECT * FROM settled
 ), {accounted}, happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM settled
 ), told AS (
     {told}
 )
@@ -176,9 +176,9 @@ wanted AS MATERIALIZED (
 WITH o AS (SELECT * FROM {outcomes}), {ended_well}, ended AS (
     SELECT * FROM settled
 ), {accounted}, {followed}, happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
-    UNION ALL SELECT 2, 'task.running', id, document_id FROM begun
-    UNION ALL SELECT 2, 'task.' || lower(state), id, document_id FROM claimed
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM settled
+    UNION ALL SELECT 2, 'task.running', id, document_id, space FROM begun
+    UNION ALL SELECT 2, 'task.' || lower(state), id, document_id, space FROM claimed
 ), told AS (
     {told}
 )
@@ -250,12 +250,12 @@ WITH revised AS MATERIALIZED (
 ), kept AS (
     {pieces_kept}
 ), {followed}, happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM settled
-    UNION ALL SELECT 2, 'task.running', id, document_id FROM ended_ahead
-    UNION ALL SELECT 3, 'task.completed', id, document_id FROM ended_ahead
-    UNION ALL SELECT 4, 'document.revised', task_id, document_id FROM added
-    UNION ALL SELECT 5, 'task.running', id, document_id FROM begun
-    UNION ALL SELECT 5, 'task.' || lower(state), id, document_id FROM claimed
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM settled
+    UNION ALL SELECT 2, 'task.running', id, document_id, space FROM ended_ahead
+    UNION ALL SELECT 3, 'task.completed', id, document_id, space FROM ended_ahead
+    UNION ALL SELECT 4, 'document.revised', task_id, document_id, NULL FROM added
+    UNION ALL SELECT 5, 'task.running', id, document_id, space FROM begun
+    UNION ALL SELECT 5, 'task.' || lower(state), id, document_id, space FROM claimed
 ), told AS (
     {told}
 )
@@ -263,7 +263,7 @@ SELECT {settled}, next.*, e.base_revision, e.on_conflict,
        ARRAY(SELECT date_part('epoch', r.started_at - greatest(r.queued_at, r.run_at))
                FROM ended_ahead r WHERE r.leader_id = settled.id ORDER BY r.place) AS ahead_waited
   FROM settled
-  LEFT JOIN (SELECT {attempt}, created_by FROM claimed) next ON next.document_id = settled.document_id
+  LEFT JOIN (SELECT {attempt}, coalesce(on_behalf_of, created_by) AS author FROM claimed) next ON next.document_id = settled.document_id
   LEFT JOIN edit_conditions e ON e.task_id = next.id
 
 -- name: count_fenced
@@ -318,12 +318,12 @@ WITH locked AS (
                    OR coalesce(tasks.deadline < coalesce(awaited.deadline, 'infinity'), false)
       FROM locked, (SELECT priority, deadline FROM tasks WHERE id = :spawned_id::uuid) awaited
      WHERE tasks.id = locked.id AND NOT locked.stops
-    RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.has_dependents,
+    RETURNING tasks.id, tasks.state, tasks.rung_tier, tasks.task_type, tasks.document_id, tasks.space, tasks.has_dependents,
               true AS lane_waits
 ), waits AS (
     INSERT INTO task_edges (task_id, depends_on) SELECT id, :spawned_id::uuid FROM locked ON CONFLICT DO NOTHING
 ), happened AS (
-    SELECT 1 AS turn, 'task.pending' AS kind, id, document_id FROM suspended
+    SELECT 1 AS turn, 'task.pending' AS kind, id, document_id, space FROM suspended
 ), told AS (
     {told}
 ), counts AS (

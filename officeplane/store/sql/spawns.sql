@@ -3,7 +3,7 @@
 -- name: look
 -- What a task that spawns hands on, whether an attempt of it may still spawn, and what it has
 -- spawned under a key. No row: the task was pruned. No id: nothing. No state: that was pruned.
-SELECT p.generation, p.priority, p.tags, p.created_by, p.deadline, p.boost_per_minute, p.dag_id,
+SELECT p.generation, p.priority, p.tags, p.created_by, p.on_behalf_of, p.space, p.deadline, p.boost_per_minute, p.dag_id,
        p.claim_id = :claim_id::uuid AND p.state = 'RUNNING' AND p.cancel_requested_at IS NULL AS stands,
        s.task_id, s.generation AS spawned_in, s.request_hash, c.state, c.result::text AS result
   FROM tasks p LEFT JOIN spawns s ON s.spawned_by = p.id AND s.key = :key::text LEFT JOIN tasks c ON c.id = s.task_id

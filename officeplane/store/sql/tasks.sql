@@ -26,10 +26,10 @@ WITH moment AS MATERIALIZED (
            -- A DAG waits for the end of each of its tasks.
            dag_id IS NOT NULL
       FROM placed
-    RETURNING id, seq, state, rank, run_at, created_at, document_id
+    RETURNING id, seq, state, rank, run_at, created_at, {place} AS place
 ), told AS (
     INSERT INTO events (kind, task_ids, document_ids)
-    SELECT 'task.' || lower(state), array_agg(id ORDER BY seq), array_agg(document_id ORDER BY seq)
+    SELECT 'task.' || lower(state), array_agg(id ORDER BY seq), array_agg(place ORDER BY seq)
       FROM inserted GROUP BY state
 )
 SELECT array_agg(seq ORDER BY seq) AS seqs, array_agg(state ORDER BY seq) AS states, array_agg(rank ORDER BY seq) AS ranks,
@@ -72,8 +72,16 @@ SELECT id, content_hash FROM tasks
  WHERE content_hash = ANY(:content_hashes::bytea[]) AND content_hash IS NOT NULL AND state IN {unfinished}
 
 -- name: fetch
--- Tasks by id. No row: no such task.
-SELECT {task_columns} FROM tasks WHERE id = ANY(:task_ids::uuid[])
+-- Tasks by id. No row: no such task, for this caller.
+SELECT {task_columns} FROM tasks WHERE id = ANY(:task_ids::uuid[]) AND {visible}
+
+-- name: visible
+-- Which of these tasks a caller may see. No row: none.
+SELECT id FROM tasks WHERE id = ANY(:task_ids::uuid[]) AND {visible}
+
+-- name: owner
+-- Who submitted a task. No row: no such task, for this caller.
+SELECT created_by FROM tasks WHERE id = :task_id::uuid AND {visible}
 
 -- name: states
 -- The states of tasks by id. No row: no such task.
@@ -86,6 +94,7 @@ SELECT id, state FROM tasks WHERE id = ANY(:task_ids::uuid[])
    AND (:low::smallint IS NULL OR priority BETWEEN :low::smallint AND :high::smallint)
    AND (:parent_id::uuid IS NULL OR parent_id = :parent_id::uuid)
    AND (:tag::text IS NULL OR (tags @> ARRAY[:tag::text] AND tags <> '{}'))
+   AND {visible}
 
 -- name: page
 -- One page of tasks, newest first, which ends early once they take 8 MiB: a list is made as a whole,
@@ -106,8 +115,9 @@ SELECT id, coalesce(ancestors[1], id) AS root_id, seq FROM tasks
  WHERE seq > :after::bigint AND {selected} ORDER BY seq LIMIT :limit::integer
 
 -- name: children
--- The children of parents, in order. No row: they are no parents.
-SELECT id, parent_id, task_type, state, key FROM tasks WHERE parent_id = ANY(:parent_ids::uuid[]) ORDER BY parent_id, position
+-- The children of parents, in order. No row: they are no parents, or the caller sees none of these.
+SELECT id, parent_id, task_type, state, key FROM tasks
+ WHERE parent_id = ANY(:parent_ids::uuid[]) AND {visible} ORDER BY parent_id, position
 
 -- name: failures
 -- The failed attempts of tasks, in order. No row: none failed.

@@ -48,9 +48,9 @@ SELECT p.id, p.on_child_failure, p.cancel_requested_at IS NOT NULL AS cancel_req
 WITH begun AS (
     UPDATE tasks SET state = 'RUNNING', started_at = clock_timestamp()
      WHERE id = ANY(:parent_ids::uuid[]) AND state IN {not_begun}
-    RETURNING id, document_id
+    RETURNING id, document_id, space
 ), happened AS (
-    SELECT 1 AS turn, 'task.running' AS kind, id, document_id FROM begun
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id, space FROM begun
 ), told AS (
     {told}
 )
@@ -72,9 +72,9 @@ WITH turn AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > unmet
-    RETURNING tasks.id, document_id, state, runnable, blockers, rung_tier
+    RETURNING tasks.id, document_id, space, state, runnable, blockers, rung_tier
 ), happened AS (
-    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id FROM started WHERE state = 'QUEUED'
+    SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM started WHERE state = 'QUEUED'
 ), told AS (
     {told}
 )
@@ -100,16 +100,16 @@ WITH RECURSIVE ending AS (
     UPDATE tasks SET state = ending.target, blockers = 0, unmet = 0, error = coalesce(ending.error, tasks.error),
            finished_at = clock_timestamp()
       FROM ending WHERE tasks.id = ending.id AND tasks.state IN {unfinished}
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.has_dependents
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.space, tasks.task_type, tasks.has_dependents
 ), dropped AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_reason = coalesce(cancel_reason, 'its batch ended before its turn'),
            finished_at = clock_timestamp()
      WHERE id = ANY(ARRAY(SELECT id FROM below)) AND state IN {waiting}
-    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.task_type, tasks.has_dependents
+    RETURNING tasks.id, tasks.state, tasks.document_id, tasks.space, tasks.task_type, tasks.has_dependents
 ), all_of_them AS (
     SELECT * FROM ended UNION ALL SELECT * FROM dropped
 ), happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM all_of_them
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM all_of_them
 ), told AS (
     {told}
 ), counts AS (
@@ -136,9 +136,9 @@ WITH ended AS (
       FROM (SELECT id, state, result, error FROM tasks WHERE id = ANY(:parent_ids::uuid[]) AND state IN {final}) p,
            LATERAL (SELECT id FROM tasks WHERE parent_id = p.id AND state IN {waiting} OFFSET 0) waiting
      WHERE c.id = waiting.id
-    RETURNING c.id, c.state, c.document_id, c.task_type, c.has_dependents
+    RETURNING c.id, c.state, c.document_id, c.space, c.task_type, c.has_dependents
 ), happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM ended
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM ended
 ), told AS (
     {told}
 ), counts AS (
@@ -167,9 +167,9 @@ WITH asked AS (
       FROM found
      WHERE tasks.id = ANY(:ending::uuid[]) AND tasks.id = found.id
        AND (state IN {waiting} OR state IN {active} AND NOT runnable)
-    RETURNING tasks.id, document_id, task_type, state, has_dependents, is_younger
+    RETURNING tasks.id, document_id, space, task_type, state, has_dependents, is_younger
 ), happened AS (
-    SELECT 1 AS turn, 'task.cancelled' AS kind, id, document_id FROM ended
+    SELECT 1 AS turn, 'task.cancelled' AS kind, id, document_id, space FROM ended
 ), told AS (
     {told}
 ), counts AS (
@@ -197,9 +197,9 @@ WITH wanted AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM wanted w WHERE tasks.id = w.id AND tasks.state IN {reopenable}
-    RETURNING tasks.id, tasks.document_id, tasks.state, tasks.runnable, tasks.rung_tier
+    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.state, tasks.runnable, tasks.rung_tier
 ), happened AS (
-    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id FROM reopened
+    SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM reopened
 ), told AS (
     {told}
 )

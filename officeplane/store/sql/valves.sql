@@ -37,8 +37,8 @@ RETURNING paused
 WITH document AS MATERIALIZED (
     SELECT id FROM documents WHERE id = :document_id::text AND deleted_at IS NULL FOR SHARE
 )
-INSERT INTO paused_documents AS p (document_id)
-SELECT :document_id::text
+INSERT INTO paused_documents AS p (document_id, space)
+SELECT :document_id::text, :space::text
  WHERE EXISTS (SELECT FROM document)
     OR EXISTS (SELECT FROM tasks t WHERE t.document_id = :document_id::text AND t.state IN {unfinished})
     OR EXISTS ({pause_of} :document_id::text)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from officeplane.domain.ids import TaskId
+from officeplane.domain.principal import Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.tree import Cancelling, Tree
 from officeplane.handlers.catalogue import Catalogue
@@ -39,8 +40,8 @@ def tree_without_lock() -> None:
 def children_at_once() -> None:
     """Children do not wait for those before them."""
 
-    def taken_in(request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
-        intake = take_in(request, catalogue, dag)
+    def taken_in(caller: Principal, request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:
+        intake = take_in(caller, request, catalogue, dag)
         return intake._replace(rows=tuple(row._replace(blockers=0) for row in intake.rows))
 
     monkey_patch(submission, "take_in", taken_in)

@@ -10,6 +10,7 @@ from structlog.typing import EventDict
 
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.ids import TaskId
+from officeplane.domain.principal import LOCAL
 from officeplane.services.chores import deliveries
 from officeplane.services.settle.judgement import EndedAttempt
 from tests.receiver import Receiver, receiving
@@ -98,7 +99,7 @@ async def test_an_escalation_is_told_too(alerting_bench: Workbench, receiver: Re
     await alerting_bench.worker.deliveries.send()
 
     await alerting_bench.runtime.dead_letters.resolve(
-        task_id, Ruling(Decision.ESCALATE, "alice", "Whose template is it?")
+        LOCAL, task_id, Ruling(Decision.ESCALATE, "alice", "Whose template is it?")
     )
     await alerting_bench.worker.deliveries.send()
 

@@ -8,6 +8,7 @@ import pytest
 
 from officeplane.domain.document import Format
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.revision import NewRevision, PieceKey, Recipe, RecipeWriter
 from officeplane.formats.blank import blank
 from officeplane.services.chores.pieces import collect
@@ -96,7 +97,7 @@ async def test_a_file_that_waits_keeps_its_pieces(bench: Workbench) -> None:
 
 async def test_the_pieces_of_a_deleted_document_that_came_too_late_go(bench: Workbench) -> None:
     recipe, writer = cut(OTHER)
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
     await pieces.keep(bench.runtime.ledger, "plan", writer.pieces)
     upload = Upload(None, "", len(OTHER), recipe)
     await documents.stage_upload(bench.runtime.ledger, LATER, "plan", upload)

@@ -8,6 +8,7 @@ import pytest
 
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Lapsed
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Fenced
@@ -250,7 +251,7 @@ async def test_without_redis_the_dead_are_reaped_all_the_same(bench: Workbench, 
 
 async def test_a_task_that_was_asked_to_stop_ends_cancelled_with_its_worker(bench: Workbench) -> None:
     running = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(running.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
 
     await reap_all(bench)
 

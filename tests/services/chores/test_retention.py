@@ -7,6 +7,7 @@ import pytest
 
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.outcome import Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.revision import Recipe
 from officeplane.domain.task import Task
 from officeplane.services.chores import retention
@@ -171,7 +172,7 @@ async def test_what_was_decided_to_go_and_then_retried_stays(bench: Workbench) -
     task = await bench.a_task()
     await bench.exhaust(task)
     await resolve(bench, task, as_=Decision.DELETE)
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
 
     await prune(bench)
     assert await bench.states(task) == ["QUEUED"]

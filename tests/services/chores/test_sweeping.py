@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from officeplane.dispatch.availability import RedisUnavailable
+from officeplane.domain.principal import LOCAL
 from officeplane.services.chores import redelivery
 from tests.fault_proxy import Direction, FaultProxy
 from tests.services.conftest import AnotherBench
@@ -288,7 +289,7 @@ async def test_the_lock_of_a_lane_that_gets_on_is_no_orphan_although_it_is_seen_
     for head in heads:
         await sweep(bench)
 
-        await bench.runtime.cancellation.cancel(head.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, head.id, None)
 
     assert await bench.redis("GET", LOCK) == "busy:hold"
 

@@ -9,6 +9,7 @@ from officeplane.domain.errors import UnknownTaskTypeError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Contender, Limits, Room, admitted
 from officeplane.services.settle.judgement import EndedAttempt
@@ -301,11 +302,13 @@ async def test_a_worker_that_dies_gives_its_places_back(bench: Workbench) -> Non
 async def test_a_task_says_that_its_limit_is_reached(bench: Workbench) -> None:
     await limit(bench, concurrency=1)
     _, waiting = await some(bench, 2)
-    assert "limit_reached" not in [r.code for r in (await bench.runtime.explanations.explain(waiting.id)).reasons]
+    assert "limit_reached" not in [
+        r.code for r in (await bench.runtime.explanations.explain(LOCAL, waiting.id)).reasons
+    ]
     await bench.claim(waiting)
     later = await bench.a_task()
 
-    (reason, *_) = (await bench.runtime.explanations.explain(later.id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(LOCAL, later.id)).reasons
 
     assert (reason.code, reason.facts["concurrency"]) == ("limit_reached", 1)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from officeplane.domain.ids import ClaimId, TaskId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.leases import ClaimLostError
 from tests.workbench import Workbench
@@ -48,7 +49,7 @@ async def test_a_lease_that_another_is_writing_is_not_lost(bench: Workbench) -> 
 
 async def test_the_cancel_flag_is_that_of_the_attempt_in_hand(bench: Workbench) -> None:
     asked, left = await bench.a_running_task(), await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(asked.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, asked.id, None)
     stale = (asked.id, left.claim_id)
 
     assert await bench.worker.leases.cancelled([claim_of(asked), claim_of(left), stale]) == [asked.id]

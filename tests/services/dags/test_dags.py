@@ -15,6 +15,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DagId
 from officeplane.domain.outcome import Failed, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import DagRequest, DagTasksRequest
 from officeplane.domain.task import Task
 from officeplane.services.settle.judgement import EndedAttempt
@@ -33,7 +34,7 @@ class ADag:
         self.id = dag_id
 
     async def task(self, key: str) -> Task:
-        details = await self.bench.runtime.dags.details(self.id)
+        details = await self.bench.runtime.dags.details(LOCAL, self.id)
         (task_id,) = [task.id for task in details.tasks if task.key == key]
         return (await self.bench.details(task_id)).task
 
@@ -42,13 +43,13 @@ class ADag:
             await self.bench.end(await self.task(key), state)
 
     async def cancel(self, key: str) -> None:
-        await self.bench.runtime.cancellation.cancel((await self.task(key)).id, None)
+        await self.bench.runtime.cancellation.cancel(LOCAL, (await self.task(key)).id, None)
 
     async def retry(self, key: str) -> None:
-        await self.bench.runtime.reopening.retry((await self.task(key)).id)
+        await self.bench.runtime.reopening.retry(LOCAL, (await self.task(key)).id)
 
     async def status(self) -> str:
-        return (await self.bench.runtime.dags.details(self.id)).dag.status.value
+        return (await self.bench.runtime.dags.details(LOCAL, self.id)).dag.status.value
 
     async def states(self, *keys: str) -> str:
         return " ".join([(await self.task(key)).state.value for key in keys])
@@ -60,7 +61,7 @@ class ADag:
 
 async def a_dag(bench: Workbench, **tasks: Any) -> ADag:
     """Submit a DAG; each task is what it depends on, or a whole body."""
-    dag_id, _ = await bench.runtime.dags.submit(request(**tasks))
+    dag_id, _ = await bench.runtime.dags.submit(LOCAL, request(**tasks))
     return ADag(bench, dag_id)
 
 
@@ -115,7 +116,7 @@ async def test_a_duplicate_key_is_refused(bench: Workbench) -> None:
     twice = DagRequest.model_validate({"tasks": [{"key": "a", **NOOP}, {"key": "a", **NOOP}]})
 
     with pytest.raises(InvalidRequestError, match="The key 'a' is used twice in this DAG"):
-        await bench.runtime.dags.submit(twice)
+        await bench.runtime.dags.submit(LOCAL, twice)
 
 
 async def test_an_unknown_reference_is_refused(bench: Workbench) -> None:
@@ -191,7 +192,7 @@ async def test_a_dag_is_failed_when_all_it_waits_for_is_stuck_outside_of_it(benc
     await bench.end(outside, "FAILED")
     assert (await dag.states("a"), await dag.status()) == ("PENDING", "failed")
 
-    await bench.runtime.reopening.retry(outside.id)
+    await bench.runtime.reopening.retry(LOCAL, outside.id)
     assert await dag.status() == "running"
     for task in (outside, between, busy):
         await bench.end(task, "COMPLETED")
@@ -209,7 +210,7 @@ async def test_a_dag_that_waits_for_what_has_failed_already_is_failed_from_the_s
 
     assert (await dag.status(), await behind.status()) == ("failed", "failed")
     assert await dag.events() == ["dag.failed"]
-    await bench.runtime.reopening.retry(outside.id)
+    await bench.runtime.reopening.retry(LOCAL, outside.id)
     assert (await dag.status(), await behind.status()) == ("running", "running")
     for task in (outside, between):
         await bench.end(task, "COMPLETED")
@@ -238,7 +239,7 @@ async def test_cancelling_a_task_outside_ends_the_dag_that_waits_for_it(bench: W
     between = await bench.a_task(depends_on=[outside.id])
     dag = await a_dag(bench, a=(between.id,), b=("a",))
 
-    await bench.runtime.cancellation.cancel(outside.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, outside.id, None)
 
     assert (await dag.states("a", "b"), await dag.status()) == ("CANCELLED CANCELLED", "cancelled")
 
@@ -258,7 +259,7 @@ async def test_cancelling_a_dag_ends_what_waits_and_asks_what_runs(bench: Workbe
     await dag.end("COMPLETED", "done")
     running = await bench.claim_next(await dag.task("a"))
 
-    await bench.runtime.dags.cancel(dag.id, "no longer needed")
+    await bench.runtime.dags.cancel(LOCAL, dag.id, "no longer needed")
     assert await dag.states("a", "b", "done", "batch") == "RUNNING CANCELLED COMPLETED CANCELLED"
     assert await dag.status() == "running"
     await bench.complete(running)
@@ -266,7 +267,7 @@ async def test_cancelling_a_dag_ends_what_waits_and_asks_what_runs(bench: Workbe
     assert (await dag.states("a"), await dag.status()) == ("CANCELLED", "cancelled")
     assert (await dag.task("b")).cancel_reason == "no longer needed"
     with pytest.raises(DagEndedError):
-        await bench.runtime.dags.cancel(dag.id, None)
+        await bench.runtime.dags.cancel(LOCAL, dag.id, None)
 
 
 async def test_a_task_is_told_of_its_retry_before_its_dag_is_cancelled(bench: Workbench) -> None:
@@ -276,7 +277,7 @@ async def test_a_task_is_told_of_its_retry_before_its_dag_is_cancelled(bench: Wo
     running = await bench.claim_next(b)
     async with bench.runtime.ledger.transaction() as held:
         await held.fetch("SELECT FROM tasks WHERE id = $1 FOR UPDATE", a.id)
-        cancelling = asyncio.create_task(bench.runtime.dags.cancel(dag.id, None))
+        cancelling = asyncio.create_task(bench.runtime.dags.cancel(LOCAL, dag.id, None))
         await bench.somebody_waits_for_a_lock()
         await bench.fail(running)
     await cancelling
@@ -314,14 +315,14 @@ async def test_a_failed_dag_can_be_cancelled_for_the_sake_of_what_is_stuck(bench
     dag = await a_dag(bench, a=(), b=("a",))
     await dag.end("FAILED", "a")
 
-    await bench.runtime.dags.cancel(dag.id, None)
+    await bench.runtime.dags.cancel(LOCAL, dag.id, None)
 
     assert (await dag.states("a", "b"), await dag.status()) == ("FAILED CANCELLED", "cancelled")
 
 
 async def test_retrying_a_task_of_a_cancelled_dag_reopens_it(bench: Workbench) -> None:
     dag = await a_dag(bench, a=(), b=("a",))
-    await bench.runtime.dags.cancel(dag.id, None)
+    await bench.runtime.dags.cancel(LOCAL, dag.id, None)
 
     await dag.retry("a")
     assert await dag.status() == "running"
@@ -334,17 +335,17 @@ async def test_tasks_are_added_to_a_dag_that_runs_and_to_no_other(bench: Workben
     dag = await a_dag(bench, a=())
     more = DagTasksRequest.model_validate({"tasks": bodies({"b": ("a",), "c": ("b",)})})
 
-    await bench.runtime.dags.add(dag.id, more)
+    await bench.runtime.dags.add(LOCAL, dag.id, more)
     assert await dag.states("a", "b", "c") == "QUEUED PENDING PENDING"
     with pytest.raises(InvalidRequestError, match="The key 'b' is used twice"):
-        await bench.runtime.dags.add(dag.id, more)
+        await bench.runtime.dags.add(LOCAL, dag.id, more)
     await dag.end("COMPLETED", "a", "b", "c")
 
     assert await dag.status() == "completed"
     with pytest.raises(DagEndedError, match="completed"):
-        await bench.runtime.dags.add(dag.id, DagTasksRequest.model_validate({"tasks": bodies({"d": ()})}))
+        await bench.runtime.dags.add(LOCAL, dag.id, DagTasksRequest.model_validate({"tasks": bodies({"d": ()})}))
     with pytest.raises(DagNotFoundError):
-        await bench.runtime.dags.details(DagId("01890a5d-ac96-774b-bcce-b302099a8057"))
+        await bench.runtime.dags.details(LOCAL, DagId("01890a5d-ac96-774b-bcce-b302099a8057"))
 
 
 async def test_nothing_is_added_to_a_dag_that_is_being_cancelled_before_a_task_of_it_is_retried(
@@ -353,12 +354,12 @@ async def test_nothing_is_added_to_a_dag_that_is_being_cancelled_before_a_task_o
     dag = await a_dag(bench, a=(), b=())
     running = await bench.claim_next(await dag.task("a"))
     more = DagTasksRequest.model_validate({"tasks": bodies({"c": ()})})
-    await bench.runtime.dags.cancel(dag.id, None)
+    await bench.runtime.dags.cancel(LOCAL, dag.id, None)
 
     with pytest.raises(DagEndedError, match="is being cancelled; it cannot be added to"):
-        await bench.runtime.dags.add(dag.id, more)
+        await bench.runtime.dags.add(LOCAL, dag.id, more)
     await dag.retry("b")
-    await bench.runtime.dags.add(dag.id, more)
+    await bench.runtime.dags.add(LOCAL, dag.id, more)
     await bench.complete(running)
 
     assert await dag.states("a", "b", "c") == "CANCELLED QUEUED QUEUED"

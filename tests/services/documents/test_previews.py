@@ -9,6 +9,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
     StaleRevisionError,
 )
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from tests.services.editing import a_document, edited, text
 from tests.workbench import Workbench
@@ -23,7 +24,7 @@ async def test_a_preview_tells_what_an_edit_would_do_and_stores_nothing(bench: W
     await a_document(bench)
     stored = await _rows(bench)
 
-    seen = await bench.runtime.documents.preview("plan", _edit())
+    seen = await bench.runtime.documents.preview(LOCAL, "plan", _edit())
 
     assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["One"]
     assert await _rows(bench) == stored
@@ -37,7 +38,7 @@ async def test_a_preview_of_several_edits_tells_of_each(bench: Workbench) -> Non
         {"children": [{"task_type": "add_chapter", "payload": {"title": title}} for title in ("One", "Two")]}
     )
 
-    seen = await bench.runtime.documents.preview("plan", batch)
+    seen = await bench.runtime.documents.preview(LOCAL, "plan", batch)
 
     assert len(seen["result"]["results"]) == 2
     assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["One", "Two"]
@@ -48,7 +49,7 @@ async def test_a_preview_of_a_batch_has_its_results_where_the_batch_has_them(ben
     await a_document(bench)
     children = [{"task_type": "add_chapter", "payload": {"title": "One"}}] * count
 
-    seen = await bench.runtime.documents.preview("plan", TaskRequest.from_python({"children": children}))
+    seen = await bench.runtime.documents.preview(LOCAL, "plan", TaskRequest.from_python({"children": children}))
 
     assert set(seen["result"]) == {"results"}
     assert len(seen["result"]["results"]) == count
@@ -71,7 +72,7 @@ async def test_a_preview_shows_no_id_that_the_edit_will_not_give(bench: Workbenc
         }
     )
 
-    seen = await bench.runtime.documents.preview("plan", batch)
+    seen = await bench.runtime.documents.preview(LOCAL, "plan", batch)
 
     assert [node["text"] for node in seen["diff"]["nodes"]["added"]] == ["Risks", "Rain."]
     assert {node.get("id") for node in seen["diff"]["nodes"]["added"]} == {None}
@@ -86,7 +87,7 @@ async def test_a_preview_refuses_what_is_about_another_document(bench: Workbench
 
     for request in (elsewhere, {"children": [elsewhere]}):
         with pytest.raises(InvalidRequestError, match="A preview is of one document"):
-            await bench.runtime.documents.preview("plan", TaskRequest.from_python(request))
+            await bench.runtime.documents.preview(LOCAL, "plan", TaskRequest.from_python(request))
 
 
 async def test_a_preview_refuses_what_is_no_edit_or_cannot_work(bench: Workbench) -> None:
@@ -94,13 +95,13 @@ async def test_a_preview_refuses_what_is_no_edit_or_cannot_work(bench: Workbench
     documents = bench.runtime.documents
 
     with pytest.raises(InvalidRequestError, match="Only edits"):
-        await documents.preview("plan", TaskRequest.from_python({"task_type": "noop"}))
+        await documents.preview(LOCAL, "plan", TaskRequest.from_python({"task_type": "noop"}))
     with pytest.raises(InvalidRequestError, match="Only edits"):
-        await documents.preview("plan", _edit(task_type="revert", payload={"toRevision": 1}))
+        await documents.preview(LOCAL, "plan", _edit(task_type="revert", payload={"toRevision": 1}))
     with pytest.raises(InvalidEditError):
-        await documents.preview("plan", _edit(task_type="delete_page", payload={"pageId": "no"}))
+        await documents.preview(LOCAL, "plan", _edit(task_type="delete_page", payload={"pageId": "no"}))
     with pytest.raises(InvalidRequestError, match="xlsx"):
-        await documents.preview("plan", _edit(task_type="add_sheet", payload={"name": "S"}))
+        await documents.preview(LOCAL, "plan", _edit(task_type="add_sheet", payload={"name": "S"}))
     assert await text(bench) == ""
 
 
@@ -110,13 +111,13 @@ async def test_a_preview_of_an_edit_that_would_be_in_conflict_says_so(bench: Wor
     documents = bench.runtime.documents
 
     with pytest.raises(StaleRevisionError, match="based on revision 1") as refused:
-        await documents.preview("plan", _edit(base_revision=1))
+        await documents.preview(LOCAL, "plan", _edit(base_revision=1))
 
-    (since,) = (await documents.history("plan", None, 9))[:1]
+    (since,) = (await documents.history(LOCAL, "plan", None, 9))[:1]
     assert refused.value.facts == {"expected": 1, "actual": 2, "revisions": [since.made]}
     assert (since.author, since.task_type) == ("ann", "add_chapter")
     for options in ({"base_revision": 2}, {"base_revision": 1, "on_conflict": "rebase"}):
-        assert "diff" in await documents.preview("plan", _edit(**options))
+        assert "diff" in await documents.preview(LOCAL, "plan", _edit(**options))
 
 
 async def _rows(bench: Workbench) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
 )
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import DagRequest, TaskRequest
 from tests.services.editing import a_document, an_edit, ran
 from tests.workbench import Workbench
@@ -81,7 +82,7 @@ async def test_a_refusal_among_many_and_in_a_dag_names_the_task(bench: Workbench
     with pytest.raises(InvalidRequestError) as among_many:
         await bench.submit_many([{"task_type": "noop"}, {name: wrong[name] for name in wrong if name != "key"}])
     with pytest.raises(InvalidRequestError) as in_a_dag:
-        await bench.runtime.dags.submit(dag)
+        await bench.runtime.dags.submit(LOCAL, dag)
 
     assert [error.field for error in among_many.value.errors] == ["1.taskType"]
     assert [error.field for error in in_a_dag.value.errors] == ["tasks.1.taskType"]
@@ -91,7 +92,7 @@ async def test_a_repeated_edit_is_answered_with_its_task_though_its_document_is_
     await a_document(bench)
     task = await an_edit(bench, idempotency_key="once")
     await ran(bench, task)
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
 
     again = await an_edit(bench, idempotency_key="once")
 

@@ -7,6 +7,7 @@ from io import BytesIO
 import pytest
 
 from officeplane.domain.document import Format
+from officeplane.domain.principal import LOCAL
 from officeplane.formats.blank import blank
 from officeplane.services.documents.documents import ANY, IfMatch
 from officeplane.services.files.spool import spooled_bytes
@@ -28,12 +29,12 @@ from tests.workbench import Workbench
 
 
 async def title(bench: Workbench) -> str | None:
-    return (await bench.runtime.documents.show("plan")).title
+    return (await bench.runtime.documents.show(LOCAL, "plan")).title
 
 
 async def put(bench: Workbench, data: bytes, if_match: IfMatch = None) -> None:
     async with spooled_bytes(data) as spool:
-        await bench.runtime.documents.put("plan", spool, if_match, "ann")
+        await bench.runtime.documents.put(LOCAL, "plan", spool, if_match, "ann")
 
 
 async def put_over(bench: Workbench, data: bytes) -> None:
@@ -118,7 +119,7 @@ async def test_a_revert_brings_the_title_back(bench: Workbench) -> None:
     await edited(bench, "set_properties", payload={"title": "Two"})
 
     for number, expected in ((2, "One"), (3, "Two")):
-        reverted = await bench.runtime.documents.revert("plan", number, "ann")
+        reverted = await bench.runtime.documents.revert(LOCAL, "plan", number, "ann")
         await ran(bench, reverted.task)
 
         assert await title(bench) == expected

@@ -13,6 +13,7 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.formats.blank import blank
 from officeplane.services.documents import documents as service
@@ -31,7 +32,7 @@ async def test_a_first_upload_makes_the_document_without_a_task(bench: Workbench
     assert done.task is None
     assert await content(bench) == FILE
     assert await bench.execute("SELECT FROM tasks") == []
-    (first,) = await bench.runtime.documents.history("plan", None, 9)
+    (first,) = await bench.runtime.documents.history(LOCAL, "plan", None, 9)
     assert (first.revision, first.author, first.task_type) == (1, "ann", None)
 
 
@@ -97,7 +98,7 @@ async def test_what_is_sent_twice_at_once_becomes_one_revision(bench: Workbench)
 
         answered = [(await request).document for request in (one, other)]
 
-    now = await bench.runtime.documents.show("plan")
+    now = await bench.runtime.documents.show(LOCAL, "plan")
     assert [(it.revision, it.sha256) for it in answered if it is not None] == [(now.revision, now.sha256)] * 2
     assert (details.task.state, details.task.result) == ("COMPLETED", {"revision": 2})
     assert await head(bench) == 2
@@ -189,7 +190,7 @@ async def test_an_upload_that_follows_the_head_is_taken(bench: Workbench) -> Non
 async def test_an_upload_that_is_cancelled_says_so_and_not_that_it_was_stale(bench: Workbench) -> None:
     await put(bench)
     async with uploading(bench, if_match=1) as (request, task):
-        await bench.runtime.cancellation.cancel(task.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
 
         with pytest.raises(IllegalStateError, match="CANCELLED"):
             await request

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from officeplane.domain.document import Format
 from officeplane.domain.ids import TaskId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.formats.blank import blank
 from officeplane.services.documents import documents as service
@@ -21,7 +22,7 @@ OTHER = blank(Format.DOCX, "Another file")
 async def put(bench: Workbench, data: bytes = FILE, document_id: str = "plan", if_match: service.IfMatch = None) -> Put:
     """Upload a file."""
     async with spooled_bytes(data) as spool:
-        return await bench.runtime.documents.put(document_id, spool, if_match, "ann")
+        return await bench.runtime.documents.put(LOCAL, document_id, spool, if_match, "ann")
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import IllegalStateError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from tests.services import editing
 from tests.support import eventually
@@ -23,7 +24,7 @@ AS_OF_1: Mapping[str, Any] = {"document_id": "plan", "atomic": True, "base_revis
 
 async def an_atomic_batch(bench: Workbench, *children: dict[str, Any], **options: Any) -> tuple[Task, ...]:
     """Submit an atomic batch for a new document and return it with its children."""
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     return await bench.a_batch(*children, document_id="plan", atomic=True, **options)
 
 
@@ -39,7 +40,7 @@ async def states(bench: Workbench, tasks: tuple[Task, ...]) -> list[TaskState]:
 
 
 async def revision(bench: Workbench) -> int:
-    return (await bench.runtime.documents.show("plan")).revision
+    return (await bench.runtime.documents.show(LOCAL, "plan")).revision
 
 
 async def test_all_children_share_one_revision_and_later_ones_use_what_earlier_ones_made(bench: Workbench) -> None:
@@ -53,10 +54,10 @@ async def test_all_children_share_one_revision_and_later_ones_use_what_earlier_o
     assert isinstance(first, dict)
     assert isinstance(second, dict)
     assert first["revision"] == second["revision"] == 2
-    (chapter,) = await bench.runtime.documents.outline("plan", None)
+    (chapter,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
     assert chapter["id"] == first["id"]
     assert [section["id"] for section in chapter["children"]] == [second["id"]]
-    (newest, *_) = await bench.runtime.documents.history("plan", None, 10)
+    (newest, *_) = await bench.runtime.documents.history(LOCAL, "plan", None, 10)
     assert newest.task_id == batch.id
 
 
@@ -93,7 +94,7 @@ def cells(count: int, value: object) -> dict[str, Any]:
 
 
 async def a_batch_of_cells(bench: Workbench, *children: dict[str, Any]) -> tuple[Task, ...]:
-    await bench.runtime.documents.create("book", Format.XLSX, None, None)
+    await bench.runtime.documents.create(LOCAL, "book", Format.XLSX, None, None)
     return await bench.a_batch(*children, document_id="book", atomic=True)
 
 
@@ -123,7 +124,7 @@ async def test_results_of_edits_have_as_little_room_as_those_of_handlers(bench: 
 
     assert (await states(bench, tasks))[0] is TaskState.FAILED
     assert "bytes; 1048576 are allowed" in str((await bench.details(batch.id)).task.error)
-    assert (await bench.runtime.documents.show("book")).revision == 1
+    assert (await bench.runtime.documents.show(LOCAL, "book")).revision == 1
 
 
 async def test_each_child_has_the_warnings_of_its_own_edit(bench: Workbench) -> None:
@@ -141,7 +142,7 @@ async def test_a_batch_that_was_cancelled_while_it_ran_has_no_revision(bench: Wo
     batch, *_ = tasks = await an_atomic_batch(bench, CHAPTER)
     claimed = await bench.claim_next(batch)
     outcome = await bench.worker.editing.run_batch(claimed)
-    await bench.runtime.cancellation.cancel(batch.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, batch.id, None)
 
     await bench.settle(claimed, outcome)
 
@@ -152,7 +153,7 @@ async def test_a_batch_that_was_cancelled_while_it_ran_has_no_revision(bench: Wo
 async def test_cancelling_a_child_cancels_the_whole(bench: Workbench) -> None:
     _, child = tasks = await an_atomic_batch(bench, CHAPTER)
 
-    await bench.runtime.cancellation.cancel(child.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, child.id, None)
 
     assert await states(bench, tasks) == [TaskState.CANCELLED] * 2
 
@@ -162,7 +163,7 @@ async def test_retrying_any_of_it_queues_the_whole_again(bench: Workbench, retri
     batch, *_ = tasks = await an_atomic_batch(bench, NOWHERE, CHAPTER)
     await ran(bench, batch)
 
-    await bench.runtime.reopening.retry(tasks[retried].id)
+    await bench.runtime.reopening.retry(LOCAL, tasks[retried].id)
 
     assert await states(bench, tasks) == [TaskState.QUEUED, TaskState.PENDING, TaskState.PENDING]
     await ran(bench, batch)
@@ -174,7 +175,7 @@ async def test_a_completed_one_cannot_be_retried(bench: Workbench) -> None:
     await ran(bench, batch)
 
     with pytest.raises(IllegalStateError):
-        await bench.runtime.reopening.retry(child.id)
+        await bench.runtime.reopening.retry(LOCAL, child.id)
 
 
 async def test_an_attempt_that_is_retried_keeps_its_children_waiting(bench: Workbench) -> None:
@@ -188,7 +189,7 @@ async def test_an_attempt_that_is_retried_keeps_its_children_waiting(bench: Work
 
 
 async def test_within_a_batch_it_takes_its_turn_and_ends_it(bench: Workbench) -> None:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     outer, first, inner, child = await bench.a_batch(
         {"task_type": "noop"}, {"atomic": True, "children": [CHAPTER]}, document_id="plan"
     )

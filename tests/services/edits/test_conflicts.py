@@ -7,6 +7,7 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from tests.services.editing import (
     a_document,
     an_edit,
@@ -111,7 +112,7 @@ async def test_an_edit_is_not_rebased_over_a_change_of_what_it_aims_at(bench: Wo
 
 @pytest.mark.parametrize("format", Format)
 async def test_properties_are_rebased_over_others_and_not_over_themselves(bench: Workbench, format: Format) -> None:
-    await bench.runtime.documents.create("mine", format, None, None)
+    await bench.runtime.documents.create(LOCAL, "mine", format, None, None)
     given = {"document_id": "mine", "base_revision": 1, "on_conflict": "rebase"}
     await edited(bench, "set_properties", document_id="mine", payload={"author": "Ben"}, created_by="ben")
 

@@ -14,6 +14,7 @@ from officeplane.domain.errors import InvalidPayloadError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.formats.blank import blank
 from officeplane.services.edits.lane_ahead import AHEAD_MAX
@@ -59,9 +60,9 @@ async def test_an_edit_makes_the_next_revision_and_says_which(bench: Workbench) 
     assert details.task.state is TaskState.COMPLETED
     result: Any = details.task.result
     assert result["revision"] == 2
-    (chapter,) = await bench.runtime.documents.outline("plan", None)
+    (chapter,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
     assert (chapter["id"], chapter["text"]) == (result["id"], "One")
-    newest, first = await bench.runtime.documents.history("plan", None, 9)
+    newest, first = await bench.runtime.documents.history(LOCAL, "plan", None, 9)
     assert (newest.revision, newest.base, newest.task_id) == (2, 1, task.id)
     assert (newest.task_type, newest.author) == ("add_chapter", "ann")
     assert (first.revision, first.base, first.task_id) == (1, 0, None)
@@ -97,8 +98,8 @@ async def test_an_edit_that_follows_starts_from_what_the_last_one_made(bench: Wo
     details = await ran(bench, await followed(bench, await bench.claim_next(first)))
 
     assert details.task.id == second.id
-    assert [chapter["text"] for chapter in await bench.runtime.documents.outline("plan", None)] == ["One", "Two"]
-    newest = (await bench.runtime.documents.history("plan", None, 1))[0]
+    assert [chapter["text"] for chapter in await bench.runtime.documents.outline(LOCAL, "plan", None)] == ["One", "Two"]
+    newest = (await bench.runtime.documents.history(LOCAL, "plan", None, 1))[0]
     assert (newest.revision, newest.base, newest.author) == (3, 2, "bob")
 
 
@@ -137,7 +138,7 @@ async def test_an_edit_that_followed_and_is_overtaken_by_the_deletion_of_its_doc
     first, second = await an_edit(bench), await an_edit(bench, payload={"title": "Two"})
     follower = await followed(bench, await bench.claim_next(first))
 
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
     await bench.settle(follower, await carried_out(bench, follower))
 
     assert await bench.state(second) is TaskState.CANCELLED
@@ -148,7 +149,7 @@ async def test_every_revision_can_be_read_for_ever(bench: Workbench) -> None:
     for title in ("One", "Two", "Three"):
         await edited(bench, payload={"title": title})
 
-    history = await bench.runtime.documents.history("plan", None, 9)
+    history = await bench.runtime.documents.history(LOCAL, "plan", None, 9)
 
     for one in history:
         data = await content(bench, one.revision)
@@ -203,7 +204,7 @@ async def test_two_attempts_at_one_edit_make_one_revision(bench: Workbench) -> N
 async def test_an_edit_that_was_cancelled_while_it_ran_has_no_revision(bench: Workbench) -> None:
     claimed = await a_claimed_edit(bench)
     outcome = await carried_out(bench, claimed)
-    await bench.runtime.cancellation.cancel(claimed.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, claimed.id, None)
 
     await bench.settle(claimed, outcome)
 
@@ -215,7 +216,7 @@ async def test_a_stale_edit_that_was_cancelled_does_not_wait_again(bench: Workbe
     claimed = await a_claimed_edit(bench)
     outcome = await carried_out(bench, claimed)
     await _revise_behind_its_back(bench)
-    await bench.runtime.cancellation.cancel(claimed.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, claimed.id, None)
 
     await bench.settle(claimed, outcome)
 
@@ -225,7 +226,7 @@ async def test_a_stale_edit_that_was_cancelled_does_not_wait_again(bench: Workbe
 async def test_an_edit_of_a_document_that_was_deleted_meanwhile_ends_and_makes_nothing(bench: Workbench) -> None:
     claimed = await a_claimed_edit(bench)
     outcome = await carried_out(bench, claimed)
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
 
     await bench.settle(claimed, outcome)
 
@@ -240,7 +241,7 @@ async def test_an_edit_whose_document_goes_while_it_is_read_is_a_permanent_failu
     async with another_bench() as cold:
         reader = cold.worker.editing.reader(claimed)
         await reader.content()
-        await bench.runtime.documents.delete("plan")
+        await bench.runtime.documents.delete(LOCAL, "plan")
 
         outcome = await cold.worker.editing.apply(reader, [("add_section", '{"title": "x"}')])
 
@@ -271,12 +272,12 @@ async def test_a_revert_brings_the_bytes_of_an_earlier_revision_back(bench: Work
     await edited(bench)
     await edited(bench, payload={"title": "Two"})
 
-    reverted = await bench.runtime.documents.revert("plan", 2, "ann")
+    reverted = await bench.runtime.documents.revert(LOCAL, "plan", 2, "ann")
     details = await ran(bench, reverted.task)
 
     assert details.task.result == {"revertedTo": 2, "revision": 4}
     assert await content(bench) == await content(bench, 2)
-    newest = (await bench.runtime.documents.history("plan", None, 1))[0]
+    newest = (await bench.runtime.documents.history(LOCAL, "plan", None, 1))[0]
     assert (newest.task_type, newest.author, newest.note) == ("revert", "ann", "as of revision 2")
     assert (await edited(bench))["revision"] == 5
 
@@ -318,13 +319,13 @@ async def test_later_edits_of_a_batch_use_what_earlier_ones_made(bench: Workbenc
     await ran(bench, section)
 
     assert await bench.state(parent) is TaskState.COMPLETED
-    (node,) = await bench.runtime.documents.outline("plan", None)
+    (node,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
     assert [below["text"] for below in node["children"]] == ["Under it"]
     assert await head(bench) == 3
 
 
 async def test_a_reference_may_stand_within_a_value_that_has_several_kinds(bench: Workbench) -> None:
-    await bench.runtime.documents.create("sheets", Format.XLSX, None, None)
+    await bench.runtime.documents.create(LOCAL, "sheets", Format.XLSX, None, None)
     _, first, second = await bench.a_batch(
         {"key": "a", "task_type": "set_cells", "payload": {"sheet": "Sheet1", "cells": {"A1": 1}}},
         {"task_type": "set_cells", "payload": {"sheet": "Sheet1", "cells": {"B1": {"formula": {"$ref": "a.id"}}}}},
@@ -334,7 +335,7 @@ async def test_a_reference_may_stand_within_a_value_that_has_several_kinds(bench
 
     await ran(bench, second)
 
-    assert "=sheet-1" in await bench.runtime.documents.text("sheets", None)
+    assert "=sheet-1" in await bench.runtime.documents.text(LOCAL, "sheets", None)
 
 
 async def test_a_reference_to_what_an_edit_does_not_take_cannot_work(bench: Workbench) -> None:
@@ -381,26 +382,26 @@ async def test_a_document_with_the_bytes_of_another_is_whole_after_its_edits(ben
     await edited(bench, "write_page", payload={"content": LONG})
     data = await content(bench)
     async with spooled_bytes(data) as spool:
-        await bench.runtime.documents.put("copy", spool, None, None)
+        await bench.runtime.documents.put(LOCAL, "copy", spool, None, None)
 
     # The child has these bytes open already, as another document's, cut in another way.
     await edited(bench, document_id="copy", payload={"title": "Two"})
 
     copy = await content(bench, document_id="copy")
-    newest = (await bench.runtime.documents.history("copy", None, 1))[0]
+    newest = (await bench.runtime.documents.history(LOCAL, "copy", None, 1))[0]
     assert (hashlib.sha256(copy).hexdigest(), len(copy)) == (newest.sha256, newest.size)
 
 
 async def test_a_document_that_came_back_with_its_old_bytes_is_whole_after_its_edits(bench: Workbench) -> None:
     await edited(bench, "write_page", payload={"content": LONG})
     data = await content(bench)
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
     async with spooled_bytes(data) as spool:
-        await bench.runtime.documents.put("plan", spool, None, None)
+        await bench.runtime.documents.put(LOCAL, "plan", spool, None, None)
 
     await edited(bench)
 
-    newest = (await bench.runtime.documents.history("plan", None, 1))[0]
+    newest = (await bench.runtime.documents.history(LOCAL, "plan", None, 1))[0]
     assert hashlib.sha256(await content(bench)).hexdigest() == newest.sha256
 
 

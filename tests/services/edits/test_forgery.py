@@ -4,6 +4,7 @@ import pytest
 
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.sandbox import nursery_client
 from tests.sandbox.taken_over import FORGED
 from tests.services.editing import a_document, an_edit, content, edited, head, ran
@@ -17,7 +18,7 @@ def children_that_obey(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def said(bench: Workbench, document_id: str) -> str:
-    return await bench.runtime.documents.text(document_id, None)
+    return await bench.runtime.documents.text(LOCAL, document_id, None)
 
 
 async def attacked(bench: Workbench, document_id: str, order: str) -> None:

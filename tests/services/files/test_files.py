@@ -4,13 +4,14 @@ import pytest
 
 from officeplane.domain.document import Format
 from officeplane.domain.errors import DocumentNotFoundError
+from officeplane.domain.principal import LOCAL
 from officeplane.services.files.files import content
 from officeplane.store import documents
 from tests.workbench import Workbench
 
 
 async def test_a_file_is_what_its_recipe_says(bench: Workbench) -> None:
-    made = await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    made = await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     stored = await documents.revision(bench.runtime.ledger, "plan", None)
     assert stored is not None
 
@@ -21,10 +22,10 @@ async def test_a_file_is_what_its_recipe_says(bench: Workbench) -> None:
 
 
 async def test_a_file_whose_document_is_deleted_while_it_is_read_is_not_found(bench: Workbench) -> None:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     stored = await documents.revision(bench.runtime.ledger, "plan", None)
     assert stored is not None
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
 
     with pytest.raises(DocumentNotFoundError):
         _ = [block async for block in content(bench.runtime.ledger, "plan", stored.base.recipe)]

@@ -7,6 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from officeplane.domain.event import Event, EventPosition, Reset, parse_position
+from officeplane.domain.principal import LOCAL
 from officeplane.grouping import background
 from officeplane.services.observe import events as feed
 from officeplane.services.observe.events import Events, Followed
@@ -49,7 +50,7 @@ async def test_what_happens_to_a_task_is_told_in_order(bench: Workbench) -> None
     await bench.make_due()
     await bench.complete(await bench.claim_next(task))
 
-    async with aclosing(bench.runtime.events.follow(beginning)) as following:
+    async with aclosing(bench.runtime.events.follow(LOCAL, beginning)) as following:
         found = await told(following, 5)
 
     assert facts(found) == [
@@ -77,7 +78,7 @@ async def test_who_begins_now_is_told_what_comes_and_not_what_was(
 
     monkeypatch.setattr(events, "horizon", noted)
     await a_beginning(bench)
-    async with another_bench() as observer, aclosing(bench.runtime.events.follow(None)) as stream:
+    async with another_bench() as observer, aclosing(bench.runtime.events.follow(LOCAL, None)) as stream:
         following = asyncio.ensure_future(told(stream, 1))
         # The follower and the reader begin each by themselves, and either may be first.
         await eventually(lambda: len(begun) == 2)
@@ -100,7 +101,7 @@ async def test_an_event_between_a_followers_look_and_the_readers_first_is_not_he
 
     monkeypatch.setattr(events, "after", noted)
     feed_read_late = Events(bench.runtime.ledger)
-    async with another_bench() as observer, aclosing(feed_read_late.follow(None)) as stream:
+    async with another_bench() as observer, aclosing(feed_read_late.follow(LOCAL, None)) as stream:
         following = asyncio.ensure_future(told(stream, 1))
         await has_looked.wait()
         task = await observer.a_task()
@@ -114,7 +115,7 @@ async def test_who_resumes_is_told_what_came_after(bench: Workbench) -> None:
     await bench.complete(await bench.claim_next(task))
     queued, *rest = await all_so_far(bench)
 
-    async with aclosing(bench.runtime.events.follow(queued.position)) as following:
+    async with aclosing(bench.runtime.events.follow(LOCAL, queued.position)) as following:
         assert await told(following, 2) == rest
 
 
@@ -123,7 +124,7 @@ async def test_who_resumes_in_the_middle_of_a_row_is_told_the_rest_of_it(bench: 
     found = await all_so_far(bench)
     assert len({(event.position.xid, event.position.row) for event in found}) == 1
 
-    async with aclosing(bench.runtime.events.follow(found[1].position)) as following:
+    async with aclosing(bench.runtime.events.follow(LOCAL, found[1].position)) as following:
         assert [event.task_id for event in await told(following, 3)] == [task.id for task in tasks[2:]]
 
 
@@ -137,7 +138,7 @@ async def test_a_position_survives_its_journey_as_text(bench: Workbench) -> None
 async def test_a_late_commit_is_not_skipped(bench: Workbench) -> None:
     """One transaction writes its event first and commits last."""
     beginning = await a_beginning(bench)
-    async with aclosing(bench.runtime.events.follow(beginning)) as stream:
+    async with aclosing(bench.runtime.events.follow(LOCAL, beginning)) as stream:
         following = asyncio.ensure_future(told(stream, 2))
         async with bench.runtime.ledger.transaction() as connection:
             early = "01890000-0000-7000-8000-00000000000e"
@@ -164,7 +165,7 @@ async def test_events_of_a_transaction_that_was_rolled_back_are_never_told(bench
         await savepoint.rollback()
     task = await bench.a_task()
 
-    async with aclosing(bench.runtime.events.follow(beginning)) as stream:
+    async with aclosing(bench.runtime.events.follow(LOCAL, beginning)) as stream:
         assert facts(await told(stream, 1)) == [("task.queued", task.id)]
 
 
@@ -173,7 +174,7 @@ async def test_who_resumes_where_nothing_is_held_is_told_so_and_goes_on_from_now
     bench: Workbench, position: EventPosition
 ) -> None:
     await bench.a_task()
-    async with aclosing(bench.runtime.events.follow(position)) as stream:
+    async with aclosing(bench.runtime.events.follow(LOCAL, position)) as stream:
         assert await asyncio.wait_for(anext(stream), 20) == [Reset()]
         following = asyncio.ensure_future(told(stream, 1))
 
@@ -191,7 +192,7 @@ async def test_who_begins_before_anything_has_happened_misses_nothing(bench: Wor
     now = await events.horizon(bench.runtime.ledger)
     task = await bench.a_task()
     await bench.execute("TRUNCATE events")
-    async with aclosing(bench.runtime.events.follow(now)) as stream:
+    async with aclosing(bench.runtime.events.follow(LOCAL, now)) as stream:
         following = asyncio.ensure_future(anext(stream))
         await bench.complete(await bench.claim_next(task))
 
@@ -208,7 +209,7 @@ async def test_who_resumes_after_the_events_were_pruned_is_told_so(bench: Workbe
     await bench.worker.retention.prune()
     await bench.a_task()
 
-    async with aclosing(bench.runtime.events.follow(old.position)) as stream:
+    async with aclosing(bench.runtime.events.follow(LOCAL, old.position)) as stream:
         assert await asyncio.wait_for(anext(stream), 20) == [Reset()]
 
 
@@ -224,7 +225,7 @@ async def test_who_resumes_within_a_transaction_of_which_some_was_pruned_is_told
         inner.position.row,
     )
 
-    async with aclosing(bench.runtime.events.follow(child.position)) as stream:
+    async with aclosing(bench.runtime.events.follow(LOCAL, child.position)) as stream:
         assert await asyncio.wait_for(anext(stream), 20) == [Reset()]
 
 
@@ -235,7 +236,7 @@ async def test_all_followers_are_told_the_same_at_their_own_pace(bench: Workbenc
         await asyncio.gather(*(bench.runtime.ledger.fetch(_ONE_EVENT) for _ in range(start, start + 20)))
 
     async def seen() -> list[Event]:
-        async with aclosing(bench.runtime.events.follow(beginning)) as stream:
+        async with aclosing(bench.runtime.events.follow(LOCAL, beginning)) as stream:
             return await told(stream, count)
 
     first, second = await asyncio.gather(seen(), seen())
@@ -248,19 +249,19 @@ async def test_a_follower_is_told_of_what_the_reader_has_at_hand(bench: Workbenc
     """One keeps the reader busy; the other joins at a position that it has in memory."""
     task = await bench.a_task()
     (queued,) = await all_so_far(bench)
-    async with aclosing(bench.runtime.events.follow(queued.position)) as early:
+    async with aclosing(bench.runtime.events.follow(LOCAL, queued.position)) as early:
         waiting = asyncio.ensure_future(told(early, 2))
         await bench.complete(await bench.claim_next(task))
         running, completed = await waiting
 
-        async with aclosing(bench.runtime.events.follow(running.position)) as late:
+        async with aclosing(bench.runtime.events.follow(LOCAL, running.position)) as late:
             assert await told(late, 1) == [completed]
 
 
 async def test_the_feed_sleeps_while_nobody_follows_and_wakes_for_the_next(bench: Workbench) -> None:
     for _ in range(2):
         beginning = await a_beginning(bench)
-        async with aclosing(bench.runtime.events.follow(beginning)) as following:
+        async with aclosing(bench.runtime.events.follow(LOCAL, beginning)) as following:
             waiting = asyncio.ensure_future(told(following, 1))
             task = await bench.a_task()
             assert facts(await waiting) == [("task.queued", task.id)]

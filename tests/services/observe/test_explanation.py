@@ -10,6 +10,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.observe.explanation import Explanation, Reason
 from tests.workbench import Workbench
@@ -19,7 +20,7 @@ CHAPTER: Final[Mapping[str, Any]] = {"task_type": "add_chapter", "payload": {"ti
 
 
 async def explain(bench: Workbench, task: Task | ClaimedTask) -> Explanation:
-    return await bench.runtime.explanations.explain(task.id)
+    return await bench.runtime.explanations.explain(LOCAL, task.id)
 
 
 async def the_reason(bench: Workbench, task: Task | ClaimedTask) -> Reason:
@@ -42,7 +43,7 @@ async def test_a_task_that_may_run_is_next(bench: Workbench) -> None:
 
 async def test_a_task_that_is_not_there_cannot_be_explained(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
-        await bench.runtime.explanations.explain(TaskId("01890000-0000-7000-8000-000000000000"))
+        await bench.runtime.explanations.explain(LOCAL, TaskId("01890000-0000-7000-8000-000000000000"))
 
 
 @pytest.mark.parametrize("state", FINAL)
@@ -64,9 +65,9 @@ async def test_a_running_task_says_when_its_worker_was_heard_last(bench: Workben
     await bench.beat()
     await bench.execute("UPDATE workers SET last_seen_at = now() - interval '3 seconds'")
 
-    said = await bench.runtime.explanations.explain(running.id)
-    await bench.runtime.cancellation.cancel(running.id, None)
-    said_then = await bench.runtime.explanations.explain(running.id)
+    said = await bench.runtime.explanations.explain(LOCAL, running.id)
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
+    said_then = await bench.runtime.explanations.explain(LOCAL, running.id)
 
     for reason in (*said.reasons, *said_then.reasons):
         silent = reason.facts["silentSeconds"]
@@ -78,7 +79,7 @@ async def test_a_running_task_says_when_its_worker_was_heard_last(bench: Workben
 async def test_a_running_task_says_that_its_worker_is_not_heard_of_any_more(bench: Workbench) -> None:
     running = await bench.a_running_task()
 
-    (reason,) = (await bench.runtime.explanations.explain(running.id)).reasons
+    (reason,) = (await bench.runtime.explanations.explain(LOCAL, running.id)).reasons
 
     assert reason.facts["silentSeconds"] is None
     assert "not heard of any more" in reason.detail
@@ -86,7 +87,7 @@ async def test_a_running_task_says_that_its_worker_is_not_heard_of_any_more(benc
 
 async def test_a_task_that_was_asked_to_stop_is_about_to_end(bench: Workbench) -> None:
     running = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(running.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
 
     reason = await the_reason(bench, running)
 
@@ -134,7 +135,7 @@ async def test_a_batch_whose_children_ended_after_it_was_read_ends_with_them(ben
 
 
 async def test_an_atomic_batch_runs_itself_and_waits_like_any_task(bench: Workbench) -> None:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     parent, child = await bench.a_batch(CHAPTER, document_id="plan", atomic=True)
     await bench.runtime.valves.pause_type("batch_edit")
     paused = await the_reason(bench, parent)

@@ -6,6 +6,7 @@ import pytest
 
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task, TaskDetails
 from tests.fault_proxy import FaultProxy
 from tests.services.conftest import AnotherBench
@@ -17,7 +18,7 @@ NEVER, SOON = 600.0, 0.05
 
 
 async def wait(bench: Workbench, task: Task, seconds: float = NEVER) -> TaskDetails:
-    return await bench.runtime.long_poll.wait(task.id, seconds)
+    return await bench.runtime.long_poll.wait(LOCAL, task.id, seconds)
 
 
 async def complete_unheard(bench: Workbench, task: Task) -> None:
@@ -133,7 +134,7 @@ async def test_when_the_time_is_over_the_task_is_answered_as_it_is(bench: Workbe
 
 async def test_nobody_waits_for_a_task_that_is_not_there(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
-        await bench.runtime.long_poll.wait(TaskId("01890000-0000-7000-8000-000000000000"), 10)
+        await bench.runtime.long_poll.wait(LOCAL, TaskId("01890000-0000-7000-8000-000000000000"), 10)
 
 
 async def test_all_who_wait_for_a_task_are_answered_though_one_has_gone(another_bench: AnotherBench) -> None:
@@ -157,7 +158,7 @@ async def test_a_retried_task_is_waited_for_anew(another_bench: AnotherBench) ->
         task = await bench.a_task()
         await bench.exhaust(task)
         assert (await wait(bench, task)).task.state == "FAILED"
-        await bench.runtime.reopening.retry(task.id)
+        await bench.runtime.reopening.retry(LOCAL, task.id)
         waiting = asyncio.create_task(wait(bench, task))
 
         await bench.complete(await bench.claim_next(task))
@@ -179,7 +180,7 @@ async def test_a_batch_is_announced_when_it_ends_with_its_children(another_bench
                 await bench.complete(await bench.claim_next(child))
                 await bench.complete(await bench.claim_next(dropped))
             case "cancelled":
-                await bench.runtime.cancellation.cancel(parent.id, None)
+                await bench.runtime.cancellation.cancel(LOCAL, parent.id, None)
             case _:
                 await bench.exhaust(child)
 

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from officeplane.domain.blockage import Blockage
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.observation import BOUNDS_SECONDS, Bucket, Measure, Observed
+from officeplane.domain.principal import LOCAL
 from officeplane.store import observations
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
@@ -86,7 +87,7 @@ async def test_the_metrics_say_what_has_ended_and_why(bench: Workbench) -> None:
     await bench.fail(await bench.a_running_task())
     await bench.fail(await bench.a_running_task(max_retries=0), FailureKind.TIMEOUT)
     await bench.fail(await bench.a_running_task(), FailureKind.PERMANENT)
-    await bench.runtime.cancellation.cancel((await bench.a_task()).id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, (await bench.a_task()).id, None)
     _, child = await bench.a_batch({"task_type": "noop", "max_retries": 0})
     await bench.exhaust(child)
 
@@ -101,9 +102,9 @@ async def test_the_metrics_say_what_has_ended_and_why(bench: Workbench) -> None:
 
 
 async def test_a_type_that_was_cancelled_in_two_ways_is_one_sample(bench: Workbench) -> None:
-    await bench.runtime.cancellation.cancel((await bench.a_task()).id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, (await bench.a_task()).id, None)
     running = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(running.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
     await bench.fail(running, FailureKind.CANCELLED)
 
     text = await bench.runtime.statistics.metrics()
@@ -228,7 +229,7 @@ async def test_no_sample_is_told_twice(bench: Workbench) -> None:
     for kind in FailureKind:
         failing, cancelled = await bench.a_running_task(max_retries=0), await bench.a_running_task()
         await bench.fail(failing, kind)
-        await bench.runtime.cancellation.cancel(cancelled.id, None)
+        await bench.runtime.cancellation.cancel(LOCAL, cancelled.id, None)
         await bench.fail(cancelled, kind)
         # So that no breaker opens, and nothing slows down.
         await bench.execute("DELETE FROM valves")

@@ -1,6 +1,7 @@
 """Statistics: the ledger in numbers, for people."""
 
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.valve import Limits
 from tests.workbench import Workbench
 
@@ -69,10 +70,10 @@ async def test_a_paused_document_does_not_count_as_waiting(bench: Workbench) -> 
     await bench.a_task(document_id="d")
     await let_all_have_waited(bench, 505)
 
-    await bench.runtime.valves.pause_document(DocumentId("d"))
+    await bench.runtime.valves.pause_document(LOCAL, DocumentId("d"))
     assert await longest_wait(bench) == 0
 
-    await bench.runtime.valves.resume_document(DocumentId("d"))
+    await bench.runtime.valves.resume_document(LOCAL, DocumentId("d"))
     assert await longest_wait(bench) == 50
 
 

@@ -8,13 +8,14 @@ import pytest
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.store.tasks import TaskFilter
 from tests.workbench import Workbench
 
 
 async def page(bench: Workbench, *, before: int | None = None, limit: int = 50, **wanted: Any) -> list[str]:
-    found, _ = await bench.runtime.tasks.page(TaskFilter(**wanted), before, limit)
+    found, _ = await bench.runtime.tasks.page(LOCAL, TaskFilter(**wanted), before, limit)
     return [details.task.id for details in found]
 
 
@@ -55,7 +56,7 @@ async def test_each_filter_shows_what_fits(bench: Workbench) -> None:
     plain = await bench.a_task()
     sleep = await bench.a_task("sleep", payload={"seconds": 0}, document_id="d", tags=["a", "b"], priority="HIGH")
     parent, child = await bench.a_batch({"task_type": "noop"})
-    await bench.runtime.cancellation.cancel(plain.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, plain.id, None)
 
     assert await page(bench, states=(TaskState.CANCELLED,)) == ids(plain)
     assert await page(bench, states=(TaskState.CANCELLED, TaskState.RUNNING)) == ids(plain)
@@ -72,7 +73,7 @@ async def test_a_page_of_tasks_with_much_to_say_of_their_failures_ends_early(ben
     error = {"kind": "edit_conflict", "message": "no", "changed": ["x" * 900_000]}
     await bench.execute("UPDATE tasks SET error = $1::text::jsonb", json.dumps(error))
 
-    found, goes_on = await bench.runtime.tasks.page(TaskFilter(), None, 50)
+    found, goes_on = await bench.runtime.tasks.page(LOCAL, TaskFilter(), None, 50)
 
     assert 0 < len(found) < len(tasks)
     assert goes_on

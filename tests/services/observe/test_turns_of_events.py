@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
+from officeplane.domain.principal import LOCAL
 from officeplane.store.events import horizon
 from tests.workbench import Workbench
 
@@ -18,7 +19,7 @@ async def test_a_follower_that_catches_up_does_not_keep_everybody_else_of_the_pr
 ) -> None:
     feed, heard, most = bench.runtime.events, 0, 0
     beginning = await horizon(bench.runtime.ledger)
-    async with aclosing(feed.follow(beginning)) as other:
+    async with aclosing(feed.follow(LOCAL, beginning)) as other:
         if from_memory:
             # Somebody follows already, so that the events are at hand by the time the next one asks.
             first = asyncio.ensure_future(anext(other))
@@ -29,7 +30,7 @@ async def test_a_follower_that_catches_up_does_not_keep_everybody_else_of_the_pr
 
         async def catch_up() -> None:
             nonlocal heard
-            async with aclosing(feed.follow(beginning)) as following:
+            async with aclosing(feed.follow(LOCAL, beginning)) as following:
                 async for group in following:
                     heard += len(group)
                     if heard == COUNT:

@@ -11,6 +11,7 @@ from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from tests.workbench import Workbench
 
@@ -19,7 +20,7 @@ STRANGER: Final = TaskId("01890000-0000-7000-8000-000000000000")
 
 
 async def cancel(bench: Workbench, task: Task | ClaimedTask, reason: str | None = None) -> None:
-    await bench.runtime.cancellation.cancel(task.id, reason)
+    await bench.runtime.cancellation.cancel(LOCAL, task.id, reason)
 
 
 async def a_retrying_task(bench: Workbench) -> Task:
@@ -115,7 +116,7 @@ async def test_a_final_task_cannot_be_cancelled(bench: Workbench, state: str) ->
 
 async def test_a_task_that_is_not_there_cannot_be_cancelled(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
-        await bench.runtime.cancellation.cancel(STRANGER, None)
+        await bench.runtime.cancellation.cancel(LOCAL, STRANGER, None)
 
 
 async def test_a_batch_that_waits_goes_with_everything_below_it(bench: Workbench) -> None:
@@ -220,7 +221,7 @@ async def test_a_cancellation_and_a_claim_at_once_agree(bench: Workbench) -> Non
     for _ in range(20):
         task = await bench.a_task()
 
-        claimed, _ = await asyncio.gather(bench.claim(task), bench.runtime.cancellation.cancel(task.id, None))
+        claimed, _ = await asyncio.gather(bench.claim(task), bench.runtime.cancellation.cancel(LOCAL, task.id, None))
 
         assert await bench.states(task) == ["RUNNING" if claimed else "CANCELLED"]
         for one in claimed:
@@ -233,7 +234,7 @@ async def test_of_a_cancellation_and_a_completion_at_once_one_wins_and_the_other
         running = await bench.a_running_task()
 
         _, answer = await asyncio.gather(
-            bench.complete(running), bench.runtime.cancellation.cancel(running.id, None), return_exceptions=True
+            bench.complete(running), bench.runtime.cancellation.cancel(LOCAL, running.id, None), return_exceptions=True
         )
 
         assert await bench.states(running) == ["COMPLETED" if isinstance(answer, IllegalStateError) else "CANCELLED"]

@@ -10,6 +10,7 @@ from officeplane.domain.errors import NoBreakerError, UnknownTaskTypeError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Failed, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.valve import OF_ITS_OWN, Breaker
 from officeplane.services.settle.judgement import EndedAttempt
 from tests.services.conftest import AnotherBench
@@ -192,7 +193,7 @@ async def test_the_breaker_of_an_edit_can_be_neither_set_nor_opened(bench: Workb
 async def test_edits_that_fail_by_one_authors_document_hold_nobodys_edits_back(
     bench: Workbench, kind: FailureKind
 ) -> None:
-    await bench.runtime.documents.create("theirs", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "theirs", Format.DOCX, None, None)
     edit = {"task_type": "add_section", "document_id": "theirs", "payload": {"title": "T"}, "max_retries": 0}
 
     for task in await bench.submit_many([edit] * THRESHOLD):
@@ -270,7 +271,7 @@ async def test_a_task_says_that_its_breaker_is_open_and_when_it_is_tried(bench: 
     await opened(bench)
     waiting = await bench.a_task()
 
-    (reason, *_) = (await bench.runtime.explanations.explain(waiting.id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(LOCAL, waiting.id)).reasons
 
     assert (reason.code, reason.facts["state"]) == ("breaker_open", "open")
     assert reason.facts["retryAt"]
@@ -281,7 +282,7 @@ async def test_a_breaker_that_was_opened_by_hand_is_not_explained_by_failures_th
 ) -> None:
     await bench.runtime.valves.open_breaker("noop")
 
-    (reason, *_) = (await bench.runtime.explanations.explain((await bench.a_task()).id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(LOCAL, (await bench.a_task()).id)).reasons
 
     assert reason.detail.startswith("The breaker of type 'noop' was opened by hand; one is tried from ")
 

@@ -10,9 +10,11 @@ import pytest
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.errors import IllegalStateError, InvalidReferenceError, LetterResolvedError, OfficePlaneError
 from officeplane.domain.outcome import Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.services.operate import dead_letters as review
 from officeplane.services.settle.judgement import EndedAttempt
+from tests.callers import called
 from tests.services.conftest import AnotherBench
 from tests.services.dags.test_dags import a_dag
 from tests.services.settle.test_dead_letters import GONE_WRONG, decisions
@@ -33,14 +35,14 @@ async def that_gave_up(bench: Workbench, count: int, **options: Any) -> list[Tas
 
 
 async def fingerprint_of(bench: Workbench, task: Task) -> str:
-    return (await bench.runtime.dead_letters.letter(task.id)).letter.fingerprint
+    return (await bench.runtime.dead_letters.letter(LOCAL, task.id)).letter.fingerprint
 
 
 async def test_a_retry_of_a_childs_letter_reopens_its_batch(bench: Workbench) -> None:
     parent, first, later = await bench.a_batch(NOOP, NOOP)
     await bench.exhaust(first)
 
-    await bench.runtime.dead_letters.resolve(first.id, ruling(Decision.RETRY))
+    await bench.runtime.dead_letters.resolve(LOCAL, first.id, ruling(Decision.RETRY))
 
     assert await bench.states(parent, first, later) == ["RUNNING", "QUEUED", "PENDING"]
     assert first.id in await bench.rung()
@@ -54,8 +56,8 @@ async def test_another_payload_of_a_child_may_refer_to_what_the_old_one_did(benc
     change = ruling(Decision.MODIFY_AND_RETRY)
 
     with pytest.raises(InvalidReferenceError):
-        await bench.runtime.dead_letters.resolve(second.id, change, {"seconds": {"$ref": "other.slept"}})
-    await bench.runtime.dead_letters.resolve(second.id, change, {"seconds": {"$ref": "first.rested"}})
+        await bench.runtime.dead_letters.resolve(LOCAL, second.id, change, {"seconds": {"$ref": "other.slept"}})
+    await bench.runtime.dead_letters.resolve(LOCAL, second.id, change, {"seconds": {"$ref": "first.rested"}})
 
     again = await bench.claim_next(second)
     assert await bench.worker.leases.resolve_payload(again) == '{"seconds": 1}'
@@ -63,13 +65,13 @@ async def test_another_payload_of_a_child_may_refer_to_what_the_old_one_did(benc
 
 async def test_a_retry_in_spite_of_what_was_decided_is_a_decision_too(bench: Workbench) -> None:
     (task,) = await that_gave_up(bench, 1)
-    await bench.runtime.dead_letters.resolve(task.id, ruling(Decision.CANCEL))
-    await bench.runtime.reopening.retry(task.id, "bob")
-    await bench.runtime.cancellation.cancel(task.id, None)
-    await bench.runtime.reopening.retry(task.id, "carol")
+    await bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.CANCEL))
+    await bench.runtime.reopening.retry(called("bob"), task.id)
+    await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
+    await bench.runtime.reopening.retry(called("carol"), task.id)
 
     assert await decisions(bench, task) == [("cancel", "alice", None), ("retry", "bob", None)]
-    assert (await bench.runtime.dead_letters.letter(task.id)).letter.resolution is Decision.CANCEL
+    assert (await bench.runtime.dead_letters.letter(LOCAL, task.id)).letter.resolution is Decision.CANCEL
 
 
 @pytest.mark.parametrize("one", list(Decision))
@@ -79,7 +81,10 @@ async def test_of_two_who_decide_at_once_only_one_resolves(bench: Workbench, one
     payloads = {Decision.MODIFY_AND_RETRY: dict[str, object]()}
 
     ends = await asyncio.gather(
-        *(bench.runtime.dead_letters.resolve(task.id, ruling(made), payloads.get(made)) for made in (one, other)),
+        *(
+            bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(made), payloads.get(made))
+            for made in (one, other)
+        ),
         return_exceptions=True,
     )
 
@@ -94,8 +99,8 @@ async def test_a_retry_of_the_task_and_of_its_letter_at_once_start_one_generatio
     (task,) = await that_gave_up(bench, 1)
 
     ends = await asyncio.gather(
-        bench.runtime.reopening.retry(task.id),
-        bench.runtime.dead_letters.resolve(task.id, ruling(Decision.RETRY)),
+        bench.runtime.reopening.retry(LOCAL, task.id),
+        bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.RETRY)),
         return_exceptions=True,
     )
 
@@ -110,10 +115,10 @@ async def test_many_that_are_alike_are_resolved_in_parts(bench: Workbench, decis
     tasks = await that_gave_up(bench, many)
     fingerprint = await fingerprint_of(bench, tasks[0])
 
-    first = await bench.runtime.dead_letters.resolve_alike(fingerprint, ruling(decision, "All of them."))
+    first = await bench.runtime.dead_letters.resolve_alike(LOCAL, fingerprint, ruling(decision, "All of them."))
     assert first.last is not None
     second = await bench.runtime.dead_letters.resolve_alike(
-        fingerprint, ruling(decision, "All of them."), after=first.last
+        LOCAL, fingerprint, ruling(decision, "All of them."), after=first.last
     )
 
     assert (first.count, second.count, second.last) == (review.ALIKE_AT_ONCE, 30, None)
@@ -128,7 +133,9 @@ async def test_what_cannot_be_done_for_one_of_them_is_told_and_done_for_the_othe
         "UPDATE tasks SET state = 'QUEUED', generation = 2, finished_at = NULL WHERE id = $1::uuid", first.id
     )
 
-    part = await bench.runtime.dead_letters.resolve_alike(await fingerprint_of(bench, first), ruling(Decision.RETRY))
+    part = await bench.runtime.dead_letters.resolve_alike(
+        LOCAL, await fingerprint_of(bench, first), ruling(Decision.RETRY)
+    )
 
     assert part.count == 1
     assert [(skipped.task_id, skipped.reason.code) for skipped in part.skipped] == [(first.id, "illegal_state")]
@@ -138,9 +145,9 @@ async def test_what_cannot_be_done_for_one_of_them_is_told_and_done_for_the_othe
 async def test_an_escalation_alerts_again(bench: Workbench, another_bench: AnotherBench) -> None:
     async with another_bench(alert_url="http://127.0.0.1:9/") as alerting:
         (task,) = await that_gave_up(alerting, 1)
-        await alerting.runtime.dead_letters.resolve(task.id, ruling(Decision.ESCALATE))
-        await alerting.runtime.dead_letters.resolve(task.id, ruling(Decision.NOTE, "Hm."))
-    await bench.runtime.dead_letters.resolve(task.id, ruling(Decision.ESCALATE))
+        await alerting.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.ESCALATE))
+        await alerting.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.NOTE, "Hm."))
+    await bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.ESCALATE))
 
     rows = await bench.execute("SELECT body ->> 'reason' AS reason FROM deliveries ORDER BY id")
     assert [row["reason"] for row in rows] == ["dead_lettered", "escalated"]
@@ -149,11 +156,11 @@ async def test_an_escalation_alerts_again(bench: Workbench, another_bench: Anoth
 
 async def test_a_letter_outlives_its_task(bench: Workbench) -> None:
     (task,) = await that_gave_up(bench, 1)
-    await bench.runtime.dead_letters.resolve(task.id, ruling(Decision.DELETE, "It never made sense."))
+    await bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.DELETE, "It never made sense."))
 
     await bench.worker.retention.prune()
 
-    reviewed = await bench.runtime.dead_letters.letter(task.id)
+    reviewed = await bench.runtime.dead_letters.letter(LOCAL, task.id)
     assert reviewed.failures == ()
     assert (reviewed.letter.message, reviewed.letter.note) == ("it went wrong", "It never made sense.")
     assert [decided.decision for decided in reviewed.decisions] == [Decision.DELETE]
@@ -175,7 +182,7 @@ async def test_what_waits_for_a_task_that_is_given_up_for_good_is_cancelled_with
     await bench.exhaust(failing)
     assert await bench.states(waiting, behind, parent) == ["PENDING"] * 3
 
-    await bench.runtime.dead_letters.resolve(failing.id, ruling(decision))
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, ruling(decision))
 
     assert await bench.states(failing, waiting, behind, parent, *children) == ["FAILED"] + ["CANCELLED"] * 5
     assert await bench.events(behind) == ["task.pending", "task.cancelled"]
@@ -189,10 +196,10 @@ async def test_what_is_not_decided_yet_leaves_dependents_waiting_and_a_retry_let
     (waiting,) = await bench.submit(after(failing))
     await bench.exhaust(failing)
 
-    await bench.runtime.dead_letters.resolve(failing.id, ruling(decision, "Hm."))
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, ruling(decision, "Hm."))
     assert await bench.state(waiting) == "PENDING"
 
-    await bench.runtime.dead_letters.resolve(failing.id, ruling(Decision.RETRY))
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, ruling(Decision.RETRY))
     await bench.complete(await bench.claim_next(failing))
     assert await bench.state(waiting) == "QUEUED"
 
@@ -205,10 +212,10 @@ async def test_what_waits_for_a_batch_is_cancelled_with_the_last_letter_that_cou
     for child in children:
         await bench.exhaust(child)
 
-    await bench.runtime.dead_letters.resolve(children[0].id, ruling(Decision.CANCEL))
+    await bench.runtime.dead_letters.resolve(LOCAL, children[0].id, ruling(Decision.CANCEL))
     assert await bench.state(waiting) == "PENDING"
 
-    await bench.runtime.dead_letters.resolve(children[1].id, ruling(Decision.CANCEL))
+    await bench.runtime.dead_letters.resolve(LOCAL, children[1].id, ruling(Decision.CANCEL))
     assert await bench.state(waiting) == "CANCELLED"
 
 
@@ -221,15 +228,15 @@ async def test_nothing_is_put_behind_what_was_given_up_for_good(bench: Workbench
     await bench.submit(after(failing, parent))
 
     for task in (failing, first):
-        await bench.runtime.dead_letters.resolve(task.id, ruling(Decision.CANCEL))
+        await bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.CANCEL))
 
     for gone in (failing, parent):
         with pytest.raises(InvalidReferenceError, match=f"Given up for good is task {gone.id}"):
             await bench.submit(after(gone))
     with pytest.raises(IllegalStateError, match=f"task {failing.id}, which it depends on, was given up for good"):
-        await bench.runtime.reopening.retry(waiting.id)
-    await bench.runtime.reopening.retry(failing.id)
-    await bench.runtime.reopening.retry(waiting.id)
+        await bench.runtime.reopening.retry(LOCAL, waiting.id)
+    await bench.runtime.reopening.retry(LOCAL, failing.id)
+    await bench.runtime.reopening.retry(LOCAL, waiting.id)
     (later,) = await bench.submit(after(failing))
     assert await bench.states(waiting, later) == ["PENDING", "PENDING"]
 
@@ -242,9 +249,9 @@ async def test_a_retry_in_vain_is_refused_and_leaves_the_letter_unresolved(bench
     await bench.execute("DELETE FROM tasks WHERE id = $1::uuid", dependency.id)
 
     with pytest.raises(OfficePlaneError, match="depends on"):
-        await bench.runtime.dead_letters.resolve(task.id, ruling(Decision.RETRY))
+        await bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling(Decision.RETRY))
 
-    assert (await bench.runtime.dead_letters.letter(task.id)).letter.resolution is None
+    assert (await bench.runtime.dead_letters.letter(LOCAL, task.id)).letter.resolution is None
     assert await decisions(bench, task) == []
 
 
@@ -254,9 +261,9 @@ async def test_a_dag_is_done_with_once_its_dead_letter_is_given_up_for_good(benc
     await dag.end("FAILED", "a")
     await dag.end("COMPLETED", "beside")
     failing = await dag.task("a")
-    assert (await bench.runtime.dead_letters.letter(failing.id)).letter.dag_id == dag.id
+    assert (await bench.runtime.dead_letters.letter(LOCAL, failing.id)).letter.dag_id == dag.id
 
-    await bench.runtime.dead_letters.resolve(failing.id, ruling(Decision.CANCEL))
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, ruling(Decision.CANCEL))
 
     assert await dag.states("a", "b", "c", "beside") == "FAILED CANCELLED CANCELLED COMPLETED"
     assert await dag.status() == "failed"
@@ -270,7 +277,7 @@ async def test_a_dead_letter_that_is_retried_reopens_its_dag(bench: Workbench, d
     assert await dag.status() == "failed"
     payload: dict[str, object] | None = {} if decision is Decision.MODIFY_AND_RETRY else None
 
-    await bench.runtime.dead_letters.resolve((await dag.task("a")).id, ruling(decision), payload)
+    await bench.runtime.dead_letters.resolve(LOCAL, (await dag.task("a")).id, ruling(decision), payload)
 
     assert await dag.status() == "running"
     await dag.end("COMPLETED", "a", "b")
@@ -281,7 +288,7 @@ async def test_what_was_decided_to_go_goes_with_its_dag_and_not_before(bench: Wo
     dag = await a_dag(bench, a=(), beside=())
     await dag.end("FAILED", "a")
     failing = await dag.task("a")
-    await bench.runtime.dead_letters.resolve(failing.id, ruling(Decision.DELETE))
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, ruling(Decision.DELETE))
 
     await bench.worker.retention.prune()
 
@@ -294,7 +301,7 @@ async def test_a_cause_that_struck_many_dags_is_retried_with_all_of_them(bench: 
         await dag.end("FAILED", "a")
     fingerprint = await fingerprint_of(bench, await dags[0].task("a"))
 
-    part = await bench.runtime.dead_letters.resolve_alike(fingerprint, ruling(Decision.RETRY))
+    part = await bench.runtime.dead_letters.resolve_alike(LOCAL, fingerprint, ruling(Decision.RETRY))
 
     assert (part.count, part.skipped) == (3, [])
     assert [await dag.status() for dag in dags] == ["running"] * 3
@@ -312,7 +319,7 @@ async def test_what_a_cancelled_task_had_spawned_and_waited_for_is_asked_to_stop
     )
     await bench.execute("UPDATE tasks SET blockers = 2, unmet = 2 WHERE id = $1::uuid", waiting.id)
 
-    await bench.runtime.dead_letters.resolve(failing.id, ruling(Decision.CANCEL))
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, ruling(Decision.CANCEL))
 
     assert await bench.states(waiting, spawned) == ["CANCELLED", "RUNNING"]
     assert await bench.worker.leases.cancelled([(running.id, running.claim_id)]) == [spawned.id]
@@ -327,8 +334,8 @@ async def test_another_payload_in_a_dag_may_refer_to_what_the_old_one_did(bench:
     change = ruling(Decision.MODIFY_AND_RETRY)
 
     with pytest.raises(InvalidReferenceError, match="refers to 'a', and so another may refer to that and nothing else"):
-        await bench.runtime.dead_letters.resolve(failing.id, change, {"seconds": {"$ref": "c.slept"}})
-    await bench.runtime.dead_letters.resolve(failing.id, change, {"seconds": {"$ref": "a.rested"}})
+        await bench.runtime.dead_letters.resolve(LOCAL, failing.id, change, {"seconds": {"$ref": "c.slept"}})
+    await bench.runtime.dead_letters.resolve(LOCAL, failing.id, change, {"seconds": {"$ref": "a.rested"}})
 
     again = await bench.claim_next(failing)
     assert await bench.worker.leases.resolve_payload(again) == '{"seconds": 1}'
@@ -344,7 +351,7 @@ async def test_another_payload_may_not_refer_to_anything_if_the_old_one_did_not(
 
     with pytest.raises(InvalidReferenceError, match="refers to nothing, and so may no other"):
         await bench.runtime.dead_letters.resolve(
-            failing.id, ruling(Decision.MODIFY_AND_RETRY), {"seconds": {"$ref": "a.slept"}}
+            LOCAL, failing.id, ruling(Decision.MODIFY_AND_RETRY), {"seconds": {"$ref": "a.slept"}}
         )
 
 
@@ -371,7 +378,7 @@ async def test_what_several_people_decide_while_tasks_end_leaves_no_dag_and_no_l
             for row in await bench.execute("SELECT task_id::text AS id FROM dead_letters WHERE resolved_at IS NULL"):
                 decision = dice.choice([Decision.RETRY, Decision.RETRY, Decision.NOTE, Decision.CANCEL])
                 with suppress(LetterResolvedError, IllegalStateError):
-                    await bench.runtime.dead_letters.resolve(row["id"], ruling(decision, "Hm."))
+                    await bench.runtime.dead_letters.resolve(LOCAL, row["id"], ruling(decision, "Hm."))
 
     await asyncio.gather(work(bench), work(bench.another_worker()), *(decide() for _ in range(3)))
 

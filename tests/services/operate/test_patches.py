@@ -10,6 +10,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import IllegalStateError, InvalidRequestError, TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from tests.services.chores.test_ranks import drain_lane, hints, in_minutes, urgency
 from tests.services.conftest import AnotherBench
@@ -21,7 +22,7 @@ LATER = "2999-01-01T00:00:00Z"
 
 async def patch(bench: Workbench, task: Task, **fields: Any) -> Task:
     """Change a task and return it; fields are named as in the API."""
-    await bench.runtime.patches.patch(task.id, TaskPatch.model_validate(fields))
+    await bench.runtime.patches.patch(LOCAL, task.id, TaskPatch.model_validate(fields))
     return await now(bench, task)
 
 
@@ -190,7 +191,7 @@ async def test_what_of_a_batch_does_not_wait_any_more_does_not_follow(bench: Wor
 
 
 async def test_a_child_of_an_atomic_batch_has_only_words_of_its_own(bench: Workbench) -> None:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     chapter: dict[str, Any] = {"task_type": "add_chapter", "payload": {"title": "One"}}
     batch, child = await bench.a_batch(chapter, document_id="plan", atomic=True)
 
@@ -223,7 +224,7 @@ async def test_what_has_begun_or_ended_is_not_changed(bench: Workbench, state: s
 async def test_what_is_not_there_is_not_found(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
         await bench.runtime.patches.patch(
-            TaskId("01890a5d-ac96-774b-bcce-b302099a8057"), TaskPatch.model_validate({"title": "x"})
+            LOCAL, TaskId("01890a5d-ac96-774b-bcce-b302099a8057"), TaskPatch.model_validate({"title": "x"})
         )
 
 
@@ -232,7 +233,7 @@ async def test_a_patch_and_a_claim_at_once_have_one_winner(bench: Workbench, ano
         for number in range(30):
             task = await bench.a_task()
             patched, claimed = await asyncio.gather(
-                other.runtime.patches.patch(task.id, TaskPatch.model_validate({"runAt": LATER})),
+                other.runtime.patches.patch(LOCAL, task.id, TaskPatch.model_validate({"runAt": LATER})),
                 bench.claim(task),
                 return_exceptions=True,
             )

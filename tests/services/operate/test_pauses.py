@@ -8,6 +8,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import DocumentNotFoundError, UnknownTaskTypeError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.store import documents
 from tests.workbench import Workbench
@@ -17,7 +18,7 @@ D = DocumentId("d")
 
 async def codes(bench: Workbench, task: Task) -> list[str]:
     """Return why a task waits, as codes."""
-    return [reason.code for reason in (await bench.runtime.explanations.explain(task.id)).reasons]
+    return [reason.code for reason in (await bench.runtime.explanations.explain(LOCAL, task.id)).reasons]
 
 
 async def test_a_task_of_a_paused_type_is_not_claimed_until_the_type_is_resumed(bench: Workbench) -> None:
@@ -40,10 +41,10 @@ async def test_pausing_and_resuming_twice_is_the_same_as_once(bench: Workbench) 
     valves = bench.runtime.valves
     for _ in range(2):
         await valves.pause_type("noop")
-        await valves.pause_document(D)
+        await valves.pause_document(LOCAL, D)
     for _ in range(2):
         await valves.resume_type("noop")
-        await valves.resume_document(D)
+        await valves.resume_document(LOCAL, D)
 
     assert (await bench.claim_next(task)).id == task.id
 
@@ -58,11 +59,11 @@ async def test_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
 
 async def test_a_paused_document_is_left_alone_whatever_waits_in_its_lane(bench: Workbench) -> None:
     held, other = await bench.a_task(document_id="d", priority="CRITICAL"), await bench.a_task(document_id="other")
-    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.valves.pause_document(LOCAL, D)
 
     assert [task.id for task in await bench.claim(held, other)] == [other.id]
 
-    await bench.runtime.valves.resume_document(D)
+    await bench.runtime.valves.resume_document(LOCAL, D)
     assert (await bench.claim_next(held)).id == held.id
 
 
@@ -72,14 +73,14 @@ async def test_only_what_is_there_can_be_paused(bench: Workbench) -> None:
     for name in ("over", "nobody.knows"):
         for action in (bench.runtime.valves.pause_document, bench.runtime.valves.resume_document):
             with pytest.raises(DocumentNotFoundError, match=name):
-                await action(DocumentId(name))
+                await action(LOCAL, name)
 
     assert await bench.execute("SELECT FROM paused_documents") == []
 
 
 async def test_a_document_can_be_paused_that_nobody_works_on(bench: Workbench) -> None:
-    await bench.runtime.documents.create("d", Format.DOCX, None, None)
-    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.documents.create(LOCAL, "d", Format.DOCX, None, None)
+    await bench.runtime.valves.pause_document(LOCAL, D)
 
     task = await bench.a_task(document_id="d")
 
@@ -88,39 +89,39 @@ async def test_a_document_can_be_paused_that_nobody_works_on(bench: Workbench) -
 
 async def test_a_lane_can_be_resumed_when_what_was_in_it_has_ended(bench: Workbench) -> None:
     task = await bench.a_task(document_id="d")
-    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.valves.pause_document(LOCAL, D)
     await bench.end(task, "CANCELLED")
 
-    await bench.runtime.valves.pause_document(D)
-    await bench.runtime.valves.resume_document(D)
+    await bench.runtime.valves.pause_document(LOCAL, D)
+    await bench.runtime.valves.resume_document(LOCAL, D)
 
-    assert await bench.runtime.documents.paused(None, 10) == []
+    assert await bench.runtime.documents.paused(LOCAL, None, 10) == []
 
 
 async def test_a_pause_says_since_when_however_often_it_is_asked_for(bench: Workbench) -> None:
     await bench.a_task(document_id="d")
-    await bench.runtime.valves.pause_document(D)
-    (first,) = await bench.runtime.documents.paused(None, 10)
+    await bench.runtime.valves.pause_document(LOCAL, D)
+    (first,) = await bench.runtime.documents.paused(LOCAL, None, 10)
 
-    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.valves.pause_document(LOCAL, D)
 
-    assert await bench.runtime.documents.paused(None, 10) == [first]
+    assert await bench.runtime.documents.paused(LOCAL, None, 10) == [first]
 
 
 async def test_the_pause_of_a_document_ends_with_it(bench: Workbench) -> None:
     documents = bench.runtime.documents
-    await documents.create("d", Format.DOCX, None, None)
-    await bench.runtime.valves.pause_document(D)
+    await documents.create(LOCAL, "d", Format.DOCX, None, None)
+    await bench.runtime.valves.pause_document(LOCAL, D)
 
-    await documents.delete("d")
+    await documents.delete(LOCAL, "d")
 
-    assert await documents.paused(None, 10) == []
-    await documents.create("d", Format.DOCX, None, None)
-    assert (await documents.show("d")).paused_at is None
+    assert await documents.paused(LOCAL, None, 10) == []
+    await documents.create(LOCAL, "d", Format.DOCX, None, None)
+    assert (await documents.show(LOCAL, "d")).paused_at is None
 
 
 async def test_a_document_that_is_being_deleted_is_not_paused(bench: Workbench) -> None:
-    await bench.runtime.documents.create("d", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "d", Format.DOCX, None, None)
     async with asyncio.TaskGroup() as group, bench.runtime.ledger.transaction() as deleting:
         await documents.lock(deleting, ["d"])
         await documents.delete(deleting, "d")
@@ -134,7 +135,7 @@ async def test_a_document_that_is_being_deleted_is_not_paused(bench: Workbench) 
 async def refused(bench: Workbench, document_id: DocumentId) -> bool:
     """Try to pause a document; tell whether that was refused."""
     try:
-        await bench.runtime.valves.pause_document(document_id)
+        await bench.runtime.valves.pause_document(LOCAL, document_id)
     except DocumentNotFoundError:
         return True
     return False
@@ -143,7 +144,7 @@ async def refused(bench: Workbench, document_id: DocumentId) -> bool:
 async def test_what_runs_in_a_lane_that_is_paused_ends_and_nothing_follows(bench: Workbench) -> None:
     running = await bench.a_running_task(document_id="d")
     behind = await bench.a_task(document_id="d")
-    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.valves.pause_document(LOCAL, D)
 
     await bench.complete(running)
 
@@ -190,7 +191,7 @@ async def test_the_sweeper_does_not_ring_for_what_is_held(bench: Workbench) -> N
     in_paused = await bench.a_task("sleep", document_id="e", payload={"seconds": 0})
     other = await bench.a_task("sleep", payload={"seconds": 0})
     await bench.runtime.valves.pause_type("noop")
-    await bench.runtime.valves.pause_document(DocumentId("e"))
+    await bench.runtime.valves.pause_document(LOCAL, DocumentId("e"))
     await bench.hush()
     await bench.let_rings_age()
 
@@ -198,7 +199,7 @@ async def test_the_sweeper_does_not_ring_for_what_is_held(bench: Workbench) -> N
 
     assert await bench.rung() == [other.id]
     await bench.runtime.valves.resume_type("noop")
-    await bench.runtime.valves.resume_document(DocumentId("e"))
+    await bench.runtime.valves.resume_document(LOCAL, DocumentId("e"))
     assert set(await bench.rung()) == {other.id, free.id, in_lane.id, in_paused.id}
 
 
@@ -227,7 +228,7 @@ async def test_resuming_a_type_rings_for_heads_of_free_lanes_only(bench: Workben
     await bench.a_task(document_id="busy")
     paused = await bench.a_task(document_id="paused")
     await bench.runtime.valves.pause_type("noop")
-    await bench.runtime.valves.pause_document(DocumentId("paused"))
+    await bench.runtime.valves.pause_document(LOCAL, DocumentId("paused"))
     await bench.hush()
 
     await bench.runtime.valves.resume_type("noop")
@@ -242,12 +243,12 @@ async def test_held_work_does_not_hide_other_work_from_a_worker_without_redis(po
     in_paused = await polling.a_task("sleep", document_id="paused", payload={"seconds": 0}, priority="CRITICAL")
     other = await polling.a_task("sleep", payload={"seconds": 0}, priority="BACKGROUND")
     await polling.runtime.valves.pause_type("noop")
-    await polling.runtime.valves.pause_document(DocumentId("paused"))
+    await polling.runtime.valves.pause_document(LOCAL, DocumentId("paused"))
 
     assert [task.id for task in await polling.worker.desk.claim_from_ledger(1)] == [other.id]
 
     await polling.runtime.valves.resume_type("noop")
-    await polling.runtime.valves.resume_document(DocumentId("paused"))
+    await polling.runtime.valves.resume_document(LOCAL, DocumentId("paused"))
     claimed = await polling.worker.desk.claim_from_ledger(20)
     assert {task.id for task in claimed} == {in_paused.id, *(task.id for task in held)}
 
@@ -267,9 +268,9 @@ async def test_a_lane_is_not_continued_into_what_is_held(bench: Workbench) -> No
 async def test_a_task_says_that_its_type_or_its_document_is_paused(bench: Workbench) -> None:
     task = await bench.a_task(document_id="d")
     await bench.runtime.valves.pause_type("noop")
-    await bench.runtime.valves.pause_document(D)
+    await bench.runtime.valves.pause_document(LOCAL, D)
 
-    explained = await bench.runtime.explanations.explain(task.id)
+    explained = await bench.runtime.explanations.explain(LOCAL, task.id)
 
     assert not explained.runnable
     assert [r.facts for r in explained.reasons if r.code == "paused"] == [{"documentId": "d"}, {"taskType": "noop"}]
@@ -291,7 +292,7 @@ async def test_a_paused_task_can_be_cancelled_and_retried(bench: Workbench) -> N
 
     await bench.end(task, "CANCELLED")
     assert await bench.state(task) == "CANCELLED"
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
     assert await bench.claim(task) == []
 
 

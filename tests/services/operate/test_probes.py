@@ -8,6 +8,7 @@ import pytest
 
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import LOCAL
 from tests.services.conftest import AnotherBench
 from tests.services.operate.breakers import (
     CLOSED,
@@ -184,7 +185,7 @@ async def test_a_probe_heads_its_lane(bench: Workbench) -> None:
     await bench.a_running_task("sleep", document_id="busy", payload={"seconds": 0})
     behind = await bench.a_task(document_id="busy", priority="CRITICAL")
     in_paused = await bench.a_task(document_id="paused", priority="CRITICAL")
-    await bench.runtime.valves.pause_document(DocumentId("paused"))
+    await bench.runtime.valves.pause_document(LOCAL, DocumentId("paused"))
     head, second = await bench.a_task(document_id="d"), await bench.a_task(document_id="d")
 
     assert (await a_probe(bench, behind, in_paused, second)).id == head.id

@@ -9,6 +9,7 @@ import pytest
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import TaskId
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from tests.workbench import Workbench
 
@@ -17,7 +18,7 @@ HARD: Final[Mapping[str, Any]] = {"task_type": "noop", "max_retries": 0}
 
 
 async def retry(bench: Workbench, task: Task) -> None:
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
 
 
 async def complete(bench: Workbench, *tasks: Task) -> None:
@@ -58,7 +59,7 @@ async def test_earlier_failures_are_remembered(bench: Workbench) -> None:
 
 async def test_a_cancelled_task_forgets_its_cancellation(bench: Workbench) -> None:
     task = await bench.a_task(run_at="2999-01-01T00:00:00Z")
-    await bench.runtime.cancellation.cancel(task.id, "not now")
+    await bench.runtime.cancellation.cancel(LOCAL, task.id, "not now")
 
     await retry(bench, task)
 
@@ -102,7 +103,7 @@ async def test_a_task_that_has_not_given_up_cannot_be_retried(bench: Workbench, 
 
 async def test_a_task_that_is_not_there_cannot_be_retried(bench: Workbench) -> None:
     with pytest.raises(TaskNotFoundError):
-        await bench.runtime.reopening.retry(TaskId("01890000-0000-7000-8000-000000000000"))
+        await bench.runtime.reopening.retry(LOCAL, TaskId("01890000-0000-7000-8000-000000000000"))
 
 
 async def test_of_two_retries_at_once_one_starts_a_generation(bench: Workbench) -> None:
@@ -161,7 +162,7 @@ async def test_a_batch_that_is_retried_runs_what_is_not_completed_again(bench: W
 async def test_a_cancelled_batch_that_is_retried_runs_from_where_it_was(bench: Workbench) -> None:
     parent, done, waiting = await bench.a_batch(NOOP, NOOP)
     await complete(bench, done)
-    await bench.runtime.cancellation.cancel(parent.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, parent.id, None)
 
     await retry(bench, parent)
 
@@ -172,7 +173,7 @@ async def test_a_cancelled_batch_that_is_retried_runs_from_where_it_was(bench: W
 
 async def test_a_sibling_that_a_user_cancelled_stays_cancelled(bench: Workbench) -> None:
     parent, failed, cancelled, dropped = await bench.a_batch(HARD, NOOP, NOOP)
-    await bench.runtime.cancellation.cancel(cancelled.id, "not this one")
+    await bench.runtime.cancellation.cancel(LOCAL, cancelled.id, "not this one")
     await bench.exhaust(failed)
 
     await retry(bench, failed)
@@ -209,7 +210,7 @@ async def test_a_retried_batch_within_a_batch_waits_for_its_turn(bench: Workbenc
 
 async def test_a_child_cancelled_ahead_of_its_batchs_turn_waits_for_it_when_retried(bench: Workbench) -> None:
     root, first, inner, leaf = await bench.a_batch(NOOP, {"children": [NOOP]}, on_child_failure="continue")
-    await bench.runtime.cancellation.cancel(leaf.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, leaf.id, None)
     assert await bench.states(root, first, inner, leaf) == ["QUEUED", "QUEUED", "FAILED", "CANCELLED"]
 
     await retry(bench, leaf)

@@ -8,6 +8,7 @@ import pytest
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Waiting
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import DagRequest, TaskRequest
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.store.connection import Connection
@@ -81,7 +82,7 @@ async def test_a_refused_edit_that_another_task_waits_for_has_a_letter(
 async def test_what_waited_and_was_cancelled_is_no_reason_for_a_letter(bench: Workbench) -> None:
     task = await bench.a_running_task()
     dependent = await after(bench, task)
-    await bench.runtime.cancellation.cancel(dependent.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, dependent.id, None)
 
     await refuse(bench, task)
 
@@ -108,7 +109,7 @@ async def test_a_wait_that_was_not_stored_makes_no_letter(bench: Workbench) -> N
 
     async def within(connection: Connection) -> None:
         await bench.runtime.submission.submit_within(
-            connection, TaskRequest.from_python({**NOOP, "depends_on": [task.id]})
+            LOCAL, connection, TaskRequest.from_python({**NOOP, "depends_on": [task.id]})
         )
         message = "the caller's own transaction came to nothing"
         raise LookupError(message)
@@ -146,8 +147,8 @@ async def test_a_letter_that_was_made_late_is_decided_about_like_any_other(bench
         await refuse(bench, task)
     waiting, lost = await after(bench, one), await after(bench, other)
 
-    await bench.runtime.dead_letters.resolve(one.id, Ruling(Decision.RETRY, "ann"))
-    await bench.runtime.dead_letters.resolve(other.id, Ruling(Decision.CANCEL, "ann"))
+    await bench.runtime.dead_letters.resolve(LOCAL, one.id, Ruling(Decision.RETRY, "ann"))
+    await bench.runtime.dead_letters.resolve(LOCAL, other.id, Ruling(Decision.CANCEL, "ann"))
     await bench.complete(await bench.claim_next(one))
 
     assert await bench.states(one, waiting, lost) == ["COMPLETED", "QUEUED", "CANCELLED"]
@@ -157,7 +158,7 @@ async def test_a_refused_edit_is_retried_without_a_letter(bench: Workbench) -> N
     task = await bench.a_task()
     await refuse(bench, task)
 
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
     await bench.complete(await bench.claim_next(task))
 
     assert await bench.state(task) == "COMPLETED"
@@ -168,7 +169,7 @@ async def test_each_generation_is_looked_at_anew(bench: Workbench) -> None:
     task = await bench.a_task()
     await refuse(bench, task)
     await after(bench, task)
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
 
     await refuse(bench, task)
 
@@ -239,13 +240,13 @@ async def test_a_task_of_a_dag_has_a_letter_only_if_another_is_stuck_behind_it(b
             ],
         }
     )
-    dag_id, _ = await bench.runtime.dags.submit(request)
-    by_key = {task.key: task.id for task in (await bench.runtime.dags.details(dag_id)).tasks}
+    dag_id, _ = await bench.runtime.dags.submit(LOCAL, request)
+    by_key = {task.key: task.id for task in (await bench.runtime.dags.details(LOCAL, dag_id)).tasks}
     for key in ("leaf", "first"):
         await refuse(bench, (await bench.details(by_key[key])).task)
 
     assert await ids(bench) == [by_key["first"]]
-    assert (await bench.runtime.dags.details(dag_id)).dag.status == "failed"
+    assert (await bench.runtime.dags.details(LOCAL, dag_id)).dag.status == "failed"
 
 
 @pytest.mark.parametrize("late", [True, False])
@@ -268,10 +269,10 @@ async def test_who_waits_for_what_it_spawned_waits_behind_its_letter(bench: Work
 async def test_who_is_made_to_wait_again_makes_the_letter(bench: Workbench) -> None:
     task = await bench.a_running_task()
     dependent = await after(bench, task)
-    await bench.runtime.cancellation.cancel(dependent.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, dependent.id, None)
     await refuse(bench, task)
 
-    await bench.runtime.reopening.retry(dependent.id)
+    await bench.runtime.reopening.retry(LOCAL, dependent.id)
 
     assert await bench.state(dependent) == "PENDING"
     assert await ids(bench) == [task.id]
@@ -282,7 +283,7 @@ async def test_a_batch_that_a_cancel_ends_has_the_letters_that_its_dependents_wa
     await after(bench, parent)
     await refuse(bench, one)
 
-    await bench.runtime.cancellation.cancel(other.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, other.id, None)
 
     assert await bench.state(parent) == "FAILED"
     assert await ids(bench) == [one.id]

@@ -9,6 +9,7 @@ import pytest
 
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.settle.judgement import EndedAttempt
 from tests.workbench import Workbench
@@ -31,7 +32,7 @@ async def end(bench: Workbench, task: Task, how: str) -> None:
         await bench.end(task, how)
         return
     running = await bench.claim_next(task)
-    await bench.runtime.cancellation.cancel(task.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
     await bench.complete(running)
 
 
@@ -231,7 +232,7 @@ async def test_a_batch_that_continues_has_one_child_under_way_after_a_retry_too(
     await bench.exhaust(first)
     running = await bench.claim_next(second)
 
-    await bench.runtime.reopening.retry(first.id)
+    await bench.runtime.reopening.retry(LOCAL, first.id)
     assert await bench.states(first, second, third) == ["PENDING", "RUNNING", "PENDING"]
 
     await bench.complete(running)
@@ -248,11 +249,11 @@ async def test_a_child_and_its_retried_brother_ending_at_once_end_the_batch_once
         parent, first, second = await bench.a_batch(HARD, NOOP, on_child_failure="continue")
         await bench.exhaust(first)
         running = await bench.claim_next(second)
-        await bench.runtime.reopening.retry(first.id)
+        await bench.runtime.reopening.retry(LOCAL, first.id)
 
         await asyncio.gather(
             bench.settle_together([EndedAttempt(running, Succeeded(None))]),
-            bench.runtime.cancellation.cancel(first.id, None),
+            bench.runtime.cancellation.cancel(LOCAL, first.id, None),
         )
 
         assert await bench.states(parent, first, second) == ["FAILED", "CANCELLED", "COMPLETED"]
@@ -277,7 +278,7 @@ async def test_a_settlement_and_the_cancellation_of_its_batch_do_not_deadlock(be
 
         await asyncio.gather(
             bench.settle_together([EndedAttempt(running, Succeeded(None))]),
-            bench.runtime.cancellation.cancel(parent.id, None),
+            bench.runtime.cancellation.cancel(LOCAL, parent.id, None),
         )
 
         assert await bench.states(parent, second) == ["CANCELLED", "CANCELLED"]

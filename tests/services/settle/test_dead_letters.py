@@ -7,8 +7,10 @@ import pytest
 
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed, Lapsed, Outcome, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.services.settle.judgement import EndedAttempt
+from tests.callers import called
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -64,7 +66,7 @@ async def test_what_does_not_give_up_leaves_none(bench: Workbench) -> None:
     await bench.hand_back(await bench.a_running_task())
     await bench.end(await bench.a_task(), "CANCELLED")
     stopped = await bench.a_running_task(max_retries=0)
-    await bench.runtime.cancellation.cancel(stopped.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, stopped.id, None)
     await bench.fail(stopped)
 
     assert await letters(bench) == []
@@ -152,7 +154,7 @@ async def test_a_retry_resolves_the_letter_and_says_who_did_it(bench: Workbench)
     task = await bench.a_task()
     await bench.exhaust(task)
 
-    await bench.runtime.reopening.retry(task.id, "alice")
+    await bench.runtime.reopening.retry(called("alice"), task.id)
 
     (letter,) = await letters(bench)
     assert (letter["resolution"], letter["resolved_by"]) == ("retry", "alice")
@@ -166,7 +168,7 @@ async def test_a_retry_of_the_batch_resolves_the_letters_of_its_children(bench: 
         await bench.exhaust(child)
     await bench.complete(await bench.claim_next(children[2]))
 
-    await bench.runtime.reopening.retry(parent.id, "bob")
+    await bench.runtime.reopening.retry(called("bob"), parent.id)
 
     assert [letter["resolution"] for letter in await letters(bench)] == ["retry", "retry"]
     assert [await decisions(bench, child) for child in children] == [[("retry", "bob", None)]] * 2 + [[]]
@@ -176,7 +178,7 @@ async def test_there_are_as_many_letters_as_generations_that_gave_up(bench: Work
     task = await bench.a_task()
     for _ in range(3):
         await bench.exhaust(task)
-        await bench.runtime.reopening.retry(task.id)
+        await bench.runtime.reopening.retry(LOCAL, task.id)
     await bench.complete(await bench.claim_next(task))
 
     assert [letter["generation"] for letter in await letters(bench)] == [1, 2, 3]

@@ -7,6 +7,7 @@ import pytest
 
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
@@ -100,7 +101,7 @@ async def test_only_rate_limits_make_the_next_wait_longer(bench: Workbench, earl
             await bench.hand_back(await bench.claim_next(task))
         else:
             await bench.exhaust(task)
-            await bench.runtime.reopening.retry(task.id)
+            await bench.runtime.reopening.retry(LOCAL, task.id)
 
     await limit(bench, await bench.claim_next(task), None)
 
@@ -126,7 +127,7 @@ async def test_when_a_slowdown_has_passed_the_leader_rings(bench: Workbench) -> 
 
 async def test_a_cancelled_task_does_not_slow_its_type_down(bench: Workbench) -> None:
     limited = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(limited.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, limited.id, None)
 
     await limit(bench, limited, 30)
 
@@ -138,7 +139,7 @@ async def test_a_task_says_that_its_type_is_slowed_down_and_until_when(bench: Wo
     limited, waiting = await bench.a_running_task(), await bench.a_task()
     await limit(bench, limited, 30)
 
-    (reason, *_) = (await bench.runtime.explanations.explain(waiting.id)).reasons
+    (reason, *_) = (await bench.runtime.explanations.explain(LOCAL, waiting.id)).reasons
 
     assert reason.code == "rate_limited"
     assert set(reason.facts) == {"taskType", "until"}

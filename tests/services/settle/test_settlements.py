@@ -8,6 +8,7 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, Outcome, Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Fenced, Settlement
@@ -195,7 +196,7 @@ async def test_an_attempt_handed_back_is_queued_uncharged_and_rung(bench: Workbe
 
 async def test_a_cancellation_wins_over_a_completion(bench: Workbench) -> None:
     running = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(running.id, "enough")
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, "enough")
 
     await bench.complete(running, '{"answer": 42}')
 
@@ -206,7 +207,7 @@ async def test_a_cancellation_wins_over_a_completion(bench: Workbench) -> None:
 @pytest.mark.parametrize("kind", list(FailureKind))
 async def test_a_cancellation_wins_over_any_failure(bench: Workbench, kind: FailureKind) -> None:
     running = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(running.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
 
     await bench.fail(running, kind)
 
@@ -216,7 +217,7 @@ async def test_a_cancellation_wins_over_any_failure(bench: Workbench, kind: Fail
 
 async def test_a_cancellation_wins_over_handing_back(bench: Workbench) -> None:
     running = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(running.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
     await bench.hush()
 
     await bench.hand_back(running)
@@ -274,7 +275,7 @@ async def test_a_worker_cannot_settle_a_task_that_was_retried_by_hand(bench: Wor
     task = await bench.a_task()
     stale = await bench.claim_next(task)
     await bench.fail(stale, FailureKind.PERMANENT)
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
 
     assert isinstance(await bench.complete(stale), Fenced)
 

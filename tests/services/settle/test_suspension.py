@@ -10,6 +10,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Succeeded, Waiting
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.failpoints import arm
 from officeplane.handlers.contract import PermanentFailure
@@ -54,7 +55,7 @@ async def again(bench: Workbench, task: ClaimedTask) -> ClaimedTask:
 
 async def reasons(bench: Workbench, task: ClaimedTask) -> list[str]:
     await bench.beat()
-    return [reason.code for reason in (await bench.runtime.explanations.explain(task.id)).reasons]
+    return [reason.code for reason in (await bench.runtime.explanations.explain(LOCAL, task.id)).reasons]
 
 
 async def test_a_task_that_waits_is_pending_and_was_not_charged(bench: Workbench) -> None:
@@ -116,7 +117,7 @@ async def test_a_failure_keeps_the_other_waiting_behind_its_dead_letter(bench: W
     assert await bench.state(spawner) is TaskState.PENDING
     assert await reasons(bench, spawner) == ["dependency_failed"]
 
-    await bench.runtime.reopening.retry(spawned.id)
+    await bench.runtime.reopening.retry(LOCAL, spawned.id)
     await bench.complete(await bench.claim_next(spawned))
     assert await bench.state(spawner) is TaskState.QUEUED
 
@@ -136,7 +137,7 @@ async def test_a_letter_that_is_resolved_by_cancelling_cancels_who_waits(bench: 
     spawner, spawned = await a_waiting_task(bench)
     await bench.exhaust(spawned)
 
-    await bench.runtime.dead_letters.resolve(spawned.id, Ruling(Decision.CANCEL, "Ann"))
+    await bench.runtime.dead_letters.resolve(LOCAL, spawned.id, Ruling(Decision.CANCEL, "Ann"))
 
     assert await bench.state(spawner) is TaskState.CANCELLED
 
@@ -145,12 +146,12 @@ async def test_what_was_given_up_for_good_is_not_waited_for_and_spawned_anew_by_
     spawner = await bench.a_running_task()
     spawned = await spawn(bench, spawner)
     await bench.exhaust(await task_of(bench, spawned))
-    await bench.runtime.dead_letters.resolve(spawned.task_id, Ruling(Decision.CANCEL, "Ann"))
+    await bench.runtime.dead_letters.resolve(LOCAL, spawned.task_id, Ruling(Decision.CANCEL, "Ann"))
 
     await bench.settle(spawner, Waiting(spawned.task_id))
 
     assert await bench.state(spawner) is TaskState.CANCELLED
-    await bench.runtime.reopening.retry(spawner.id)
+    await bench.runtime.reopening.retry(LOCAL, spawner.id)
     second = await spawn(bench, await again(bench, spawner))
 
     assert second.task_id != spawned.task_id
@@ -163,7 +164,7 @@ async def test_a_cancelled_task_cancels_who_waits_for_it(bench: Workbench, is_se
     if is_settled:
         await bench.settle(spawner, Waiting(spawned.task_id))
 
-    await bench.runtime.cancellation.cancel(spawned.task_id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, spawned.task_id, None)
     if not is_settled:
         await bench.settle(spawner, Waiting(spawned.task_id))
 
@@ -178,7 +179,7 @@ async def test_who_is_cancelled_while_it_waits_takes_along_what_it_waits_for_and
     forgotten = await spawn(bench, spawner, "forgotten")
     spawned = await wait(bench, spawner)
 
-    await bench.runtime.cancellation.cancel(spawner.id, "no longer wanted")
+    await bench.runtime.cancellation.cancel(LOCAL, spawner.id, "no longer wanted")
 
     assert await bench.states(spawner, spawned) == ["CANCELLED", "CANCELLED"]
     assert (await task_of(bench, forgotten)).state is TaskState.QUEUED
@@ -190,7 +191,7 @@ async def test_what_runs_while_who_waits_for_it_is_cancelled_is_asked_to_stop(be
     spawner, spawned = await a_waiting_task(bench)
     running = await bench.claim_next(spawned)
 
-    await bench.runtime.cancellation.cancel(spawner.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, spawner.id, None)
 
     assert await bench.worker.leases.cancelled([(running.id, running.claim_id)]) == [running.id]
     await bench.complete(running)
@@ -201,7 +202,7 @@ async def test_a_wait_within_a_wait_is_cancelled_as_a_whole(bench: Workbench) ->
     outer, middle = await a_waiting_task(bench)
     inner = await wait(bench, await bench.claim_next(middle))
 
-    await bench.runtime.cancellation.cancel(outer.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, outer.id, None)
 
     assert await bench.states(outer, middle, inner) == ["CANCELLED", "CANCELLED", "CANCELLED"]
 
@@ -211,7 +212,7 @@ async def test_who_was_asked_to_stop_before_its_wait_was_settled_is_cancelled_wi
 ) -> None:
     spawner = await bench.a_running_task()
     spawned = await spawn(bench, spawner)
-    await bench.runtime.cancellation.cancel(spawner.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, spawner.id, None)
 
     await bench.settle(spawner, Waiting(spawned.task_id))
 
@@ -289,7 +290,7 @@ async def test_a_batch_that_is_cancelled_takes_along_what_its_child_waits_for(be
     parent, first, second = await bench.a_batch({"task_type": "noop"}, {"task_type": "noop"})
     spawned = await wait(bench, await bench.claim_next(first))
 
-    await bench.runtime.cancellation.cancel(parent.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, parent.id, None)
 
     assert await bench.states(parent, first, second, spawned) == ["CANCELLED"] * 4
 
@@ -308,9 +309,9 @@ async def test_a_batch_can_be_waited_for(bench: Workbench) -> None:
 
 async def test_a_retry_after_a_cancel_waits_for_a_new_one(bench: Workbench) -> None:
     spawner, first = await a_waiting_task(bench)
-    await bench.runtime.cancellation.cancel(spawner.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, spawner.id, None)
 
-    await bench.runtime.reopening.retry(spawner.id)
+    await bench.runtime.reopening.retry(LOCAL, spawner.id)
 
     assert await bench.state(spawner) is TaskState.QUEUED
     second = await wait(bench, await again(bench, spawner))
@@ -324,7 +325,7 @@ async def test_a_retry_after_a_failure_finds_what_has_completed(bench: Workbench
     await bench.complete(await bench.claim_next(spawned), '{"kept": true}')
     await bench.fail(await again(bench, spawner), FailureKind.PERMANENT)
 
-    await bench.runtime.reopening.retry(spawner.id)
+    await bench.runtime.reopening.retry(LOCAL, spawner.id)
 
     assert (await spawn(bench, await again(bench, spawner))).result == {"kept": True}
 
@@ -375,7 +376,7 @@ async def test_a_dag_fails_whose_task_waits_for_what_has_failed_and_is_reopened_
 
     assert (await dag.states("a", "b"), await dag.status()) == ("PENDING PENDING", "failed")
 
-    await bench.runtime.reopening.retry(spawned.task_id)
+    await bench.runtime.reopening.retry(LOCAL, spawned.task_id)
     assert await dag.status() == "running"
     await bench.complete(await bench.claim_next(await task_of(bench, spawned)))
     await dag.end("COMPLETED", "a", "b")
@@ -388,7 +389,7 @@ async def test_a_dag_that_is_cancelled_takes_along_who_waits_and_what_was_spawne
     forgotten = await spawn(bench, spawner, "forgotten")
     spawned = await wait(bench, spawner)
 
-    await bench.runtime.dags.cancel(dag.id, None)
+    await bench.runtime.dags.cancel(LOCAL, dag.id, None)
 
     assert await dag.states("a", "b") == "CANCELLED CANCELLED"
     assert await bench.states(spawned, await task_of(bench, forgotten)) == ["CANCELLED", "CANCELLED"]
@@ -400,7 +401,7 @@ async def test_what_was_to_be_waited_for_ends_also_if_the_worker_dies_before_it_
 ) -> None:
     spawner = await bench.a_running_task()
     spawned = await spawn(bench, spawner)
-    await bench.runtime.cancellation.cancel(spawner.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, spawner.id, None)
     try:
         arm("before_commit=raise", 0)
         with pytest.raises(DatabaseUnavailableError):
@@ -421,7 +422,7 @@ async def test_a_dag_that_is_cancelled_meanwhile_gets_no_new_task(bench: Workben
         await locked.execute("SELECT FROM dags WHERE id = $1::uuid FOR NO KEY UPDATE", dag.id)
         asking = asyncio.ensure_future(spawn(bench, spawner))
         await bench.somebody_waits_for_a_lock()
-        cancelling = asyncio.ensure_future(bench.runtime.dags.cancel(dag.id, None))
+        cancelling = asyncio.ensure_future(bench.runtime.dags.cancel(LOCAL, dag.id, None))
     await cancelling
 
     # Whoever came first: it was refused, or it is cancelled.

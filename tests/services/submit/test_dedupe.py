@@ -7,6 +7,7 @@ import pytest
 
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.errors import IdempotencyInProgressError, InvalidRequestError, TwinUnfinishedError
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
 from officeplane.services.submit.intake import take_in
@@ -25,7 +26,7 @@ def a_request(**options: Any) -> TaskRequest:
 
 
 async def submit(bench: Workbench, **options: Any) -> Submitted:
-    return await bench.runtime.submission.submit(a_request(**options))
+    return await bench.runtime.submission.submit(LOCAL, a_request(**options))
 
 
 async def count(bench: Workbench) -> int:
@@ -90,7 +91,7 @@ async def test_another_document_payload_or_type_is_another_content(bench: Workbe
 
 
 def content_of(bench: Workbench, **options: Any) -> bytes | None:
-    return take_in(a_request(**options), bench.runtime.catalogue).content_hash
+    return take_in(LOCAL, a_request(**options), bench.runtime.catalogue).content_hash
 
 
 def test_the_order_of_the_names_in_a_payload_does_not_matter(bench: Workbench) -> None:
@@ -176,7 +177,7 @@ async def test_while_tasks_of_one_content_come_and_end_two_are_never_unfinished(
 
 async def test_in_one_bulk_the_second_is_answered_with_the_first(bench: Workbench) -> None:
     first, second, other = await bench.runtime.submission.submit_many(
-        [a_request(), a_request(), a_request(document_id="e")]
+        LOCAL, [a_request(), a_request(), a_request(document_id="e")]
     )
 
     assert (second.task.id, second.replayed) == (first.task.id, True)
@@ -188,7 +189,7 @@ async def test_a_large_bulk_is_compared_as_well(bench: Workbench) -> None:
     twin = await submit(bench)
 
     stored = await bench.runtime.submission.submit_many(
-        [*(a_request(dedupe=None) for _ in range(200)), a_request(), a_request(document_id="e")]
+        LOCAL, [*(a_request(dedupe=None) for _ in range(200)), a_request(), a_request(document_id="e")]
     )
 
     assert [one.replayed for one in stored] == [*[False] * 200, True, False]
@@ -210,7 +211,7 @@ async def test_in_a_transaction_of_the_callers_others_wait_for_its_end(
 ) -> None:
     monkeypatch.setattr(tasks, "KEY_WAIT", "50ms")
     async with bench.runtime.ledger.transaction() as connection:
-        theirs = await bench.runtime.submission.submit_within(connection, a_request())
+        theirs = await bench.runtime.submission.submit_within(LOCAL, connection, a_request())
         with pytest.raises(IdempotencyInProgressError):
             await submit(bench)
 
@@ -223,12 +224,12 @@ async def test_a_task_whose_twin_is_unfinished_is_not_retried(bench: Workbench) 
     twin = await submit(bench)
 
     with pytest.raises(TwinUnfinishedError, match=twin.task.id) as refused:
-        await bench.runtime.reopening.retry(old.task.id)
+        await bench.runtime.reopening.retry(LOCAL, old.task.id)
 
     assert refused.value.code == "illegal_state"
     assert await bench.states(old.task, twin.task) == ["FAILED", "QUEUED"]
     await bench.end(twin.task, "CANCELLED")
-    await bench.runtime.reopening.retry(old.task.id)
+    await bench.runtime.reopening.retry(LOCAL, old.task.id)
     assert await bench.states(old.task, twin.task) == ["QUEUED", "CANCELLED"]
     assert (await submit(bench)).task.id == old.task.id
 
@@ -239,7 +240,7 @@ async def test_a_child_of_a_batch_whose_twin_is_unfinished_is_not_retried(bench:
     await submit(bench, children=[NOOP])
 
     with pytest.raises(TwinUnfinishedError):
-        await bench.runtime.reopening.retry(batch.tasks[1].id)
+        await bench.runtime.reopening.retry(LOCAL, batch.tasks[1].id)
 
     assert await bench.states(*batch.tasks) == ["FAILED", "FAILED"]
 
@@ -253,7 +254,7 @@ async def test_a_retry_and_a_submission_at_once_leave_one_unfinished(
             await bench.end(old.task, "FAILED")
 
             await asyncio.gather(
-                bench.runtime.reopening.retry(old.task.id),
+                bench.runtime.reopening.retry(LOCAL, old.task.id),
                 submit(other, document_id=f"d{number}"),
                 return_exceptions=True,
             )
@@ -264,7 +265,7 @@ async def test_a_retry_and_a_submission_at_once_leave_one_unfinished(
 
 async def modify_and_retry(bench: Workbench, task: Task) -> None:
     ruling = Ruling(Decision.MODIFY_AND_RETRY, "alice", None)
-    await bench.runtime.dead_letters.resolve(task.id, ruling, {"seconds": 2})
+    await bench.runtime.dead_letters.resolve(LOCAL, task.id, ruling, {"seconds": 2})
 
 
 async def test_another_payload_is_retried_beside_what_does_as_the_old_one_did(bench: Workbench) -> None:

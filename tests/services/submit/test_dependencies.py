@@ -9,6 +9,7 @@ import pytest
 
 from officeplane.domain.errors import IllegalStateError, InvalidReferenceError
 from officeplane.domain.outcome import Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
 from officeplane.services.settle.judgement import EndedAttempt
@@ -26,16 +27,16 @@ async def after(bench: Workbench, *dependencies: Task, **options: Any) -> Task:
 
 
 async def cancel(bench: Workbench, task: Task) -> None:
-    await bench.runtime.cancellation.cancel(task.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
 
 
 async def retry(bench: Workbench, task: Task) -> None:
-    await bench.runtime.reopening.retry(task.id)
+    await bench.runtime.reopening.retry(LOCAL, task.id)
 
 
 async def reasons(bench: Workbench, task: Task) -> list[str]:
     await bench.beat()
-    return [reason.code for reason in (await bench.runtime.explanations.explain(task.id)).reasons]
+    return [reason.code for reason in (await bench.runtime.explanations.explain(LOCAL, task.id)).reasons]
 
 
 async def test_a_task_waits_for_all_it_depends_on_and_is_rung_then(bench: Workbench) -> None:
@@ -425,7 +426,7 @@ async def test_who_was_told_to_wait_is_told_of_the_end_of_that_afterwards(
             settling = asyncio.create_task(bench.settle_together(attempts))
             await bench.waiter_for(held.get_server_pid())
             request = TaskRequest.from_python({**NOOP, "depends_on": [several[2].id]})
-            waiting = (await bench.runtime.submission.submit_within(late, request)).task
+            waiting = (await bench.runtime.submission.submit_within(LOCAL, late, request)).task
         await bench.waiter_for(late.get_server_pid())
     await settling
 

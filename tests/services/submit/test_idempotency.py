@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from officeplane.domain.errors import IdempotencyInProgressError, IdempotencyMismatchError
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from officeplane.services.submit.submission import Submitted
 from tests.fault_proxy import Direction, FaultProxy
@@ -19,7 +20,7 @@ def a_request(key: str | None = "k", **options: Any) -> TaskRequest:
 
 
 async def submit(bench: Workbench, request: TaskRequest) -> Submitted:
-    return await bench.runtime.submission.submit(request)
+    return await bench.runtime.submission.submit(LOCAL, request)
 
 
 async def count(bench: Workbench) -> int:
@@ -74,7 +75,7 @@ async def test_keys_crossing_in_two_bulks_neither_deadlock_nor_double(
     async with another_bench() as other:
         ways = [a_request(f"key {number}") for number in range(50)]
         here, there = await asyncio.gather(
-            bench.runtime.submission.submit_many(ways), other.runtime.submission.submit_many(ways[::-1])
+            bench.runtime.submission.submit_many(LOCAL, ways), other.runtime.submission.submit_many(LOCAL, ways[::-1])
         )
 
     assert [one.task.id for one in here] == [one.task.id for one in there[::-1]]
@@ -94,7 +95,7 @@ async def test_bodies_that_differ_under_one_key_at_once_leave_one_task(bench: Wo
 
 async def test_a_key_that_another_is_still_storing_is_in_progress_and_its_neighbours_pass(bench: Workbench) -> None:
     async with bench.runtime.ledger.transaction() as connection:
-        await bench.runtime.submission.submit_within(connection, a_request())
+        await bench.runtime.submission.submit_within(LOCAL, connection, a_request())
 
         outcomes = await asyncio.gather(
             submit(bench, a_request()), submit(bench, a_request(None, title="neighbour")), return_exceptions=True
@@ -105,7 +106,7 @@ async def test_a_key_that_another_is_still_storing_is_in_progress_and_its_neighb
 
 async def test_a_repeat_waits_for_the_first_and_is_its_replay(bench: Workbench) -> None:
     async with bench.runtime.ledger.transaction() as connection:
-        first = await bench.runtime.submission.submit_within(connection, a_request())
+        first = await bench.runtime.submission.submit_within(LOCAL, connection, a_request())
         repeat = asyncio.create_task(submit(bench, a_request()))
         await bench.somebody_waits_for_a_lock()
 
@@ -117,7 +118,7 @@ async def test_a_repeat_takes_the_place_of_a_first_that_was_rolled_back(bench: W
     async with bench.runtime.ledger.transaction() as connection:
         savepoint = connection.transaction()
         await savepoint.start()
-        await bench.runtime.submission.submit_within(connection, a_request())
+        await bench.runtime.submission.submit_within(LOCAL, connection, a_request())
         repeat = asyncio.create_task(submit(bench, a_request()))
         await bench.somebody_waits_for_a_lock()
         await savepoint.rollback()
@@ -162,7 +163,7 @@ async def test_in_a_bulk_a_key_counts_per_body(bench: Workbench) -> None:
     await submit(bench, a_request("old"))
 
     stored = await bench.runtime.submission.submit_many(
-        [a_request("new"), a_request("old"), a_request(None), a_request("new")]
+        LOCAL, [a_request("new"), a_request("old"), a_request(None), a_request("new")]
     )
 
     assert [one.replayed for one in stored] == [False, True, False, True]
@@ -174,7 +175,7 @@ async def test_one_mismatch_refuses_a_whole_bulk(bench: Workbench) -> None:
     await submit(bench, a_request("old"))
 
     with pytest.raises(IdempotencyMismatchError):
-        await bench.runtime.submission.submit_many([a_request("new"), a_request("old", title="other")])
+        await bench.runtime.submission.submit_many(LOCAL, [a_request("new"), a_request("old", title="other")])
 
     assert await count(bench) == 1
     assert not (await submit(bench, a_request("new"))).replayed

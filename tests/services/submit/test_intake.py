@@ -13,6 +13,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
     UnknownTaskTypeError,
 )
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import NewTask
 from officeplane.handlers.catalogue import load_catalogue
@@ -23,7 +24,7 @@ NOOP: Mapping[str, Any] = {"task_type": "noop"}
 
 
 def rows_of(**options: Any) -> tuple[NewTask, ...]:
-    return take_in(TaskRequest.from_python(options), CATALOGUE).rows
+    return take_in(LOCAL, TaskRequest.from_python(options), CATALOGUE).rows
 
 
 def refusal_of(**options: Any) -> InvalidRequestError:
@@ -312,7 +313,7 @@ def test_beside_a_reference_the_payload_is_still_checked() -> None:
 def test_the_same_body_has_the_same_hash_and_another_body_another() -> None:
     def hash_of(**options: Any) -> bytes:
         request = TaskRequest.from_python({"idempotency_key": "k", **options})
-        return take_in(request, CATALOGUE).request_hash
+        return take_in(LOCAL, request, CATALOGUE).request_hash
 
     assert hash_of(**a_note(more={"b": 1, "a": 2})) == hash_of(**a_note(more={"a": 2, "b": 1}))
     assert hash_of(**a_note()) != hash_of(**a_note(more=1))

@@ -9,6 +9,7 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.handlers.spawning import Spawned, spawn_request
@@ -182,7 +183,7 @@ async def test_of_two_attempts_that_race_only_the_one_that_stands_spawns(bench: 
 
 async def test_an_attempt_that_was_asked_to_stop_spawns_nothing(bench: Workbench) -> None:
     spawner = await bench.a_running_task()
-    await bench.runtime.cancellation.cancel(spawner.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, spawner.id, None)
 
     with pytest.raises(ClaimLostError):
         await spawn(bench, spawner)
@@ -203,7 +204,7 @@ async def test_a_manual_retry_finds_what_was_spawned_and_finished(bench: Workben
     first = await spawn(bench, spawner)
     await bench.complete(await bench.claim_next(await task_of(bench, first)), '{"kept": true}')
     await bench.fail(spawner, kind=FailureKind.PERMANENT)
-    await bench.runtime.reopening.retry(spawner.id)
+    await bench.runtime.reopening.retry(LOCAL, spawner.id)
     (again,) = await bench.worker.desk.claim([spawner.id])
 
     assert await spawn(bench, again) == Spawned(first.task_id, is_completed=True, result={"kept": True})
@@ -212,10 +213,10 @@ async def test_a_manual_retry_finds_what_was_spawned_and_finished(bench: Workben
 async def test_a_manual_retry_spawns_anew_what_was_cancelled(bench: Workbench) -> None:
     spawner = await bench.a_running_task()
     first = await spawn(bench, spawner)
-    await bench.runtime.cancellation.cancel(first.task_id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, first.task_id, None)
     assert (await spawn(bench, spawner)).task_id == first.task_id, "the same generation lives with it"
     await bench.fail(spawner, kind=FailureKind.PERMANENT)
-    await bench.runtime.reopening.retry(spawner.id)
+    await bench.runtime.reopening.retry(LOCAL, spawner.id)
     (again,) = await bench.worker.desk.claim([spawner.id])
 
     second = await spawn(bench, again, task_type="sleep", payload={"seconds": 1})
@@ -238,7 +239,7 @@ async def test_a_batch_can_be_spawned(bench: Workbench) -> None:
 
 
 async def test_an_edit_can_be_spawned(bench: Workbench) -> None:
-    await bench.runtime.documents.create("plan", Format.DOCX, None, None)
+    await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     spawner = await bench.a_running_task()
 
     spawned = await spawn(bench, spawner, task_type="add_chapter", payload={"title": "One"}, document_id="plan")

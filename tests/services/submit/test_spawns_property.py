@@ -13,6 +13,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded, Waiting
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
@@ -109,7 +110,7 @@ class Life:
         states = await self._states()
         task_id = self._one_of(states)
         if states[task_id] in REOPENABLE:
-            await self.bench.runtime.reopening.retry(task_id)
+            await self.bench.runtime.reopening.retry(LOCAL, task_id)
         else:
             await self._asked(self.bench.runtime.reopening.retry, task_id)
 
@@ -121,7 +122,7 @@ class Life:
                 await self._end(self.held.pop(task_id), Succeeded("{}"))
             states = await self._states()
             for task_id in [task_id for task_id, state in states.items() if state in {"FAILED", "TIMEOUT"}]:
-                await self.bench.runtime.reopening.retry(task_id)
+                await self.bench.runtime.reopening.retry(LOCAL, task_id)
             if set(states.values()) <= set(FINAL) - {"FAILED", "TIMEOUT"}:
                 return
         raise AssertionError(await self._states())
@@ -160,7 +161,7 @@ class Life:
     async def _asked(self, action: Callable[..., Awaitable[object]], task_id: TaskId, *more: object) -> None:
         state = (await self._states())[task_id]
         try:
-            await action(task_id, *more)
+            await action(LOCAL, task_id, *more)
             refused = None
         except IllegalStateError as error:
             refused = str(error.state)

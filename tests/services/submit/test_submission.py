@@ -10,6 +10,7 @@ import pytest
 
 from officeplane.dispatch import bells
 from officeplane.domain.errors import DatabaseUnavailableError, InvalidRequestError, UnknownTaskTypeError
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
 from officeplane.failpoints import arm
 from tests.fault_proxy import Direction, FaultProxy
@@ -70,7 +71,7 @@ async def test_a_lane_is_rung_once_on_its_most_urgent_list_however_many_are_subm
 
 
 async def test_a_bulk_is_stored_answered_and_rung_in_the_order_given(bench: Workbench) -> None:
-    stored = await bench.runtime.submission.submit_many([a_request(title=str(number)) for number in range(300)])
+    stored = await bench.runtime.submission.submit_many(LOCAL, [a_request(title=str(number)) for number in range(300)])
 
     assert await titles(bench) == [str(number) for number in range(300)]
     assert [one.task.title for one in stored] == await titles(bench)
@@ -79,7 +80,7 @@ async def test_a_bulk_is_stored_answered_and_rung_in_the_order_given(bench: Work
 
 async def test_a_bulk_is_stored_whole_or_not_at_all(bench: Workbench) -> None:
     with pytest.raises(InvalidRequestError):
-        await bench.runtime.submission.submit_many([a_request(), a_request(**UNSTORABLE), a_request()])
+        await bench.runtime.submission.submit_many(LOCAL, [a_request(), a_request(**UNSTORABLE), a_request()])
 
     assert await titles(bench) == []
     assert await bench.rung() == []
@@ -97,7 +98,9 @@ async def test_what_was_written_before_a_refusal_far_behind_is_taken_back(
     bench: Workbench, wrong: Mapping[str, Any]
 ) -> None:
     with pytest.raises(InvalidRequestError):
-        await bench.runtime.submission.submit_many([*[a_request()] * 400, a_request(**wrong), *[a_request()] * 400])
+        await bench.runtime.submission.submit_many(
+            LOCAL, [*[a_request()] * 400, a_request(**wrong), *[a_request()] * 400]
+        )
 
     assert await titles(bench) == []
     assert await bench.rung() == []
@@ -107,8 +110,8 @@ async def test_what_was_written_before_a_refusal_far_behind_is_taken_back(
 async def test_a_key_far_behind_in_a_bulk_is_remembered(bench: Workbench) -> None:
     requests = [*(a_request(title=str(number)) for number in range(400)), a_request(title="400", idempotency_key="k")]
 
-    stored = await bench.runtime.submission.submit_many(requests)
-    again = await bench.runtime.submission.submit_many(requests)
+    stored = await bench.runtime.submission.submit_many(LOCAL, requests)
+    again = await bench.runtime.submission.submit_many(LOCAL, requests)
 
     assert await titles(bench) == [str(number) for number in (*range(401), *range(400))]
     assert [one.replayed for one in again] == [False] * 400 + [True]
@@ -117,13 +120,13 @@ async def test_a_key_far_behind_in_a_bulk_is_remembered(bench: Workbench) -> Non
 
 async def test_a_refusal_in_a_bulk_names_the_body(bench: Workbench) -> None:
     with pytest.raises(UnknownTaskTypeError) as refused:
-        await bench.runtime.submission.submit_many([a_request(), a_request(task_type="nope")])
+        await bench.runtime.submission.submit_many(LOCAL, [a_request(), a_request(task_type="nope")])
 
     assert [wrong.field for wrong in refused.value.errors] == ["1.taskType"]
 
 
 async def test_an_empty_bulk_is_nothing(bench: Workbench) -> None:
-    assert await bench.runtime.submission.submit_many([]) == []
+    assert await bench.runtime.submission.submit_many(LOCAL, []) == []
 
 
 async def test_the_three_hundredth_child_is_wrong_and_nothing_is_stored(bench: Workbench) -> None:
@@ -237,7 +240,7 @@ async def test_a_task_submitted_in_a_transaction_that_is_rolled_back_never_was(b
     async with bench.runtime.ledger.transaction() as connection:
         savepoint = connection.transaction()
         await savepoint.start()
-        await bench.runtime.submission.submit_within(connection, a_request())
+        await bench.runtime.submission.submit_within(LOCAL, connection, a_request())
         await savepoint.rollback()
 
     assert await titles(bench) == []
@@ -246,7 +249,7 @@ async def test_a_task_submitted_in_a_transaction_that_is_rolled_back_never_was(b
 
 async def test_a_task_submitted_in_the_callers_transaction_is_found_by_the_sweeper(bench: Workbench) -> None:
     async with bench.runtime.ledger.transaction() as connection:
-        stored = await bench.runtime.submission.submit_within(connection, a_request())
+        stored = await bench.runtime.submission.submit_within(LOCAL, connection, a_request())
     assert await bench.rung() == []
     await bench.let_rings_age()
 
@@ -258,7 +261,7 @@ async def test_a_task_submitted_in_the_callers_transaction_is_found_by_the_sweep
 async def test_whoever_commits_may_ring_at_once(bench: Workbench) -> None:
     async with bench.runtime.ledger.transaction() as connection:
         stored = await bench.runtime.submission.submit_within(
-            connection, a_request(task_type=None, children=[{"task_type": "noop"}])
+            LOCAL, connection, a_request(task_type=None, children=[{"task_type": "noop"}])
         )
 
     await bench.runtime.submission.ring(stored.tasks)
@@ -269,7 +272,7 @@ async def test_whoever_commits_may_ring_at_once(bench: Workbench) -> None:
 async def test_a_refusal_within_the_callers_transaction_says_why(bench: Workbench) -> None:
     with pytest.raises(InvalidRequestError):
         async with bench.runtime.ledger.transaction() as connection:
-            await bench.runtime.submission.submit_within(connection, a_request(**UNSTORABLE))
+            await bench.runtime.submission.submit_within(LOCAL, connection, a_request(**UNSTORABLE))
 
     assert await titles(bench) == []
 
@@ -281,7 +284,7 @@ async def test_the_callers_transaction_keeps_its_own_patience_for_locks(
     async with bench.runtime.ledger.transaction() as connection:
         await connection.execute("SET LOCAL lock_timeout = '17s'")
 
-        await bench.runtime.submission.submit_within(connection, a_request(**options))
+        await bench.runtime.submission.submit_within(LOCAL, connection, a_request(**options))
 
         assert await connection.fetchval("SHOW lock_timeout") == "17s"
 
@@ -294,8 +297,8 @@ async def test_a_callers_connection_may_have_json_codecs_of_its_own(bench: Workb
     try:
         await connection.set_type_codec("jsonb", encoder=json.dumps, decoder=json.loads, schema="pg_catalog")
 
-        stored = await bench.runtime.submission.submit_within(connection, note)
-        again = await bench.runtime.submission.submit_within(connection, note)
+        stored = await bench.runtime.submission.submit_within(LOCAL, connection, note)
+        again = await bench.runtime.submission.submit_within(LOCAL, connection, note)
     finally:
         await connection.close()
 

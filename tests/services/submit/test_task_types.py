@@ -12,6 +12,7 @@ from officeplane.domain.declared_type import DeclaredType, TypeDefaults
 from officeplane.domain.errors import InvalidPayloadError, UnknownTaskTypeError
 from officeplane.domain.json_schema import NoSchemaError
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import DagRequest
 from officeplane.domain.retry import RetryPolicy
 from officeplane.handlers.catalogue import DuplicateTaskTypeError
@@ -129,7 +130,7 @@ async def test_it_may_be_a_child_part_of_a_bulk_and_a_task_of_a_dag(bench: Workb
     async with asyncio.timeout(WITHIN_SECONDS):
         await bench.submit_many([{"task_type": "noop"}] * 300 + [one])
     dag = {"title": "Owls", "tasks": [{**one, "key": "a"}, {"task_type": "noop", "key": "b", "depends_on": ["a"]}]}
-    await other.runtime.dags.submit(DagRequest.model_validate(dag, by_name=True, by_alias=False))
+    await other.runtime.dags.submit(LOCAL, DagRequest.model_validate(dag, by_name=True, by_alias=False))
 
     (row,) = await bench.execute("SELECT count(*) AS n FROM tasks WHERE task_type = 'research'")
     assert row["n"] == 3
@@ -150,8 +151,8 @@ async def test_its_dead_letter_can_be_retried_with_another_payload_that_fits(
     ruling = Ruling(Decision.MODIFY_AND_RETRY, "alice")
 
     with pytest.raises(InvalidPayloadError):
-        await other.runtime.dead_letters.resolve(task.id, ruling, {"topic": 5})
-    await other.runtime.dead_letters.resolve(task.id, ruling, {"topic": "bats"})
+        await other.runtime.dead_letters.resolve(LOCAL, task.id, ruling, {"topic": 5})
+    await other.runtime.dead_letters.resolve(LOCAL, task.id, ruling, {"topic": "bats"})
 
     assert await bench.state(task) is TaskState.QUEUED
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from officeplane.domain.lifecycle import TaskState, is_legal
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask
 from officeplane.domain.valve import Limits
 from officeplane.services.claims import lanes
@@ -46,7 +47,7 @@ async def test_edits_done_ahead_end_with_the_one_that_they_follow(bench: Workben
     assert stay.ended_ahead == ids(*tasks[2:])
     assert stay.followers == []
     assert await bench.states(*tasks) == ["COMPLETED"] * 5
-    history = list(reversed(await bench.runtime.documents.history("plan", None, 9)))
+    history = list(reversed(await bench.runtime.documents.history(LOCAL, "plan", None, 9)))
     assert [(one.revision, one.base) for one in history] == [(n, n - 1) for n in range(1, 7)]
     assert [(one.task_id, one.author) for one in history[1:]] == [
         (task.id, f"author {number}") for number, task in enumerate(tasks)
@@ -101,7 +102,7 @@ async def test_what_edits_done_ahead_are_told_of_is_one_commit_in_order_and_lega
 async def test_everybody_who_waits_for_an_edit_done_ahead_is_told_of_its_end(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
-    waiting = [asyncio.create_task(bench.runtime.long_poll.wait(task.id, 20)) for task in tasks[1:]]
+    waiting = [asyncio.create_task(bench.runtime.long_poll.wait(LOCAL, task.id, 20)) for task in tasks[1:]]
 
     await stayed(bench, *leader)
 
@@ -133,7 +134,7 @@ async def test_nothing_ends_ahead_that_is_not_to_be_claimed(bench: Workbench, wh
         case "paused type":
             await bench.runtime.valves.pause_type("add_chapter")
         case "paused document":
-            await bench.runtime.valves.pause_document(PLAN)
+            await bench.runtime.valves.pause_document(LOCAL, PLAN)
         case "limits":
             await bench.runtime.valves.set_limits("add_chapter", Limits(concurrency=9))
         case "open breaker":
@@ -195,7 +196,7 @@ async def test_what_is_not_an_edit_alone_with_its_document_is_not_done_ahead(ben
         case "another type":
             odd = await bench.a_task(document_id="plan")
         case "revert":
-            odd = (await bench.runtime.documents.revert("plan", 1, None)).task
+            odd = (await bench.runtime.documents.revert(LOCAL, "plan", 1, None)).task
         case "upload":
             odd = await an_edit(bench, "upload", payload={"uploadId": "0193b1f0-0000-7000-8000-000000000000"})
         case _:

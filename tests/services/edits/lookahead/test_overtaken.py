@@ -5,6 +5,7 @@ import signal
 
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.patch import TaskPatch
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from tests.sandbox.processes import gone
 from tests.services.conftest import AnotherBench
@@ -36,7 +37,7 @@ async def test_an_edit_done_ahead_that_was_cancelled_is_no_revision_and_what_was
     tasks = await chapters(bench, *range(6))
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
-    await bench.runtime.cancellation.cancel(tasks[3].id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, tasks[3].id, None)
 
     stay = await stayed(bench, *leader)
 
@@ -48,7 +49,7 @@ async def test_an_edit_done_ahead_that_was_cancelled_is_no_revision_and_what_was
     await drive(bench, stay.followers)
     assert await bench.states(*tasks) == ["COMPLETED"] * 3 + ["CANCELLED"] + ["COMPLETED"] * 2
     assert await titles(bench) == ["0", "1", "2", "4", "5"]
-    assert [one.task_id for one in await bench.runtime.documents.history("plan", None, 9)][:2] == ids(
+    assert [one.task_id for one in await bench.runtime.documents.history(LOCAL, "plan", None, 9)][:2] == ids(
         tasks[5], tasks[4]
     )
 
@@ -56,7 +57,7 @@ async def test_an_edit_done_ahead_that_was_cancelled_is_no_revision_and_what_was
 async def test_edits_done_ahead_of_one_that_was_cancelled_while_it_ran_are_done_anew(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
-    await bench.runtime.cancellation.cancel(leader.task.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, leader.task.id, None)
 
     stay = await stayed(bench, *leader)
 
@@ -89,7 +90,7 @@ async def test_what_is_more_urgent_comes_before_what_was_done_ahead(bench: Workb
 async def test_an_edit_done_ahead_that_was_changed_has_its_own_turn(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
-    await bench.runtime.patches.patch(tasks[3].id, TaskPatch.model_validate({"title": "Another"}))
+    await bench.runtime.patches.patch(LOCAL, tasks[3].id, TaskPatch.model_validate({"title": "Another"}))
 
     stay = await stayed(bench, *leader)
 
@@ -103,7 +104,7 @@ async def test_an_edit_done_ahead_that_was_changed_has_its_own_turn(bench: Workb
 async def test_an_edit_done_ahead_that_was_made_less_urgent_is_overtaken(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(5))
     leader = await led(bench, tasks)
-    await bench.runtime.patches.patch(tasks[2].id, TaskPatch.model_validate({"priority": "LOW"}))
+    await bench.runtime.patches.patch(LOCAL, tasks[2].id, TaskPatch.model_validate({"priority": "LOW"}))
 
     stay = await stayed(bench, *leader)
 
@@ -152,7 +153,7 @@ async def a_lost_leader(bench: Workbench, another_bench: AnotherBench) -> list[T
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
-    await bench.runtime.cancellation.cancel(leader.task.id, None)
+    await bench.runtime.cancellation.cancel(LOCAL, leader.task.id, None)
     async with another_bench() as other:
         await bench.let_leases_lapse()
         assert await other.worker.redelivery.reap() == 1
@@ -210,7 +211,7 @@ async def test_the_deletion_of_their_document_throws_edits_done_ahead_away(bench
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
 
     stay = await stayed(bench, *leader)
 
@@ -235,7 +236,7 @@ async def test_edits_done_ahead_of_a_document_that_is_gone_before_they_were_canc
 async def test_a_document_that_came_back_has_nothing_of_what_was_done_before(bench: Workbench) -> None:
     tasks = await chapters(bench, *range(4))
     leader = await led(bench, tasks)
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
     await stayed(bench, *leader)
     await bench.worker.desk.leave_lanes([PLAN])
     await a_document(bench)
@@ -264,7 +265,7 @@ async def test_an_upload_in_between_throws_edits_done_ahead_away(bench: Workbenc
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
     async with uploading(bench) as (_, upload):
-        await bench.runtime.patches.patch(upload.id, TaskPatch.model_validate({"priority": "CRITICAL"}))
+        await bench.runtime.patches.patch(LOCAL, upload.id, TaskPatch.model_validate({"priority": "CRITICAL"}))
 
         stay = await stayed(bench, *leader)
 

@@ -11,6 +11,7 @@ import pytest
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed
+from officeplane.domain.principal import LOCAL
 from officeplane.services.edits import lane_ahead
 from tests.fault_proxy import Direction, FaultProxy
 from tests.sandbox.processes import asleep, gone
@@ -107,7 +108,7 @@ async def test_an_edit_that_failed_ahead_is_judged_anew_when_it_is_retried(bench
     await drive(bench, (await stayed(bench, *await led(bench, [*tasks, late]))).followers)
     assert await bench.state(late) is TaskState.FAILED
     await edited(bench, payload={"title": "Three"})
-    await bench.runtime.reopening.retry(late.id)
+    await bench.runtime.reopening.retry(LOCAL, late.id)
 
     await drive(bench, await bench.claim(late))
 
@@ -289,7 +290,7 @@ async def test_an_edit_done_ahead_that_takes_too_long_is_not_tried_again_and_aga
     follower = await followed(bench, tasks[0])
     monkeypatch.setattr(lane_ahead, "SECONDS_MAX", 0.1)
     outcome = await carried_out(bench, follower)
-    await bench.runtime.valves.pause_document(PLAN)
+    await bench.runtime.valves.pause_document(LOCAL, PLAN)
 
     await stayed(bench, follower, outcome)
 
@@ -305,7 +306,7 @@ async def test_a_document_that_is_gone_when_an_edit_that_followed_opens_it_is_a_
     child = idle_child(bench)
     os.kill(child, signal.SIGKILL)
     await gone(child)
-    await bench.runtime.documents.delete("plan")
+    await bench.runtime.documents.delete(LOCAL, "plan")
 
     outcome = await carried_out(bench, follower)
 

@@ -1,0 +1,72 @@
+-- Spaces, and who asked for what: created_by is who called, on_behalf_of what the caller said of itself.
+
+ALTER TABLE tasks
+    ADD COLUMN space text NOT NULL DEFAULT 'default',
+    ADD COLUMN on_behalf_of text;
+ALTER TABLE dags
+    ADD COLUMN space text NOT NULL DEFAULT 'default',
+    ADD COLUMN on_behalf_of text;
+ALTER TABLE dead_letters ADD COLUMN space text NOT NULL DEFAULT 'default';
+ALTER TABLE documents ADD COLUMN space text NOT NULL DEFAULT 'default';
+ALTER TABLE paused_documents ADD COLUMN space text NOT NULL DEFAULT 'default';
+
+-- What has a document is in the space that the document's name says.
+ALTER TABLE tasks ADD CONSTRAINT tasks_of_their_documents_space CHECK (
+    document_id IS NULL OR CASE WHEN space = 'default' THEN strpos(document_id, '/') = 0
+                                ELSE starts_with(document_id, space || '/') END);
+ALTER TABLE documents ADD CONSTRAINT documents_named_by_their_space CHECK (
+    CASE WHEN space = 'default' THEN strpos(id, '/') = 0 ELSE starts_with(id, space || '/') END);
+ALTER TABLE paused_documents ADD CONSTRAINT paused_documents_named_by_their_space CHECK (
+    CASE WHEN space = 'default' THEN strpos(document_id, '/') = 0 ELSE starts_with(document_id, space || '/') END);
+
+CREATE INDEX tasks_of_space ON tasks (space, seq);
+CREATE INDEX documents_of_space ON documents (space, seq);
+CREATE INDEX dags_of_space ON dags (space, seq);
+CREATE INDEX dead_letters_of_space ON dead_letters (space, seq);
+CREATE INDEX dead_letters_unresolved_of_space ON dead_letters (space, seq) WHERE resolved_at IS NULL;
+
+-- What refers to a task or a DAG is of the same space; nothing moves to another.
+CREATE FUNCTION refuse_another_space() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE'
+       OR NEW.parent_id IS NOT NULL AND NOT EXISTS (SELECT FROM tasks WHERE id = NEW.parent_id AND space = NEW.space)
+       OR NEW.dag_id IS NOT NULL AND NOT EXISTS (SELECT FROM dags WHERE id = NEW.dag_id AND space = NEW.space)
+       OR NEW.spawned_by IS NOT NULL AND NOT EXISTS (SELECT FROM tasks WHERE id = NEW.spawned_by AND space = NEW.space)
+    THEN
+        RAISE EXCEPTION 'task % of space % refers to another space', NEW.id, NEW.space
+            USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER tasks_refer_to_their_space AFTER INSERT ON tasks FOR EACH ROW
+    WHEN (NEW.parent_id IS NOT NULL OR NEW.dag_id IS NOT NULL OR NEW.spawned_by IS NOT NULL)
+    EXECUTE FUNCTION refuse_another_space();
+CREATE TRIGGER tasks_stay_in_their_space AFTER UPDATE OF space ON tasks FOR EACH ROW
+    WHEN (NEW.space <> OLD.space) EXECUTE FUNCTION refuse_another_space();
+
+CREATE FUNCTION refuse_edge_to_another_space() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM added e, tasks t, tasks d
+                WHERE t.id = e.task_id AND d.id = e.depends_on AND d.space <> t.space) THEN
+        RAISE EXCEPTION 'a task depends on one of another space' USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER task_edges_stay_in_their_space AFTER INSERT ON task_edges
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_edge_to_another_space();
+
+-- What a key is narrowed to; null: nothing.
+ALTER TABLE api_keys
+    ADD COLUMN space text NOT NULL DEFAULT 'default',
+    ADD COLUMN documents text[],
+    ADD COLUMN task_types text[],
+    ADD COLUMN most_urgent smallint NOT NULL DEFAULT 0,
+    ADD CONSTRAINT api_keys_most_urgent_is_a_priority CHECK (most_urgent BETWEEN 0 AND 100);
+-- Two spaces may have keys of one name.
+DROP INDEX api_keys_name;
+CREATE UNIQUE INDEX api_keys_name ON api_keys (space, name) WHERE revoked_at IS NULL AND replaced_by IS NULL;
+DROP TRIGGER api_keys_changed ON api_keys;
+CREATE TRIGGER api_keys_changed
+    AFTER INSERT OR DELETE OR TRUNCATE
+       OR UPDATE OF name, digest, scopes, expires_at, revoked_at, replaced_by, documents, task_types, most_urgent ON api_keys
+    FOR EACH STATEMENT EXECUTE FUNCTION count_api_keys_change();
