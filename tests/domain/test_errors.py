@@ -10,6 +10,7 @@ from officeplane.domain.errors import (
     InvalidRequestError,
     LetterResolvedError,
     OfficePlaneError,
+    OutsideError,
 )
 
 REFUSALS = [
@@ -19,7 +20,7 @@ REFUSALS = [
     and issubclass(value, OfficePlaneError)
     # Some are a kind of another, and HTTP knows several by one name.
     and "code" in vars(value)
-    and value not in {OfficePlaneError, LetterResolvedError, DagEndedError}
+    and value not in {OfficePlaneError, LetterResolvedError, DagEndedError, OutsideError}
 ]
 
 

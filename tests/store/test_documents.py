@@ -213,7 +213,7 @@ async def test_an_edit_starts_from_the_head_on_its_condition(bench: Workbench, l
     assert other is not None
     assert (head.base.format, head.base.revision, head.base.recipe) == (Format.DOCX, 1, Recipe((b"one",)))
     assert (head.author, head.base_revision, head.on_conflict) == ("ben", 7, "rebase")
-    assert (other.author, other.base_revision, other.on_conflict) == (None, None, None)
+    assert (other.author, other.base_revision, other.on_conflict) == ("local", None, None)
 
 
 async def test_a_condition_is_one_of_three(bench: Workbench, ledger: Ledger) -> None:

@@ -24,7 +24,8 @@ async def suspend(ledger: Ledger, task: ClaimedTask, spawned_id: TaskId, letters
 
     async def together(executor: Executor) -> Settled | None:
         dag_ids = await lock_around(executor, completing=[task.id], ending=(), roots=[task.root_id])
-        state = (await dependencies.lock(executor, [spawned_id])).get(spawned_id, TaskState.CANCELLED)
+        spawned = (await dependencies.lock(executor, [spawned_id])).get(spawned_id)
+        state = TaskState.CANCELLED if spawned is None else spawned.state
         if state is TaskState.COMPLETED:
             return None
         if state is TaskState.CANCELLED or (state in GAVE_UP and await dependencies.given_up(executor, [spawned_id])):

@@ -68,18 +68,18 @@ def test_what_a_task_is_given_goes_before_what_its_type_says() -> None:
 
 
 def test_children_inherit_what_they_are_not_given() -> None:
-    parent, child, grandchild = rows_of(document_id="d", priority="HIGH", tags=["a"], created_by="ann", **nested(2))
+    parent, child, grandchild = rows_of(document_id="d", priority="HIGH", tags=["a"], on_behalf_of="ann", **nested(2))
 
     for row in (parent, child, grandchild):
-        assert (row.document_id, row.priority, row.tags, row.created_by) == ("d", 20, ("a",), "ann")
+        assert (row.document_id, row.priority, row.tags, row.on_behalf_of) == ("d", 20, ("a",), "ann")
 
 
 def test_children_keep_what_they_are_given() -> None:
-    own: Mapping[str, Any] = {**NOOP, "document_id": "e", "priority": 3, "tags": [], "created_by": "bob"}
+    own: Mapping[str, Any] = {**NOOP, "document_id": "e", "priority": 3, "tags": [], "on_behalf_of": "bob"}
 
-    _, child = rows_of(document_id="d", priority="HIGH", tags=["a"], created_by="ann", children=[own])
+    _, child = rows_of(document_id="d", priority="HIGH", tags=["a"], on_behalf_of="ann", children=[own])
 
-    assert (child.document_id, child.priority, child.tags, child.created_by) == ("e", 3, (), "bob")
+    assert (child.document_id, child.priority, child.tags, child.on_behalf_of) == ("e", 3, (), "bob")
 
 
 def test_only_the_first_leaf_is_free_to_run() -> None:

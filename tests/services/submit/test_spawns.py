@@ -63,8 +63,8 @@ async def test_a_spawned_task_takes_over_priority_tags_and_author_unless_it_has_
         bench, await spawn(bench, spawner, "own", priority="LOW", tags=[], created_by="Bob", document_id="plan")
     )
 
-    assert (plain.priority, plain.tags, plain.created_by, plain.document_id) == (7, ("a", "b"), "Ann", None)
-    assert (own.priority, own.tags, own.created_by, own.document_id) == (70, (), "Bob", "plan")
+    assert (plain.priority, plain.tags, plain.on_behalf_of, plain.document_id) == (7, ("a", "b"), "Ann", None)
+    assert (own.priority, own.tags, own.on_behalf_of, own.document_id) == (70, (), "Bob", "plan")
 
 
 async def test_a_spawned_task_takes_over_what_makes_the_other_urgent(bench: Workbench) -> None:
