@@ -73,7 +73,7 @@ async def test_every_option_of_a_task_is_named_in_snake_case(plane: Plane) -> No
 
     now = await plane.task(task.id)
     assert (now.title, now.priority, now.max_retries, now.timeout_seconds) == ("A note", 20, 5, 12.5)
-    assert (now.state, now.run_at.year, now.yields, now.tags, now.created_by) == (
+    assert (now.state, now.run_at.year, now.yields, now.tags, now.on_behalf_of) == (
         "PENDING", 2999, True, ("a", "b"), "ann",
     )  # fmt: skip
 
