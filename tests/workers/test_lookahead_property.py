@@ -83,12 +83,12 @@ def applied(edits: Sequence[tuple[str, dict[str, str]]]) -> list[str]:
 async def check_revisions(bench: Workbench) -> None:
     """Every completed edit has one revision, nothing else has any, and the last says what all of them make."""
     rows = await bench.execute(
-        "SELECT r.revision, r.base, r.author, r.sha256, r.size, t.task_type, t.payload, t.state, t.created_by "
+        "SELECT r.revision, r.base, r.author, r.sha256, r.size, t.task_type, t.payload, t.state, t.on_behalf_of "
         "FROM revisions r LEFT JOIN tasks t ON t.id = r.task_id ORDER BY r.revision"
     )
     assert [(row["revision"], row["base"]) for row in rows] == [(n, n - 1) for n in range(1, len(rows) + 1)]
     of_tasks = rows[1:]
-    assert all((row["state"], row["author"]) == ("COMPLETED", row["created_by"]) for row in of_tasks)
+    assert all((row["state"], row["author"]) == ("COMPLETED", row["on_behalf_of"]) for row in of_tasks)
     (counted,) = await bench.execute("SELECT count(*) AS n FROM tasks WHERE state = 'COMPLETED'")
     assert counted["n"] == len(of_tasks)
     (document,) = await bench.execute("SELECT head FROM documents")
