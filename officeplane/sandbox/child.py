@@ -60,7 +60,7 @@ def _answered(
         answer, is_sound = _answer(shelf, operation, opens, file)
         rest = operation.rest_after(answer)
         # After an error that nobody expected, what is in memory is not to be trusted.
-        recycle = rest is None and (not is_sound or resource_limits.is_too_big())
+        recycle = rest is None and (not is_sound or resource_limits.is_worn())
         send(connection, *encode_answer(answer, recycle=recycle))
         if rest is None:
             return not recycle

@@ -6,7 +6,7 @@ layers it is under, because on some kernel, or in some container, one may be mis
 
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -16,46 +16,64 @@ from officeplane.sandbox import kernel, landlock, resource_limits, seccomp
 
 
 class Layer(StrEnum):
-    """What can confine a child besides its resource limits."""
+    """What can confine a child."""
 
+    LIMITS = "limits"
+    NO_PRIVILEGES = "no privileges"
+    HIDDEN_MEMORY = "hidden memory"
     LANDLOCK = "landlock"
     SECCOMP = "seccomp"
     NAMESPACES = "namespaces"
-    """A network and shared memory of its own, with nothing in them. Good to have, but most containers refuse it."""
 
 
 Confinement = frozenset[Layer]
 
-FULL: Final[Confinement] = frozenset({Layer.LANDLOCK, Layer.SECCOMP})
-"""Under these a child is worth nothing to somebody who has taken it over."""
+FULL: Final[Confinement] = frozenset(Layer) - {Layer.NAMESPACES}
+"""Under these a child is worth nothing to somebody who has taken it over; namespaces most containers refuse."""
+
+WITHOUT: Final[Mapping[Layer, str]] = {
+    Layer.LIMITS: "could use up the memory, the processors and the disk of the machine",
+    Layer.NO_PRIVILEGES: "could use what root may, and programs that give rights to those who start them",
+    Layer.HIDDEN_MEMORY: "could be looked into by others of its user, and would leave its memory on disk in a crash",
+    Layer.LANDLOCK: "could read every file that its user may read, such as the passwords of this installation",
+    Layer.SECCOMP: "could start programs and processes, and ask the kernel for all that its user may",
+    Layer.NAMESPACES: "has network and processes around it, and only Landlock and seccomp keep it from them",
+}
+"""What a child that was taken over could do if a layer were missing, or what else that means."""
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
-_CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWNET = 0x08000000, 0x10000000, 0x40000000
 
 
 def offered() -> Confinement:
-    """Return what the kernel offers; namespaces can only be tried."""
+    """Return what the system offers for certain; namespaces can only be tried."""
     if sys.platform != "linux":
-        return frozenset()
+        return frozenset({Layer.LIMITS})
     has = {Layer.LANDLOCK: landlock.version() > 0, Layer.SECCOMP: seccomp.is_available()}
-    return frozenset(layer for layer, is_there in has.items() if is_there)
+    return frozenset({Layer.LIMITS, Layer.NO_PRIVILEGES, Layer.HIDDEN_MEMORY}) | {
+        layer for layer, is_there in has.items() if is_there
+    }
 
 
-def confine() -> Confinement:
-    """Give up all that a child does not need, for good; return the layers that it is under."""
+def confine(parent: int, *, has_namespaces: bool) -> Confinement:
+    """Give up all that a child of this parent does not need, for good; return the layers that it is under.
+
+    What every kernel has is an error where it fails. A child whose parent is gone already ends.
+    """
     resource_limits.impose()
+    layers = {Layer.LIMITS, Layer.NAMESPACES} if has_namespaces else {Layer.LIMITS}
     if sys.platform != "linux":
-        return frozenset()
+        return frozenset(layers)
     readable = _libraries()
     kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    layers: set[Layer] = set()
-    with suppress(OSError):
-        kernel.unshare(_CLONE_NEWUSER | _CLONE_NEWNET | _CLONE_NEWIPC)
-        layers.add(Layer.NAMESPACES)
     kernel.drop_capabilities()
+    layers.add(Layer.NO_PRIVILEGES)
     kernel.hide_memory()
+    layers.add(Layer.HIDDEN_MEMORY)
     # This comes after those: a process that changes its rights is no longer killed with its parent.
     kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _parent() != parent:
+        # It died before this process had asked to be killed with it.
+        raise SystemExit
     if landlock.version():
         with suppress(OSError):
             landlock.restrict(readable)
@@ -69,7 +87,8 @@ def confine() -> Confinement:
 
 def named(layers: Iterable[str]) -> str:
     """Return layers as people name them."""
-    return " and ".join(sorted(layers))
+    *others, last = sorted(layers)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _libraries() -> set[str]:
@@ -80,3 +99,9 @@ def _libraries() -> set[str]:
         *(folder for folder in sys.path if any(Path(folder).is_relative_to(prefix) for prefix in installed)),
         str(Path(__file__).parents[1]),
     }
+
+
+def _parent() -> int:
+    """Return the parent as those outside see it: whoever has processes of its own is told of none."""
+    status = Path("/proc/self/stat").read_text()
+    return int(status.rpartition(")")[2].split()[1])

@@ -16,6 +16,8 @@ class ChildDiedError(Exception):
     @classmethod
     def of(cls, status: int) -> "ChildDiedError":
         """Return what is told of a child that ended with this status."""
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == signal.SIGXCPU:
+            return cls("the process that had the document open computed for longer than it may", signal.SIGXCPU)
         if not os.WIFSIGNALED(status):
             return cls("the process that had the document open ended by itself")
         killed_by = signal.Signals(os.WTERMSIG(status))

@@ -33,12 +33,6 @@ def prctl(option: int, value: int) -> None:
         _refused()
 
 
-def unshare(namespaces: int) -> None:
-    """Leave the namespaces of the others for fresh ones; raise `OSError` when that is refused."""
-    if _libc().unshare(namespaces) != 0:
-        _refused()
-
-
 def drop_capabilities() -> None:
     """Give up what root may, and what the first in a namespace may there."""
     if _libc().capset(struct.pack("=Ii", _CAPABILITIES_VERSION, 0), _NO_CAPABILITIES) != 0:
@@ -49,6 +43,14 @@ def hide_memory() -> None:
     """Keep other processes of the same user out of this one's memory, environment and descriptors; no core dumps."""
     if hasattr(_libc(), "prctl"):
         prctl(_PR_SET_DUMPABLE, 0)
+
+
+def exit_on(signum: int) -> None:
+    """Have a signal end this process, with its number as the status, in whatever machine code it finds it."""
+    libc = _libc()
+    libc.signal.restype = ctypes.c_void_p
+    if libc.signal(signum, libc["_exit"]) == ctypes.c_void_p(-1).value:
+        _refused()
 
 
 def _refused() -> int:

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Final
 
 from officeplane.frames import send
-from officeplane.sandbox import kernel
+from officeplane.sandbox import kernel, namespaces
 from officeplane.sandbox.child import serve
 from officeplane.sandbox.confinement import confine
 from officeplane.sandbox.nursery_protocol import BIRTH, END, NUMBER
@@ -67,7 +67,7 @@ def _obey(owner: socket.socket, children: set[int], work: Work) -> None:
 
 def _born(owner: socket.socket, descriptor: int, work: Work) -> int:
     nursery = os.getpid()
-    child = os.fork()
+    child, has_namespaces = namespaces.fork()
     if child:
         os.close(descriptor)
         _lead_a_group(child)
@@ -80,11 +80,9 @@ def _born(owner: socket.socket, descriptor: int, work: Work) -> int:
         os.dup2(0, 1)
         os.dup2(0, 2)
         with socket.socket(fileno=descriptor) as connection:
-            layers = confine()
-            # The nursery may have died before the child had asked to be killed with it.
-            if os.getppid() == nursery:
-                send(connection, {"layers": sorted(layers)})
-                work(connection)
+            layers = confine(nursery, has_namespaces=has_namespaces)
+            send(connection, {"layers": sorted(layers)})
+            work(connection)
         status = 0
     os._exit(status)
 

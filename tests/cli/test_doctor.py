@@ -16,11 +16,13 @@ from officeplane.cli.doctor.checks import (
     check_schema,
     check_settings,
 )
+from officeplane.cli.doctor.confinement import check_confinement, confinement_here, judge_confinement
 from officeplane.cli.doctor.findings import Finding, Verdict, finding_lines, ok, problem, warning, worst
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
 from officeplane.domain.blockage import Blockage
 from officeplane.domain.ids import TaskId, WorkerId
+from officeplane.sandbox.confinement import FULL, WITHOUT, Layer, named, offered
 from officeplane.store.doctor import Leader, PlaneFacts, PostgresFacts, SchemaFacts, UnresolvedLetters
 from officeplane.store.workers import WorkerInfo
 
@@ -56,7 +58,7 @@ WORKER = WorkerInfo(
     concurrency=3,
     running=1,
     task_types=("noop",),
-    confinement=("landlock", "namespaces", "seccomp"),
+    confinement=tuple(Layer),
     started_at=NOW,
     last_seen_at=NOW,
 )
@@ -264,9 +266,48 @@ def test_what_is_held_back_is_named() -> None:
     )
 
 
-def test_a_sandbox_that_lacks_something_is_told_with_its_host_and_what_it_lacks() -> None:
-    workers = (WORKER, replace(WORKER, host="there", confinement=("seccomp",)), replace(WORKER, confinement=None))
+ALMOST = tuple(FULL - {Layer.LANDLOCK})
+
+
+def test_a_sandbox_that_lacks_something_is_told_with_its_host_what_it_lacks_and_what_that_means() -> None:
+    workers = (replace(WORKER, host="there", confinement=ALMOST), replace(WORKER, host="there"), WORKER)
 
     (finding,) = [one for one in check_plane(replace(PLANE, workers=workers), CHORES) if one.check == "sandbox"]
 
-    assert finding.detail.startswith("Files are opened without landlock on there:")
+    assert finding.verdict is Verdict.WARNING
+    assert finding.detail.startswith("Files are opened without landlock on there: ")
+    assert "could read every file that its user may read" in finding.detail
+
+
+def test_a_worker_is_held_by_what_it_tells_and_an_older_one_tells_nothing() -> None:
+    older = replace(WORKER, confinement=None)
+
+    assert judge_confinement([older]).verdict is Verdict.OK
+    assert judge_confinement([older, WORKER]).detail == f"Files are opened under {named(Layer)}."
+    assert "namespaces" not in judge_confinement([WORKER, replace(WORKER, confinement=tuple(FULL))]).detail
+
+
+@pytest.mark.parametrize("layer", list(Layer))
+def test_of_every_layer_that_is_missing_it_is_said_what_that_means(layer: Layer) -> None:
+    found = check_confinement(Settings(), frozenset(Layer) - {layer})
+
+    assert found.verdict is (Verdict.WARNING if layer in FULL else Verdict.OK)
+    assert f"ithout {layer}" in found.detail
+    assert WITHOUT[layer] in found.detail
+
+
+def test_where_no_file_is_opened_that_is_a_problem() -> None:
+    require = Settings(sandbox="require")
+
+    assert amiss([check_confinement(Settings(), None)]) == [("sandbox here", Verdict.PROBLEM)]
+    assert amiss([check_confinement(require, frozenset(Layer) - {Layer.SECCOMP})]) == [
+        ("sandbox here", Verdict.PROBLEM)
+    ]
+    assert amiss([check_confinement(require, FULL)]) == []
+
+
+async def test_what_holds_a_child_here_is_found_by_having_one_born() -> None:
+    here = await confinement_here()
+
+    assert here is not None
+    assert here - {Layer.NAMESPACES} == offered()

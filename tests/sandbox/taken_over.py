@@ -3,7 +3,10 @@
 It stands for a defect of a parser that lets a file's author run code. Run as the nursery is, with a descriptor.
 """
 
+import ctypes
 import os
+import resource
+import signal
 import struct
 import sys
 import time
@@ -61,6 +64,27 @@ def _forge(opened: Opened) -> None:
     package.changed("word/document.xml")
 
 
+def _compute(seconds_max: int, *, heeds_the_end: bool) -> Work:
+    """Compute for ever, after making the time shorter that the kernel allows, for nobody is to wait for it."""
+
+    def work(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
+        if not heeds_the_end:
+            signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        soft = int(used.ru_utime + used.ru_stime) + 1
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, min(hard, soft + seconds_max)))
+        # In machine code, to which Python's own handlers of signals do not get.
+        return Applied([], None, [b"%d" % sum(range(10**15))])
+
+    return work
+
+
+def _fall(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
+    """Read where there is no memory."""
+    return Applied([], None, [ctypes.string_at(0)])
+
+
 def _sleep(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
     time.sleep(3_600)
     return Applied([], None, [b""])
@@ -114,6 +138,9 @@ def _said(
 _WORKS: Mapping[str, Work] = {
     "forge all": _forge_all,
     "sleep": _sleep,
+    "compute for ever": _compute(600, heeds_the_end=True),
+    "compute past its end": _compute(1, heeds_the_end=False),
+    "fall": _fall,
     "name what is not there": _name_what_is_not_there,
     "name a piece as smaller": _name_a_piece_as_smaller,
     "keep a byte": _keep_a_byte,

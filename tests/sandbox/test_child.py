@@ -68,7 +68,7 @@ class Line:
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
     monkeypatch.setattr("officeplane.sandbox.resource_limits.allow_more_time", lambda: None)
-    monkeypatch.setattr("officeplane.sandbox.resource_limits.is_too_big", lambda: False)
+    monkeypatch.setattr("officeplane.sandbox.resource_limits.is_worn", lambda: False)
     ours, theirs = socket.socketpair()
     thread = threading.Thread(target=serve, args=(theirs,))
     thread.start()
@@ -206,7 +206,7 @@ def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line
 
 
 CONFINED = """
-    import socket, sys
+    import os, socket, sys
     from officeplane.sandbox import child, confinement, resource_limits
 
     def burn(_data):
@@ -223,7 +223,7 @@ CONFINED = """
         # Of which the start has used up a part that differs: the others could be left without any.
         resource_limits.CPU_SECONDS = 1
     connection = socket.socket(fileno=int(sys.argv[1]))
-    confinement.confine()
+    confinement.confine(os.getppid(), has_namespaces=False)
     child.serve(connection)
 """
 
@@ -250,7 +250,7 @@ def confined(what: str) -> tuple[int, Said[Admitted] | None]:
 
 
 def test_more_time_than_allowed_ends_the_child() -> None:
-    assert confined("burn") == (-signal.SIGXCPU, None)
+    assert confined("burn") == (signal.SIGXCPU, None)
 
 
 def test_more_memory_than_allowed_is_told_as_too_complex_and_the_child_is_used_up() -> None:

@@ -259,7 +259,7 @@ async def test_a_child_is_bounded_in_memory_files_and_descriptors(sandbox: Sandb
     await opened(sandbox)
     limits = Path(f"/proc/{the_child()}/limits").read_text()
 
-    bounds = {line[:25].strip(): line[25:].split()[0] for line in limits.splitlines()[1:]}
+    bounds, hard = ({line[:25].strip(): line[25:].split()[n] for line in limits.splitlines()[1:]} for n in (0, 1))
 
     assert int(bounds["Max address space"]) == 640 * 1024 * 1024
     assert bounds["Max file size"] == "0"
@@ -268,6 +268,7 @@ async def test_a_child_is_bounded_in_memory_files_and_descriptors(sandbox: Sandb
     assert bounds["Max processes"] == "0"
     assert bounds["Max locked memory"] == "0"
     assert int(bounds["Max cpu time"]) <= 60
+    assert int(hard["Max cpu time"]) == 600
 
 
 async def test_children_go_with_their_nursery_and_the_next_request_has_a_new_one(sandbox: Sandbox) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from officeplane.cli.answers import Readiness
 from officeplane.cli.callers import listens_beyond
+from officeplane.cli.doctor.confinement import judge_confinement
 from officeplane.cli.doctor.findings import Finding, ok, problem, warning
 from officeplane.cli.texts import span
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
 from officeplane.local import LocalInstallation
-from officeplane.sandbox.confinement import FULL, named
 from officeplane.store.doctor import PlaneFacts, PostgresFacts, SchemaFacts
 from officeplane.store.workers import WorkerInfo
 
@@ -138,7 +138,7 @@ def check_plane(facts: PlaneFacts, chores: set[str]) -> Iterator[Finding]:
         yield ok(
             "workers", f"{len(facts.workers)} alive with {slots} slots, {running} of them busy; last heard {heard}."
         )
-        yield _judge_confinement(facts.workers)
+        yield judge_confinement(facts.workers)
     else:
         yield problem("workers", "No worker is alive: tasks wait.", "Start one with `officeplane worker`.")
     idle_chores = sorted(chores.difference(leader.chore for leader in facts.leaders if leader.leads))
@@ -168,22 +168,6 @@ def _judge_loops(workers: Sequence[WorkerInfo], waiting_chores: Sequence[str]) -
                 "It ends itself when the time of a task in it is over. Do not block in an `async def`: "
                 "await, or make the handler a plain `def`.",
             )
-
-
-def _judge_confinement(workers: Sequence[WorkerInfo]) -> Finding:
-    told = [worker for worker in workers if worker.confinement is not None]
-    missing = {(worker.host, layer) for worker in told for layer in FULL.difference(worker.confinement or ())}
-    if missing:
-        hosts = ", ".join(sorted({host for host, _ in missing}))
-        return warning(
-            "sandbox",
-            f"Files are opened without {named({layer for _, layer in missing})} on {hosts}: "
-            "a defect in a parser could be used to read and reach what the worker can.",
-            "Landlock needs Linux 5.13 or newer and must be on (/sys/kernel/security/lsm); a container must allow its "
-            "calls and seccomp. OFFICEPLANE_SANDBOX=require refuses to run without them.",
-        )
-    held = sorted({layer for worker in told for layer in worker.confinement or ()})
-    return ok("sandbox", f"Files are opened under {', '.join(held) or 'what older workers do not tell'}.")
 
 
 def _judge_durability(facts: PostgresFacts) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from officeplane.cli.doctor.checks import (
     check_schema,
     check_settings,
 )
+from officeplane.cli.doctor.confinement import check_confinement, confinement_here
 from officeplane.cli.doctor.findings import Finding, Verdict, problem, worst
 from officeplane.cli.environment import read_settings
 from officeplane.cli.exits import ExitCode, RefusedError, StopError, UsageError
@@ -51,7 +52,11 @@ async def examine(url: str) -> Diagnosis:
         found = [problem("settings", line, "Correct the environment variable.") for line in error.lines]
         return Diagnosis(found, ExitCode.REFUSED)
     redis, redis_answers = await _examine_redis(settings)
-    findings = [*check_settings(settings, local_installation()), check_callers(settings)]
+    findings = [
+        *check_settings(settings, local_installation()),
+        check_callers(settings),
+        check_confinement(settings, await confinement_here()),
+    ]
     ledger_answers = True
     if settings.database_url:
         try:
