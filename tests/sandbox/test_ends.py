@@ -1,0 +1,58 @@
+"""Ends: a child that was taken over and goes on for ever, or falls, is ended in time, and its owner is told how."""
+
+import signal
+
+import pytest
+
+from officeplane.domain.document import Format
+from officeplane.formats.blank import blank
+from officeplane.sandbox import nursery_client
+from officeplane.sandbox.errors import ChildDiedError
+from officeplane.sandbox.pool import Sandbox
+from tests.sandbox.asking import AFile, an_order, apply, said, text
+from tests.sandbox.processes import gone, the_child
+
+BLANK = AFile(blank(Format.DOCX, None))
+
+
+@pytest.fixture(autouse=True)
+def children_that_obey(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all children be born where their code obeys the documents' authors."""
+    monkeypatch.setattr(nursery_client, "NURSERY", "tests.sandbox.taken_over")
+
+
+async def ended(sandbox: Sandbox, order: str) -> ChildDiedError:
+    """Return what is told of a child whose author orders this."""
+    said(await sandbox.ask(text(BLANK), document="doc", file=BLANK.to_open()))
+    child = the_child()
+
+    with pytest.raises(ChildDiedError) as raised:
+        await sandbox.ask(apply(BLANK, an_order("add_chapter", title=order)), document="doc")
+
+    await gone(child)
+    return raised.value
+
+
+async def test_whoever_computes_for_ever_is_ended_when_its_time_is_over(sandbox: Sandbox) -> None:
+    told = await ended(sandbox, "compute for ever")
+
+    assert told.killed_by is signal.SIGXCPU
+    assert "computed for longer than it may" in str(told)
+
+
+async def test_whoever_does_not_heed_the_end_of_its_time_is_killed(sandbox: Sandbox) -> None:
+    assert (await ended(sandbox, "compute past its end")).killed_by is signal.SIGKILL
+
+
+async def test_whoever_reads_where_there_is_no_memory_falls(sandbox: Sandbox) -> None:
+    assert (await ended(sandbox, "fall")).killed_by is signal.SIGSEGV
+
+
+async def test_whoever_never_answers_is_ended_by_its_owner() -> None:
+    # Opening counts as well, and this machine may be slow.
+    sandbox = Sandbox(1, answer_seconds=5.0)
+
+    told = await ended(sandbox, "sleep")
+
+    assert "did not answer within 5 s" in str(told)
+    await sandbox.close()
