@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Generic, Self, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import ConfigDict, PlainSerializer
 
@@ -21,6 +21,9 @@ class Operation(Generic[A_co]):
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid")
+
+    is_about_a_document: ClassVar[bool] = True
+    """Whom its child serves: one document of one space; or nobody else, for it is born for this and ends with it."""
 
     @property
     def name(self) -> str:
@@ -56,13 +59,16 @@ Orders: TypeAlias = tuple[Order, ...]
 
 @dataclass(frozen=True, slots=True)
 class Check(Operation[Admitted]):
-    """Tell whether the gate admits the file that comes with the request."""
+    """Tell whether the gate admits the file that comes with the request, and belongs to no document yet."""
+
+    is_about_a_document: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
 class MakeBlank(Operation[Blank]):
     """Make an empty document."""
 
+    is_about_a_document: ClassVar[bool] = False
     format: Format
     title: str | None
 

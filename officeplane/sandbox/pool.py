@@ -1,7 +1,8 @@
 """The pool: the sandboxed children of a process, and what they are asked for.
 
 A child sees one document and no other as long as it lives: should a file take the child
-over, it can do harm to that document only. The child stays, with the document open, for
+over, it can do harm to that document only. A document's name has its space in it, so no
+child serves two spaces either. The child stays, with the document open, for
 as long as there is memory for it, and the next request for the document waits a little
 while for it to be free, because to open a document takes longer than most edits of it.
 A file on its way in belongs to no document yet; such requests have turns of their own,
@@ -65,6 +66,9 @@ class Sandbox:
         heard: Heard[A] | None = None,
     ) -> A | Refused:
         """Return a child's last answer to an operation; a file may go with it, and `heard` is given each answer."""
+        if operation.is_about_a_document is (document is None):
+            message = f"{operation.name} belongs to {'a' if operation.is_about_a_document else 'no'} document"
+            raise ValueError(message)
         turns = self._turns_at_the_gate if document is None else self._turns
         async with turns.turn(document) as idle_child:
             child = await self._ready(idle_child, document)

@@ -77,8 +77,9 @@ async def ask(
 
     What it answers to that is given to `heard`. What is sent is known afterwards.
     """
-    (first, *_) = files
-    answer = await sandbox.ask(operation, document=first.document_id, heard=heard)
+    # A child sees one document: that revisions of two could meet in one is not for whoever asks to decide.
+    (document_id,) = {file.document_id for file in files}
+    answer = await sandbox.ask(operation, document=document_id, heard=heard)
     openings = 0
     while isinstance(answer, Missing):
         named = next((file for file in files if file.state == answer.state), None)
@@ -87,7 +88,7 @@ async def ask(
             raise answer.error
         openings += 1
         file = _sent(executor, named, known)
-        answer = await sandbox.ask(operation, document=first.document_id, file=file, heard=heard)
+        answer = await sandbox.ask(operation, document=document_id, file=file, heard=heard)
     return answer
 
 

@@ -1,0 +1,80 @@
+"""Trust: whom a child may serve, for every operation that there is."""
+
+from typing import Any, cast, get_args
+
+import pytest
+
+from officeplane.domain.document import Format
+from officeplane.formats.blank import blank
+from officeplane.sandbox.operations import (
+    AnyOperation,
+    Apply,
+    Check,
+    Compare,
+    FindChanged,
+    MakeBlank,
+    Operation,
+    Preview,
+    ReadOutline,
+    ReadText,
+)  # fmt: skip
+from officeplane.sandbox.pool import Sandbox
+from tests.sandbox.asking import AFile, an_order
+from tests.sandbox.processes import born
+
+BLANK = AFile(blank(Format.DOCX, "A title"))
+STATE = BLANK.state
+ORDERS = (an_order("add_chapter", title="One"),)
+ABOUT_A_DOCUMENT: list[Operation[Any]] = [
+    ReadOutline(STATE),
+    ReadText(STATE),
+    Compare(STATE, STATE),
+    FindChanged(STATE, STATE, ORDERS),
+    Preview(STATE, ORDERS),
+    Apply(STATE, (ORDERS,)),
+]
+ON_THEIR_OWN: list[Operation[Any]] = [Check(), MakeBlank(Format.DOCX, None)]
+SPACES = ("contract", "acme/contract", "other/contract", "acme/other/contract")
+"""Documents of one name: in the default space, and in two others."""
+
+
+def test_of_every_operation_it_is_said_whom_its_child_serves() -> None:
+    assert {type(one) for one in (*ABOUT_A_DOCUMENT, *ON_THEIR_OWN)} == set(get_args(AnyOperation))
+    assert all(one.is_about_a_document for one in ABOUT_A_DOCUMENT)
+    assert not any(one.is_about_a_document for one in ON_THEIR_OWN)
+
+
+@pytest.mark.parametrize("operation", ABOUT_A_DOCUMENT, ids=lambda one: one.name)
+async def test_documents_of_two_spaces_never_meet_in_a_child(sandbox: Sandbox, operation: Operation[Any]) -> None:
+    children: dict[str, set[int]] = {}
+    for _ in range(2):
+        for name in SPACES:
+            before = set(born())
+            await sandbox.ask(operation, document=name, file=BLANK.to_open())
+            children.setdefault(name, set()).update(set(born()) - before)
+
+    # Each has had one born the first time, and found it again the second.
+    assert [len(pids) for pids in children.values()] == [1] * len(SPACES)
+    assert len(set[int]().union(*children.values())) == len(SPACES)
+
+
+@pytest.mark.parametrize("operation", ON_THEIR_OWN, ids=lambda one: one.name)
+async def test_what_belongs_to_no_document_has_a_child_that_ends_with_it(
+    sandbox: Sandbox, operation: Operation[Any]
+) -> None:
+    await sandbox.ask(ReadText(STATE), document="acme/contract", file=BLANK.to_open())
+    others = born()
+
+    await sandbox.ask(operation, file=BLANK.to_look_at() if isinstance(operation, Check) else None)
+
+    assert born() == others
+
+
+@pytest.mark.parametrize("operation", [*ABOUT_A_DOCUMENT, *ON_THEIR_OWN], ids=lambda one: one.name)
+async def test_nobody_is_asked_for_what_its_child_does_not_serve(sandbox: Sandbox, operation: Operation[Any]) -> None:
+    wrong = None if operation.is_about_a_document else "acme/contract"
+
+    with pytest.raises(ValueError, match="belongs to"):
+        await sandbox.ask(cast("Operation[object]", operation), document=wrong)
+
+    assert born() == []
