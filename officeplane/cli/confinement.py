@@ -1,18 +1,16 @@
-"""A process that serves an installation: closed to its neighbours, and with a word on what holds its sandbox."""
+"""A process that serves an installation: whether it can confine what opens files, or says what is missing."""
 
 import structlog
 
 from officeplane.cli.exits import RefusedError
 from officeplane.config import Settings
 from officeplane.sandbox.confinement import FULL, named, offered
-from officeplane.sandbox.kernel import hide_memory
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
 def check_confinement(settings: Settings) -> None:
-    """Hide this process's secrets from others of its user, and say, or refuse, what its sandbox lacks."""
-    hide_memory()
+    """Say what the sandbox of this process lacks; refuse to run with that, if it has to be whole."""
     missing = FULL - offered()
     if missing and settings.sandbox == "require":
         raise RefusedError(

@@ -59,6 +59,10 @@ class UnreachableError(StopError):
 
 def run_to_end(program: Callable[[], object]) -> NoReturn:
     """Run a program and exit with its code; one that stops early writes its lines, or JSON if asked for, to stderr."""
+    from officeplane.sandbox.kernel import hide_memory
+
+    # Whichever it is: passwords and keys are in its environment, or will be in its memory.
+    hide_memory()
     try:
         program()
     except StopError as stop:

@@ -69,11 +69,8 @@ def up(
     """Start everything here: Postgres, Valkey, the API and a worker."""
     from officeplane.cli.environment import read_settings
     from officeplane.embedded.errors import EmbeddedError
-    from officeplane.sandbox.kernel import hide_memory
     from officeplane.telemetry.logs import configure_logs
 
-    # It knows the servers' passwords, and has all variables that its programs are given.
-    hide_memory()
     settings = read_settings(port=port, workers=workers)
     configure_logs(settings)
     try:

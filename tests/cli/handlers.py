@@ -1,12 +1,14 @@
 """Task types that fail and report as the tests want it."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel
 
-from officeplane import Context, PermanentFailure, handler
+from officeplane import BlockingContext, Context, PermanentFailure, handler
+from tests.neighbours import looks, outcome_of
 
 _PAUSE_SECONDS: Final = 0.01
 
@@ -30,6 +32,12 @@ async def report(payload: Report, context: Context) -> None:
     await context.progress(0.5, "halfway")
     while not payload.gate.exists():
         await asyncio.sleep(_PAUSE_SECONDS)
+
+
+@handler("cli.look_at_worker")
+def look_at_worker(payload: BaseModel, context: BlockingContext) -> dict[str, str]:
+    """Try to get at the secrets of the worker whose child this is."""
+    return {what: outcome_of(attempt) for what, attempt in looks(os.getppid())}
 
 
 @handler("cli.linger")

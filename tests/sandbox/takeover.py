@@ -65,7 +65,7 @@ def main(folder: Path, living: str, postgres: int, redis: int) -> None:
         local.bind(str(folder / "socket"))
         local.listen()
         _live(folder, living)
-        # As `serve` and `worker` begin.
+        # As every command begins.
         kernel.hide_memory()
         nursery_pid, owner = _nursery(server, local)
         sibling, intruder, ancestor = (_born(owner) for _ in range(3))
