@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
+import structlog
+
 from officeplane.sandbox.nursery_client import Nursery
 
 COPIED_BYTES: Final = 10 * 1024 * 1024
 """How much of the memory that a child shares with its nursery at birth becomes its own sooner or later."""
 KEPT_BYTES_MAX: Final = 384 * 1024 * 1024
 """How much memory all idle children together may have: enough for some forty small documents."""
+GROWN_BYTES: Final = 10 * 1024 * 1024
+"""By how much a child may be larger than when it had answered: while it has nothing to do, it does not grow."""
+_log = structlog.stdlib.get_logger(__name__)
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -80,6 +85,7 @@ class Idle:
 
     def __init__(self) -> None:
         self._children: list[Child] = []
+        self._looked_at = 0
 
     def __iter__(self) -> Iterator[Child]:
         """Yield them, the one used longest ago first."""
@@ -105,8 +111,20 @@ class Idle:
         """Leave a child that has done something to the next request; end those used longest ago if memory is short."""
         child.measure()
         self.put(child)
+        await self._look_at_another()
         while len(self) > 1 and sum(one.size for one in self) > KEPT_BYTES_MAX:
             await self._children.pop(0).end()
+
+    async def _look_at_another(self) -> None:
+        """Look at one of them, in turn: one that has grown without a request obeys somebody else."""
+        self._looked_at = (self._looked_at + 1) % len(self)
+        other = self._children[self._looked_at]
+        size = other.size
+        other.measure()
+        if other.size > size + GROWN_BYTES:
+            _log.warning("sandbox.grew", document_id=other.document, bytes=other.size)
+            self._children.remove(other)
+            await other.end()
 
     def close(self) -> None:
         """Close the sockets of all of them, at which they end."""

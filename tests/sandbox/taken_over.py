@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from officeplane.domain.revision import PieceRef, Recipe, piece_key
-from officeplane.frames import Body
+from officeplane.frames import Body, send
 from officeplane.sandbox import child, editing, nursery
 from officeplane.sandbox.answers import Applied, Invalid
 from officeplane.sandbox.operations import Orders
@@ -85,6 +85,21 @@ def _fall(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
     return Applied([], None, [ctypes.string_at(0)])
 
 
+def _grow_afterwards(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
+    """Answer as an honest child would, and then take memory that nobody asks for."""
+    answer = _applied(shelf, state, orders)
+
+    def send_and_grow(connection: Any, body: Body, attached: Iterable[bytes] = ()) -> None:
+        send(connection, body, attached)
+        _TAKEN.append(b"x" * (64 * 1024 * 1024))
+
+    setattr(child, "send", send_and_grow)  # noqa: B010 - a function is taken over on purpose
+    return answer
+
+
+_TAKEN: list[bytes] = []
+
+
 def _sleep(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
     time.sleep(3_600)
     return Applied([], None, [b""])
@@ -138,6 +153,7 @@ def _said(
 _WORKS: Mapping[str, Work] = {
     "forge all": _forge_all,
     "sleep": _sleep,
+    "grow afterwards": _grow_afterwards,
     "compute for ever": _compute(600, heeds_the_end=True),
     "compute past its end": _compute(1, heeds_the_end=False),
     "fall": _fall,

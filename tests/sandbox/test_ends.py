@@ -9,8 +9,9 @@ from officeplane.formats.blank import blank
 from officeplane.sandbox import nursery_client
 from officeplane.sandbox.errors import ChildDiedError
 from officeplane.sandbox.pool import Sandbox
-from tests.sandbox.asking import AFile, an_order, apply, said, text
-from tests.sandbox.processes import gone, the_child
+from tests.sandbox.asking import AFile, an_order, apply, done, said, text
+from tests.sandbox.processes import born, gone, is_alive, the_child
+from tests.support import eventually
 
 BLANK = AFile(blank(Format.DOCX, None))
 
@@ -56,3 +57,16 @@ async def test_whoever_never_answers_is_ended_by_its_owner() -> None:
 
     assert "did not answer within 5 s" in str(told)
     await sandbox.close()
+
+
+async def test_whoever_grows_although_nobody_asks_for_anything_is_ended(sandbox: Sandbox) -> None:
+    said(await sandbox.ask(text(BLANK), document="doc", file=BLANK.to_open()))
+    child = the_child()
+    done(await sandbox.ask(apply(BLANK, an_order("add_chapter", title="grow afterwards")), document="doc"))
+
+    async def is_gone_while_others_are_asked() -> bool:
+        said(await sandbox.ask(text(BLANK), document="other", file=BLANK.to_open()))
+        return not is_alive(child)
+
+    await eventually(is_gone_while_others_are_asked, what="the end of who has grown")
+    assert len(born()) == 1
