@@ -177,8 +177,8 @@ def _outcome(attempt: Callable[[], object]) -> str:
         attempt()
     except OSError as error:
         return errno.errorcode.get(error.errno or 0, str(error))
-    except ValueError as error:
-        # What the standard library makes of a limit that cannot be raised.
+    except (ValueError, RuntimeError) as error:
+        # What the standard library makes of a limit that cannot be raised, and of a thread that cannot be started.
         return str(error)
     return DONE
 

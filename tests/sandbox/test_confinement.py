@@ -29,6 +29,7 @@ REFUSED: Final = {"EPERM", "EACCES"}
 """By a filter or a rule: any other error would mean that the kernel has looked at what was asked."""
 REFUSED_OTHERWISE: Final = {
     "fork by another call": "ENOSYS",
+    "have a thread": "can't start new thread",
     "type into a terminal": "ENOTTY",
     "send to somebody else over its own socket": "EISCONN",
     **dict.fromkeys(

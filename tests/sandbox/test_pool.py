@@ -246,15 +246,6 @@ async def test_a_child_has_no_environment_and_no_descriptor_but_its_socket(monke
     assert shown["descriptors"] == ["character", "character", "character", "own sizes"]
 
 
-async def test_nobody_of_the_same_user_may_look_into_a_nursery_or_a_child(sandbox: Sandbox) -> None:
-    await opened(sandbox)
-
-    # What belongs to root, whoever runs it, is closed to all others.
-    owners = {Path(f"/proc/{pid}/environ").stat().st_uid for pid in (*nurseries(), *born())}
-
-    assert owners == {0}
-
-
 async def test_a_child_is_bounded_in_memory_files_and_descriptors(sandbox: Sandbox) -> None:
     await opened(sandbox)
     limits = Path(f"/proc/{the_child()}/limits").read_text()

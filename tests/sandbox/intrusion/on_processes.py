@@ -1,5 +1,6 @@
 """What an intruder would like to do to other processes."""
 
+import _thread
 import ctypes
 import os
 import resource
@@ -58,6 +59,7 @@ def on_itself(_targets: Targets) -> Iterator[Attempt]:
     yield "fork without end", _fork_without_end
     yield "fork by another call", partial(by_number, 435, bytes(88), 88)
     yield "fork and wait", partial(by_clone, 0x4000 | signal.SIGCHLD)
+    yield "have a thread", partial(_thread.start_new_thread, int, ())
     yield "run a program", partial(os.execv, "/bin/true", ["true"])
     yield "run a program by a descriptor", partial(by_number, (322, 281), 0, b"", None, None, 0x1000)
     yield "lead a session", os.setsid
