@@ -5,6 +5,7 @@ from typing import Any, cast, get_args
 import pytest
 
 from officeplane.domain.document import Format
+from officeplane.domain.space import Space, qualified
 from officeplane.formats.blank import blank
 from officeplane.sandbox.operations import (
     AnyOperation,
@@ -34,8 +35,8 @@ ABOUT_A_DOCUMENT: list[Operation[Any]] = [
     Apply(STATE, (ORDERS,)),
 ]
 ON_THEIR_OWN: list[Operation[Any]] = [Check(), MakeBlank(Format.DOCX, None)]
-SPACES = ("contract", "acme/contract", "other/contract", "acme/other/contract")
-"""Documents of one name: in the default space, and in two others."""
+DOCUMENTS = [qualified(Space(space), "contract") for space in ("default", "acme", "other")]
+"""Of one name, in three spaces."""
 
 
 def test_of_every_operation_it_is_said_whom_its_child_serves() -> None:
@@ -48,14 +49,14 @@ def test_of_every_operation_it_is_said_whom_its_child_serves() -> None:
 async def test_documents_of_two_spaces_never_meet_in_a_child(sandbox: Sandbox, operation: Operation[Any]) -> None:
     children: dict[str, set[int]] = {}
     for _ in range(2):
-        for name in SPACES:
+        for name in DOCUMENTS:
             before = set(born())
             await sandbox.ask(operation, document=name, file=BLANK.to_open())
             children.setdefault(name, set()).update(set(born()) - before)
 
     # Each has had one born the first time, and found it again the second.
-    assert [len(pids) for pids in children.values()] == [1] * len(SPACES)
-    assert len(set[int]().union(*children.values())) == len(SPACES)
+    assert [len(pids) for pids in children.values()] == [1] * len(DOCUMENTS)
+    assert len(set[int]().union(*children.values())) == len(DOCUMENTS)
 
 
 @pytest.mark.parametrize("operation", ON_THEIR_OWN, ids=lambda one: one.name)

@@ -2,13 +2,18 @@
 
 import pytest
 
+from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.principal import LOCAL
+from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
+from officeplane.domain.request import TaskRequest
+from officeplane.domain.space import Space
 from officeplane.sandbox import nursery_client
 from tests.sandbox.taken_over import FORGED
-from tests.services.editing import a_document, an_edit, content, edited, head, ran
+from tests.services.editing import a_document, an_edit, carried_out, content, edited, head, made, ran
 from tests.workbench import Workbench
+
+ACME = Principal("acme", Kind.KEY, frozenset(Scope), space=Space("acme"))
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +64,24 @@ async def test_readers_of_a_victim_see_what_is_stored_of_it(bench: Workbench) ->
 
     assert "100 EUR" in await said(bench, "victim")
     assert b"999" not in await content(bench, document_id="victim")
+
+
+async def test_a_document_of_the_same_name_in_another_space_stays_what_it_was(bench: Workbench) -> None:
+    await a_document(bench, "victim")
+    await edited(bench, "write_page", document_id="victim", payload={"content": "It costs 100 EUR."})
+    await bench.runtime.documents.create(ACME, "victim", Format.DOCX, None, None)
+    for title in ("forge all", "forge all"):
+        attack = {"task_type": "add_chapter", "document_id": "victim", "payload": {"title": title}}
+        stored = await bench.runtime.submission.submit(ACME, TaskRequest.from_python(attack))
+        claimed = await bench.claim_next(stored.task)
+        outcome = await carried_out(bench, claimed)
+        await bench.settle(claimed, made(outcome))
+
+    await edited(bench, document_id="victim", payload={"title": "An honest chapter"})
+
+    whole = await said(bench, "victim")
+    assert "100 EUR" in whole
+    assert "forge" not in whole
 
 
 @pytest.mark.parametrize(
