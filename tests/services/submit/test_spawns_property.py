@@ -60,8 +60,8 @@ SELECT c.id FROM tasks p JOIN task_edges e ON e.task_id = p.id JOIN tasks c ON c
 """
 
 
-# What is named more often happens more often; what a failing life can do without shrinks to what comes first.
-ALWAYS: Final = ("submit", *["claim"] * 4, "cancel", "retry")
+# What is named more often happens more often, and what comes first does so most: a failing life shrinks to it.
+ALWAYS: Final = (*["claim"] * 4, "submit", "cancel", "retry")
 AT_TIMES: Final = (*["settle"] * 4, *["spawn"] * 3, *["wait"] * 6, "crash", "come_back")
 
 
@@ -80,7 +80,7 @@ class Step:
 DOCUMENTS: Final = st.sampled_from([None, "a", "b"])
 STEP: Final = st.builds(
     Step,
-    action=st.sampled_from(ALWAYS + AT_TIMES),
+    action=st.sampled_from(AT_TIMES + ALWAYS),
     instead=st.sampled_from(ALWAYS),
     which=st.integers(0, 2**16),
     document=DOCUMENTS,
