@@ -14,7 +14,7 @@ from officeplane.formats.excel.formulas.tokens import Kind, Token, tokens
 
 _LENGTH_MAX: Final = 8_192
 _LINKS: Final = ("#", "http://", "https://", "mailto:")
-_THIS_ROW: Final = re.compile(r"\[@(\[?)(.*?)\]?\]", re.DOTALL)
+_THIS_ROW: Final = re.compile(r"\[@(\[?)((?:'.|[^\[\]'])*+)\]?\]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
