@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 from pydantic.alias_generators import to_camel
 
 from officeplane.api import examples
-from officeplane.api.parameters import TaskSelection
+from officeplane.api.parameters import STATES_MAX, TaskSelection
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.request import DagRequest, DagTasksRequest, TaskRequest, Text
@@ -31,9 +31,9 @@ class RetryManyRequest(TaskSelection):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
-    state: Annotated[list[Annotated[TaskState, Strict(strict=False)]], Field(min_length=1)] | None = Field(
-        default=None, description="In one of these states; by default in any in which it can be done."
-    )
+    state: (
+        Annotated[list[Annotated[TaskState, Strict(strict=False)]], Field(min_length=1, max_length=STATES_MAX)] | None
+    ) = Field(default=None, description="In one of these states; by default in any in which it can be done.")
     cursor: str | None = Field(default=None, description="The `next` of the answer before.")
 
     @model_validator(mode="after")

@@ -26,6 +26,8 @@ from officeplane.store.tasks import TaskFilter
 
 PAGE_MAX: Final = 500
 WAIT_SECONDS_MAX: Final = 60
+STATES_MAX: Final = 100
+"""How many states a filter may name, over and over perhaps."""
 
 _UUID: Final = WithJsonSchema({"type": "string", "format": "uuid"})
 
@@ -99,11 +101,10 @@ TaskIdInQuery = Annotated[str, AfterValidator(_well_formed), _UUID]
 DocumentIdInQuery = Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)]
 WaitSeconds = Annotated[
     float,
+    # What checks first is named last, or the schema would not know these as a minimum and a maximum.
+    Field(ge=0, le=WAIT_SECONDS_MAX, allow_inf_nan=False),
     BeforeValidator(_plain_number),
     Query(
-        ge=0,
-        le=WAIT_SECONDS_MAX,
-        allow_inf_nan=False,
         description="Answer as soon as the task is final, or after this many seconds.",
     ),
 ]
@@ -116,7 +117,7 @@ DocumentIdInPath = Annotated[
 TaskTypeInPath = Annotated[
     Text, Path(min_length=1, max_length=200, description="The name of a task type.", examples=["noop"])
 ]
-RevisionNumber = Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=2**53)]
+RevisionNumber = Annotated[int, Field(ge=1, le=2**53), BeforeValidator(_plain_number)]
 Revision = Annotated[RevisionNumber | None, Query(description="A revision's number; the head if none is given.")]
 IfMatch = Annotated[
     str | None,
@@ -155,7 +156,7 @@ class _Query(BaseModel):
 class TaskSelection(_Query):
     """Which tasks are meant: those that fit every filter given."""
 
-    state: list[TaskState] | None = Field(None, description="In one of these states.")
+    state: list[TaskState] | None = Field(None, max_length=STATES_MAX, description="In one of these states.")
     document_id: DocumentIdInQuery | None = Field(None, description="Of this document.")
     task_type: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(None, description="Of this type.")
     priority: PriorityName | None = Field(None, description="Of this tier.")
@@ -184,8 +185,8 @@ class TaskSelection(_Query):
 class ListQuery(TaskSelection):
     """Which tasks a list shows, and where it goes on."""
 
-    state: list[TaskState] | None = Field(None, description="May be given more than once.")
-    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    state: list[TaskState] | None = Field(None, max_length=STATES_MAX, description="May be given more than once.")
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
 
@@ -193,7 +194,7 @@ class DagQuery(_Query):
     """Which DAGs a list shows, and where it goes on."""
 
     status: DagStatus | None = None
-    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property
@@ -205,7 +206,7 @@ class DagQuery(_Query):
 class PageQuery(_Query):
     """Where a list goes on."""
 
-    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property
@@ -246,7 +247,7 @@ class LetterQuery(PageQuery):
 class KeysQuery(_Query):
     """Where a list of keys goes on."""
 
-    limit: Annotated[int, BeforeValidator(_plain_number), Field(ge=1, le=PAGE_MAX)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from officeplane.cli.client import Client, Query
-from officeplane.cli.exits import TryLaterError, UnreachableError
+from officeplane.cli.exits import RefusedError, TryLaterError, UnreachableError
 
 PATH = "/api/events"
 SILENCE_SECONDS = 40.0
@@ -22,6 +22,8 @@ GIVE_UP_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 2.0
 RESET = "stream.reset"
+EVENT_BYTES_MAX = 1024 * 1024
+"""The API's events have some hundred bytes; something else may answer in its place."""
 
 
 class Link(Enum):
@@ -48,11 +50,14 @@ class EventParser:
     _buffer: bytes = b""
     _name: str = ""
     _data: list[str] = field(default_factory=list[str])
+    _held: int = 0
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
-        """Return the events that these bytes complete."""
+        """Return the events that these bytes complete; raise when one of them has no end."""
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
-        events = (self._take(line.removesuffix(b"\r").decode(errors="replace")) for line in lines)
+        events = [self._take(line.removesuffix(b"\r").decode(errors="replace")) for line in lines]
+        if len(self._buffer) + self._held > EVENT_BYTES_MAX:
+            raise RefusedError(f"What answers is no API: it sent an event of more than {EVENT_BYTES_MAX} bytes.")
         return [event for event in events if event is not None]
 
     def _take(self, line: str) -> ServerEvent | None:
@@ -65,6 +70,7 @@ class EventParser:
                 self._name = value
             case "data":
                 self._data.append(value)
+                self._held += len(value)
             case "id":
                 self.last_id = value
             case _:  # a comment, or `retry`, which our own pauses replace
@@ -73,7 +79,7 @@ class EventParser:
 
     def _dispatch(self) -> ServerEvent | None:
         event = ServerEvent(self._name or "message", "\n".join(self._data), self.last_id) if self._data else None
-        self._name, self._data = "", []
+        self._name, self._data, self._held = "", [], 0
         return event
 
 

@@ -13,8 +13,13 @@ DEFAULT_JITTER: Final = 0.05
 HOUR_SECONDS: Final = 3600.0
 
 
+KINDS_MAX: Final = 100
+"""How many kinds of failure may be named, over and over perhaps."""
+
 # JSON has lists and names where Python has tuples and members.
-KindNames = Annotated[tuple[Annotated[FailureKind, Field(strict=False)], ...], Field(strict=False)]
+KindNames = Annotated[
+    tuple[Annotated[FailureKind, Field(strict=False)], ...], Field(strict=False, max_length=KINDS_MAX)
+]
 
 
 class RetryPolicy(BaseModel):

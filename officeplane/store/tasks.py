@@ -19,6 +19,8 @@ from officeplane.store.task_columns import Inserted, column_values, task_in
 
 _SQL: Final = load("tasks")
 END_OF_TIME: Final = 2**63 - 1
+FAILURES_SHOWN: Final = 100
+"""How many failed attempts of a task are shown; who calls slowly for months has more."""
 KEY_WAIT: Final = "2s"
 
 
@@ -216,9 +218,11 @@ async def details(executor: Executor, tasks: Sequence[Task], sight: Sight = EVER
 
 
 async def failures(executor: Executor, task_ids: Sequence[TaskId]) -> dict[TaskId, list[AttemptFailure]]:
-    """Return the failed attempts of tasks, in order; tasks without any are left out."""
+    """Return the latest failed attempts of tasks, in order; tasks without any are left out."""
+    if not task_ids:
+        return {}
     failed: dict[TaskId, list[AttemptFailure]] = {}
-    for row in await _SQL["failures"].fetch(executor, task_ids=task_ids) if task_ids else ():
+    for row in await _SQL["failures"].fetch(executor, task_ids=task_ids, limit=FAILURES_SHOWN):
         failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row))
     return failed
 

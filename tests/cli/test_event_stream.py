@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from officeplane.cli.client import Client
-from officeplane.cli.event_stream import EventParser, Link, ServerEvent, follow
-from officeplane.cli.exits import UnreachableError
+from officeplane.cli.event_stream import EVENT_BYTES_MAX, EventParser, Link, ServerEvent, follow
+from officeplane.cli.exits import RefusedError, UnreachableError
 from officeplane.embedded.ports import free_port
 
 STREAM = (
@@ -39,6 +39,23 @@ def test_it_does_not_matter_where_the_bytes_are_cut(cuts: list[int]) -> None:
     heard = [event for start, end in pairwise(edges) for event in parser.feed(STREAM[start:end])]
 
     assert heard == EVENTS
+
+
+@pytest.mark.parametrize("part", [b"x" * 65_536, b"data: " + b"x" * 65_536 + b"\n"], ids=["a line", "lines"])
+def test_an_event_without_end_is_not_kept(part: bytes) -> None:
+    parser = EventParser()
+
+    with pytest.raises(RefusedError, match="no API"):
+        for _ in range(EVENT_BYTES_MAX // 65_536 + 1):
+            parser.feed(part)
+
+
+def test_any_number_of_events_is_read() -> None:
+    parser = EventParser()
+
+    read = sum(len(parser.feed(b"data: " + b"x" * 1000 + b"\n\n")) for _ in range(3 * EVENT_BYTES_MAX // 1000))
+
+    assert read == 3 * EVENT_BYTES_MAX // 1000
 
 
 def test_an_event_without_an_id_of_its_own_keeps_the_last_one() -> None:

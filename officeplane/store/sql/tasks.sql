@@ -120,9 +120,12 @@ SELECT id, parent_id, task_type, state, key FROM tasks
  WHERE parent_id = ANY(:parent_ids::uuid[]) AND {visible} ORDER BY parent_id, position
 
 -- name: failures
--- The failed attempts of tasks, in order. No row: none failed.
-SELECT task_id, attempt, worker_id, kind, message, started_at, duration_seconds, cost_usd
-  FROM task_failures WHERE task_id = ANY(:task_ids::uuid[]) ORDER BY task_id, attempt
+-- The latest failed attempts of tasks, in order. No row: none failed.
+SELECT f.*
+  FROM unnest(:task_ids::uuid[]) AS t(id),
+       LATERAL (SELECT task_id, attempt, worker_id, kind, message, started_at, duration_seconds, cost_usd
+                  FROM task_failures WHERE task_id = t.id ORDER BY attempt DESC LIMIT :limit::integer) f
+ ORDER BY f.task_id, f.attempt
 
 -- name: lane_position
 -- What stands before a task in its lane, who holds the lane, and whether its time has come. Always one row.
