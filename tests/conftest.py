@@ -21,6 +21,7 @@ from officeplane.store.migrate import migrate
 from tests.forks import Forks
 from tests.forks import forks as serving_forks
 from tests.kept import keep, kept
+from tests.logs import secrets_below
 
 # A machine that stands still in the middle of an example is nobody's fault.
 settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -70,6 +71,9 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Embed
     folder: Path = tmp_path_factory.mktemp("stack")
     async with embedded_stack(folder, durable=False) as servers, kept():
         yield servers
+    # Whatever the tests of this run have started, none of it wrote down what it was trusted with.
+    words = {url: urlsplit(url).password or "" for url in (servers.database_url, servers.redis_url)}
+    assert secrets_below(tmp_path_factory.getbasetemp(), words) == []
 
 
 @pytest.fixture(scope="session")

@@ -19,8 +19,8 @@ from officeplane.store.task_columns import Inserted, column_values, task_in
 
 _SQL: Final = load("tasks")
 END_OF_TIME: Final = 2**63 - 1
-FAILURES_SHOWN: Final = 100
-"""How many failed attempts of a task are shown; who calls slowly for months has more."""
+FAILURES_SHOWN: Final = 25
+"""How many failed attempts of a task are shown; more than one generation may have; what is put off for months has others."""
 KEY_WAIT: Final = "2s"
 
 

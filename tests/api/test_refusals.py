@@ -56,6 +56,8 @@ WRONG_REQUESTS: list[tuple[object, str]] = [
     ({"taskType": "noop", "retry": {"strategy": "often"}}, "retry.strategy"),
     ({"taskType": "noop", "retry": {"initialSeconds": "5"}}, "retry.initialSeconds"),
     ({"taskType": "noop", "retry": {"retryOn": ["bad luck"]}}, "retry.retryOn.0"),
+    ({"taskType": "noop", "retry": {"retryOn": ["error"] * 101}}, "retry.retryOn"),
+    ({"taskType": "noop", "retry": {"noRetryOn": ["error"] * 101}}, "retry.noRetryOn"),
     ({"taskType": "noop", "retry": {"deadline": 5}}, "retry.deadline"),
     ({"taskType": "noop", "onRetry": "wait"}, "onRetry"),
     ({"taskType": "noop", "idempotencyKey": ""}, "idempotencyKey"),

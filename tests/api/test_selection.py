@@ -125,6 +125,7 @@ async def test_without_a_filter_nothing_is_changed(api: Api, action: str, body: 
         ("retry", {"state": ["FAILED", "RUNNING"]}),
         ("cancel", {"state": ["GONE"]}),
         ("cancel", {"state": []}),
+        ("cancel", {"state": ["QUEUED"] * 101}),
         ("cancel", {"tag": "it", "limit": 5}),
         ("retry", {"tag": "it", "reason": "why not"}),
         ("cancel", {"documentId": "no document"}),

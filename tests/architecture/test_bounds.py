@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 import officeplane
+import workers
 from officeplane.cli.connections import USUAL, WireLimits
 from officeplane.config import Settings
 from officeplane.server import create_app
@@ -18,8 +19,13 @@ from officeplane.server import create_app
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
 ROW: Final = re.compile(r"^\| (.+) \| (.+) \| (.+) \| `([\w/]+)\.py: (\S+)` \|$", re.MULTILINE)
 UNITS: Final = {
-    "": 1, "s": 1, "day": 86_400, "days": 86_400, "MB": 1_000_000,
-    "KiB": 1024, "MiB": 1024 * 1024,
+    "": 1,
+    "s": 1,
+    "day": 86_400,
+    "days": 86_400,
+    "MB": 1_000_000,
+    "KiB": 1024,
+    "MiB": 1024 * 1024,
 }
 # Of one format and of no concern outside of it, or of what only whoever operates it asks for.
 OF_THEIR_OWN: Final = (
@@ -88,7 +94,8 @@ def test_every_field_and_parameter_has_a_bound() -> None:
 
 
 def value_of(row: Row) -> object:
-    module = importlib.import_module(f"officeplane.{row.module.replace('/', '.')}")
+    path = row.module.replace("/", ".")
+    module = importlib.import_module(path if path.startswith("workers.") else f"officeplane.{path}")
     match row.name.split("."):
         case ["WireLimits", name]:
             return getattr(USUAL, name)
@@ -103,7 +110,11 @@ def value_of(row: Row) -> object:
 
 
 def maxima() -> Iterator[str]:
-    for found in pkgutil.walk_packages(officeplane.__path__, "officeplane."):
+    packages = (
+        *pkgutil.walk_packages(officeplane.__path__, "officeplane."),
+        *pkgutil.walk_packages(workers.__path__, "workers."),
+    )
+    for found in packages:
         if not f"{found.name}.".startswith(OF_THEIR_OWN) and not found.name.endswith("__main__"):
             module = importlib.import_module(found.name)
             for name in re.findall(r"^([A-Z]\w*_MAX)\b", inspect.getsource(module), re.MULTILINE):

@@ -100,12 +100,13 @@ SELECT id, state FROM tasks WHERE id = ANY(:task_ids::uuid[])
 -- One page of tasks, newest first, which ends early once they take 8 MiB: a list is made as a whole,
 -- and of large tasks it would take all memory. `found` is how many it would have been. What they take
 -- is measured without taking them along; a batch counts as if it had all the children that it may,
--- for to count them would have the planner forget what the list is of. No row: nothing fits, or the page is past the end.
+-- for to count them would have the planner forget what the list is of. So do failed attempts, which
+-- count for a quarter of what they may take at most. No row: nothing fits, or the page is past the end.
 SELECT {task_columns}, found
   FROM (SELECT *, count(*) OVER () AS found, sum(size) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS so_far
           FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0)
                        + coalesce(octet_length(error::text), 0)
-                       + unmet * 40 + CASE WHEN on_child_failure IS NULL THEN 0 ELSE 50000 END AS size
+                       + unmet * 40 + least(attempt, 25) * 2000 + CASE WHEN on_child_failure IS NULL THEN 0 ELSE 50000 END AS size
                   FROM tasks WHERE seq < :before::bigint AND {selected} ORDER BY seq DESC LIMIT :limit::integer) newest) tasks
  WHERE so_far - size < 8 * 1024 * 1024 ORDER BY seq DESC
 

@@ -68,6 +68,33 @@ async def test_each_filter_shows_what_fits(bench: Workbench) -> None:
     assert await page(bench, tag="b", document_id="e") == []
 
 
+FAIL_OFTEN = """
+INSERT INTO task_failures (task_id, attempt, kind, message, duration_seconds)
+SELECT id, n, 'error', repeat('x', 8192), 0 FROM tasks, generate_series(1, 30) n
+"""
+
+
+async def test_of_failed_attempts_the_latest_are_shown_in_order(bench: Workbench) -> None:
+    task, other = await bench.submit_many([{"task_type": "noop"}] * 2)
+    await bench.execute(FAIL_OFTEN)
+    await bench.execute("UPDATE tasks SET attempt = 30")
+
+    shown, others = [(await bench.details(one.id)).failures for one in (task, other)]
+
+    assert [failure.attempt for failure in shown] == list(range(6, 31))
+    assert [failure.attempt for failure in others] == list(range(6, 31))
+
+
+async def test_a_page_of_tasks_that_failed_often_ends_early(bench: Workbench) -> None:
+    tasks = await bench.submit_many([{"task_type": "noop"}] * 300)
+    await bench.execute("UPDATE tasks SET attempt = 30")
+
+    found, goes_on = await bench.runtime.tasks.page(TaskFilter(), None, 500)
+
+    assert 0 < len(found) < len(tasks)
+    assert goes_on
+
+
 async def test_a_page_of_tasks_with_much_to_say_of_their_failures_ends_early(bench: Workbench) -> None:
     tasks = await bench.submit_many([{"task_type": "noop"}] * 12)
     error = {"kind": "edit_conflict", "message": "no", "changed": ["x" * 900_000]}
