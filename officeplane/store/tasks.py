@@ -20,7 +20,7 @@ from officeplane.store.task_columns import Inserted, column_values, task_in
 _SQL: Final = load("tasks")
 END_OF_TIME: Final = 2**63 - 1
 FAILURES_SHOWN: Final = 25
-"""How many failed attempts of a task are shown; more than one generation may have; what is put off for months has others."""
+"""How many failed attempts of a task are shown: more than a generation is charged with."""
 KEY_WAIT: Final = "2s"
 
 

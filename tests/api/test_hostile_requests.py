@@ -6,7 +6,7 @@ is a defect of ours (500), and nothing is shown or done.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -97,7 +97,7 @@ class Raw:
 
 
 @asynccontextmanager
-async def reached(settings: Settings) -> AsyncIterator[tuple[FastAPI, Raw]]:
+async def reached(settings: Settings) -> AsyncGenerator[tuple[FastAPI, Raw]]:
     async with running(settings) as app, served(app) as url:
         # Streams and long waits end at once, as they do while a server stops.
         state_in(app).stopping.set()

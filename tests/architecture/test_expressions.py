@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Final
+from typing import Final, cast
 
 import pytest
 
@@ -90,10 +90,11 @@ def expressions() -> Iterator[Expression]:
     for module in loaded:
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
+                pattern = cast("re.Pattern[str] | re.Pattern[bytes]", value)
                 uses = re.findall(rf"\b{name}\.(\w+)", sources[module.__name__])
                 # One that is passed on may be used in any way.
                 ways = frozenset(WAYS.get(use, "search") for use in uses if use != "pattern") or frozenset({"search"})
-                yield Expression(f"{module.__name__}.{name}", value, ways)
+                yield Expression(f"{module.__name__}.{name}", pattern, ways)
 
 
 EXPRESSIONS: Final = list(expressions())

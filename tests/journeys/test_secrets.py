@@ -63,10 +63,9 @@ async def test_a_whole_day_leaves_no_secret_in_any_log(
             key_prefix=f"secrets-{secrets.token_hex(4)}",
             forks=forks,
         ) as started:
-            settings = {"LOG_LEVEL": "debug", "ALERT_URL": alert_url}
             admin = secret.words["admin key"] = key_text(secrets.token_hex(15))
-            api = await started.serve(AUTH="required", ADMIN_KEY=admin, **settings)
-            workers = await started.workers(2, **settings)
+            api = await started.serve(AUTH="required", ADMIN_KEY=admin, LOG_LEVEL="debug")
+            workers = [await started.worker(LOG_LEVEL="debug", ALERT_URL=alert_url) for _ in range(2)]
             try:
                 async with httpx.AsyncClient(base_url=api.url, headers=bearer(admin), timeout=60) as caller:
                     made = await caller.post("/api/keys", json={"name": "reader", "scopes": ["read"]})
@@ -136,13 +135,14 @@ async def failing_work(caller: httpx.AsyncClient, secret: Secrets) -> None:
 
 async def refused_requests(caller: httpx.AsyncClient, secret: Secrets) -> None:
     """Bodies, queries and headers that are wrong, with a secret in each."""
-    for body in (
+    bodies: list[dict[str, object]] = [
         {"taskType": "test.say", "payload": {"said": secret("payload beside a wrong name")}, secret("wrong name"): 1},
         {"taskType": secret("unknown type"), "payload": {}},
         {"taskType": "add_section", "documentId": "plan", "payload": {"title": {"no": secret("wrong payload")}}},
         {"taskType": "test.say", "payload": {"said": f"{secret('unstorable')}\x00"}},
         {"taskType": "test.say", "payload": {"said": f"{secret('half a pair')}\ud800"}},
-    ):
+    ]
+    for body in bodies:
         answer = await caller.post("/api/tasks", content=json.dumps(body), headers={"Content-Type": "application/json"})
         assert 400 <= answer.status_code < 500, answer.text
     for path in (
