@@ -89,7 +89,7 @@ async def test_a_page_of_tasks_that_failed_often_ends_early(bench: Workbench) ->
     tasks = await bench.submit_many([{"task_type": "noop"}] * 300)
     await bench.execute("UPDATE tasks SET attempt = 30")
 
-    found, goes_on = await bench.runtime.tasks.page(TaskFilter(), None, 500)
+    found, goes_on = await bench.runtime.tasks.page(LOCAL, TaskFilter(), None, 500)
 
     assert 0 < len(found) < len(tasks)
     assert goes_on
