@@ -26,6 +26,8 @@ from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
 from officeplane.services.access.api_keys import ApiKeys
 from officeplane.services.access.authentication import Authentication
+from officeplane.services.access.login_links import LoginLinks
+from officeplane.services.access.sessions import Sessions
 from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranks import Ranks
 from officeplane.services.chores.redelivery import Redelivery
@@ -96,6 +98,8 @@ class Runtime:
     documents: Documents
     api_keys: ApiKeys
     authentication: Authentication
+    sessions: Sessions
+    login_links: LoginLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,8 @@ async def open_runtime(
             documents=Documents(ledger, sandbox, submission, cancellation, long_poll),
             api_keys=ApiKeys(ledger),
             authentication=Authentication(ledger),
+            sessions=Sessions(ledger),
+            login_links=LoginLinks(ledger),
         )
         if not for_worker:
             # In a worker nobody submits by groups, waits for tasks or follows events; and what

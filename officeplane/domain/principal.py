@@ -32,6 +32,8 @@ class Kind(StrEnum):
     """How a caller is known."""
 
     KEY = "key"
+    PERSON = "person"
+    """It has logged in, in a browser."""
     LOCAL = "local"
     """It is on this machine, and needs no key."""
     ANYBODY = "anybody"

@@ -58,6 +58,12 @@ async def of_digest(executor: Executor, digest: bytes) -> Working | None:
     return Working(_key(rows[0]), rows[0]["expires_in"]) if rows else None
 
 
+async def of_id(executor: Executor, key_id: KeyId) -> ApiKey | None:
+    """Return a key that works; None when there is none of this id."""
+    rows = await _SQL["of_id"].fetch(executor, id=key_id)
+    return _key(rows[0]) if rows else None
+
+
 async def page(executor: Executor, *, after: KeyId, limit: int) -> list[ApiKey]:
     """Return keys in the order in which they were made, those that do not work any more too."""
     return [_key(row) for row in await _SQL["page"].fetch(executor, after=after, limit=limit)]

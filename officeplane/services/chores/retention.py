@@ -6,7 +6,17 @@ from typing import Final
 import structlog
 
 from officeplane.services.chores.pieces import collect
-from officeplane.store import chores, dags, dead_letters, documents, events, observations, workers
+from officeplane.store import (
+    chores,
+    dags,
+    dead_letters,
+    documents,
+    events,
+    login_links,
+    observations,
+    sessions,
+    workers,
+)
 from officeplane.store.connection import Ledger
 
 DAY_SECONDS: Final = 86_400.0
@@ -16,6 +26,8 @@ UPLOAD_SECONDS: Final = DAY_SECONDS
 UNDECIDED_SECONDS: Final = 365 * DAY_SECONDS
 """How long a dead letter waits for somebody to decide."""
 SILENT_SECONDS: Final = 3_600.0
+LOGIN_SECONDS: Final = DAY_SECONDS
+"""How long sessions and login links are kept after their end."""
 TASKS_AT_ONCE: Final = 1_000
 EVENTS_AT_ONCE: Final = 5_000
 _log = structlog.stdlib.get_logger(__name__)
@@ -23,7 +35,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(slots=True)
 class Retention:
-    """Removes old tasks, keys, events, workers and uploads; tasks whose key still lives stay."""
+    """Removes old tasks, keys, events, workers, uploads and sessions; tasks whose key still lives stay."""
 
     ledger: Ledger
     completed_days: float
@@ -51,6 +63,8 @@ class Retention:
         failed_seconds = self.failed_days * DAY_SECONDS
         await documents.forget_deleted(self.ledger, failed_seconds, limit=TASKS_AT_ONCE)
         await dead_letters.expire(self.ledger, failed_seconds, UNDECIDED_SECONDS, limit=TASKS_AT_ONCE)
+        await sessions.prune(self.ledger, LOGIN_SECONDS, limit=TASKS_AT_ONCE)
+        await login_links.prune(self.ledger, LOGIN_SECONDS, limit=TASKS_AT_ONCE)
         if removed or keys or gone or forgotten or placed:
             _log.info("retention.pruned", tasks=removed, keys=keys, events=gone, workers=forgotten, uploads=placed)
         return until is not None or gone == EVENTS_AT_ONCE

@@ -28,6 +28,11 @@ SELECT FROM api_keys WHERE digest = :digest::bytea
 SELECT {columns}, extract(epoch FROM expires_at - clock_timestamp())::float8 AS expires_in FROM api_keys
  WHERE digest = :digest::bytea AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
 
+-- name: of_id
+-- The key of an id, if it works. No row: it does not.
+SELECT {columns} FROM api_keys
+ WHERE id = :id::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+
 -- name: page
 -- Keys by their ids, those that do not work any more too. No row: there are none after that one.
 SELECT {columns} FROM api_keys WHERE id > :after::uuid ORDER BY id LIMIT :limit::integer

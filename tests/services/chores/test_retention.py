@@ -7,8 +7,9 @@ import pytest
 
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.outcome import Succeeded
-from officeplane.domain.principal import LOCAL
+from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
 from officeplane.domain.revision import Recipe
+from officeplane.domain.session import Login
 from officeplane.domain.task import Task
 from officeplane.services.chores import retention
 from officeplane.services.settle.judgement import EndedAttempt
@@ -341,3 +342,32 @@ async def test_the_row_of_a_document_that_was_deleted_long_ago_goes(bench: Workb
 
     rows = await bench.execute("SELECT id FROM documents ORDER BY id")
     assert [row["id"] for row in rows] == ["busy", "young"]
+
+
+async def test_sessions_and_login_links_go_a_day_after_their_end(bench: Workbench) -> None:
+    people, links = bench.runtime.sessions, bench.runtime.login_links
+    await people.begin("stays", Login.LINK, frozenset({Scope.READ}))
+    for subject, past in {
+        "logged out": "ended_at = clock_timestamp() - interval '25 hours'",
+        "out of late": "ended_at = clock_timestamp() - interval '23 hours'",
+        "idle": "seen_at = clock_timestamp() - interval '37 hours'",
+        "idle of late": "seen_at = clock_timestamp() - interval '35 hours'",
+        "old": "created_at = clock_timestamp() - interval '8 days 1 hour'",
+        "old of late": "created_at = clock_timestamp() - interval '7 days 23 hours'",
+    }.items():
+        await people.begin(subject, Login.LINK, frozenset({Scope.READ}))
+        await bench.execute(f"UPDATE sessions SET {past} WHERE subject = $1", subject)  # noqa: S608 - all of it is above
+    for hours in (25, 23):
+        giver = Principal(f"{hours} hours ago", Kind.LOCAL, frozenset(Scope))
+        await links.create(giver, [Scope.READ])
+        await bench.execute(
+            "UPDATE login_links SET expires_at = clock_timestamp() - make_interval(hours => $1) WHERE created_by = $2",
+            hours,
+            giver.id,
+        )
+
+    await prune(bench)
+
+    left = await bench.execute("SELECT subject FROM sessions ORDER BY subject")
+    assert [row["subject"] for row in left] == ["idle of late", "old of late", "out of late", "stays"]
+    assert await bench.execute("SELECT created_by FROM login_links") == [{"created_by": "23 hours ago"}]
