@@ -22,9 +22,11 @@ from officeplane.api.routes import (
     health,
     keys,
     limits,
+    login,
     metrics,
     pages,
     pauses,
+    sessions,
     statistics,
     task_types,
     tasks,
@@ -74,6 +76,8 @@ def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto") -> FastAPI:
         statistics,
         metrics,
         keys,
+        sessions,
+        login,
         pages,
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.

@@ -7,7 +7,7 @@ own pages, or from no page at all.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
@@ -117,6 +117,13 @@ class Names:
         if found and all(origin in self.origins for origin in found):
             return True
         return all(_is_at(origin, authority) for origin in found) and OURS_IN_BROWSERS.issuperset(sites)
+
+
+def is_own_page(origins: Sequence[bytes], sites: Sequence[bytes], authority: Authority | None) -> bool:
+    """Tell whether a browser says that a page of this very server sends a request; who says nothing is none."""
+    is_said = bool(origins) or b"same-origin" in sites
+    are_at_us = all(_is_at(origin_of(value), authority) for value in origins)
+    return is_said and are_at_us and OURS_IN_BROWSERS.issuperset(sites)
 
 
 def names_of(settings: Settings, machine: str) -> Names:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from officeplane.api.answer_headers import ANSWERS_SAY
-from officeplane.api.authority import Authority, Names, authority_of, is_loopback
+from officeplane.api.authority import Authority, Names, authority_of, is_loopback, is_own_page
 from officeplane.api.problems import problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -17,6 +17,9 @@ PROBES: Final = "/api/health/"
 
 IS_LOCAL: Final = "officeplane.is_local"
 """Where a request's scope says whether it comes from this machine, meant for a name of it, and nobody passed it on."""
+
+IS_OWN_PAGE: Final = "officeplane.is_own_page"
+"""Where it says whether a page of this server sends it, and a browser has said so."""
 
 _SAID: Final = {name.encode(): value.encode() for name, value in ANSWERS_SAY.items()}
 _SHOWN_OF_HOST: Final = 100
@@ -61,6 +64,7 @@ class Edge:
         is_ours = not (origins or sites) or self._names.trust(origins, sites, authority)
         if not is_ours and scope["method"] not in SAFE:
             return _cross_site(origins)
+        scope[IS_OWN_PAGE] = bool(origins or sites) and is_own_page(origins, sites, authority)
         scope[IS_LOCAL] = is_ours and not is_passed_on and authority is not None and _is_local(scope, authority)
         return None
 

@@ -8,7 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from officeplane.api.callers import need_of
+from officeplane.api.callers import ANY_SCOPE, need_of
 from officeplane.api.edge import PROBES, SAFE
 from officeplane.api.problems import MEDIA_TYPE, STATUSES
 from officeplane.api.schemas import untitled
@@ -138,9 +138,10 @@ def _tell_of_callers(made: dict[str, Any], app: FastAPI) -> None:
         for method in route.methods or ():
             operation = made["paths"][route.path][method.lower()]
             # On the server's own machine it is done without.
-            operation["security"] = [{KEY: [need]}, {}]
-            operation["description"] += f"\n\nNeeds the scope `{need}`."
-            for code in ("unauthenticated", "forbidden"):
+            operation["security"] = [{KEY: [] if need == ANY_SCOPE else [need]}, {}]
+            if need != ANY_SCOPE:
+                operation["description"] += f"\n\nNeeds the scope `{need}`."
+            for code in ("unauthenticated",) if need == ANY_SCOPE else ("unauthenticated", "forbidden"):
                 told = operation["responses"].setdefault(str(STATUSES[code]), _refusal())
                 told["description"] = f"{told['description']}, `{code}`".removeprefix(", ")
 

@@ -12,6 +12,7 @@ from officeplane.cli import dags, dead_letters, documents, keys, tasks
 from officeplane.cli.bench import bench
 from officeplane.cli.doctor import doctor
 from officeplane.cli.exits import run_to_end
+from officeplane.cli.login_link import login_link
 from officeplane.cli.migrate import migrate
 from officeplane.cli.serve import serve
 from officeplane.cli.up import up
@@ -28,6 +29,7 @@ app.command()(worker)
 app.command()(migrate)
 app.command()(doctor)
 app.command()(bench)
+app.command()(login_link)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(documents.app, name="documents")
 app.add_typer(dags.app, name="dags")

@@ -38,6 +38,7 @@ OfficePlane is up on {url}
                      "taskType": "add_section", "payload": {{"title": "Plan", "content": "The **first** words."}}}}'
   Look at it    curl -s {url}/api/documents/hello/text
   In a browser  {url}/docs
+  Log in        {link} (once, within 15 minutes)
   Keys          {who}; that of {data_dir}/admin.key may do everything
   Logs          {data_dir}/api.log, worker.log
   Stop          Ctrl-C (everything is kept in {data_dir})
@@ -148,7 +149,7 @@ class _Up:
             for program in self._programs:
                 program.start()
             await self._until_ready()
-            typer.echo(self._welcome())
+            typer.echo(self._welcome(await _login_link(stack.app_url, self._url)))
             async with asyncio.TaskGroup() as group:
                 api, worker = self._programs
                 group.create_task(keep_program(api))
@@ -211,13 +212,25 @@ class _Up:
         except TimeoutError:
             raise RefusedError(f"the API did not become ready within {_READY_SECONDS:g} s") from None
 
-    def _welcome(self) -> str:
-        return _WELCOME.format(url=self._url, data_dir=self._data_dir.resolve(), who=_WHO[self._settings.auth])
+    def _welcome(self, link: str) -> str:
+        who = _WHO[self._settings.auth]
+        return _WELCOME.format(url=self._url, data_dir=self._data_dir.resolve(), who=who, link=link)
 
     @property
     def _url(self) -> str:
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._settings.host, self._settings.host)  # noqa: S104
         return f"http://{host}:{self._settings.port}"
+
+
+async def _login_link(database_url: str, url: str) -> str:
+    """Return where whoever has started this logs in, in a browser."""
+    from officeplane.cli.keys.keeping import me
+    from officeplane.domain.principal import Scope
+    from officeplane.services.access.login_links import LoginLinks
+    from officeplane.store.connection import open_ledger
+
+    async with open_ledger(database_url, connections=1) as ledger:
+        return url + (await LoginLinks(ledger).create(me(), {Scope.ADMIN})).path
 
 
 async def _take_off_the_list(database_url: str, pid: int) -> None:

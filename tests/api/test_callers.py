@@ -10,16 +10,18 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
-from officeplane.api.callers import UndeclaredScopeError, need_of
+from officeplane.api.callers import ANY_SCOPE, Need, UndeclaredScopeError, need_of
 from officeplane.api.requests import StrictRoute
+from officeplane.api.session_cookie import NAME
 from officeplane.api.wrong_keys import FAILURES_MAX
 from officeplane.config import Settings
 from officeplane.domain.ids import TaskId
 from officeplane.domain.principal import Principal, Scope
+from officeplane.domain.session import Login
 from officeplane.domain.task import TaskDetails
 from officeplane.services.access.api_keys import new_key_text
 from officeplane.services.observe.long_poll import LongPoll
-from tests.api.client import a_key, code_of, revoke_key, running, served, state_in, stranger_to
+from tests.api.client import a_key, code_of, revoke_key, running, runtime_of, served, state_in, stranger_to
 from tests.support import eventually
 
 FILLED: Final[Mapping[str, str]] = {
@@ -41,11 +43,17 @@ async def ending_app(api_settings: Settings) -> AsyncIterator[FastAPI]:
         yield started
 
 
-def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Scope | None]]:
+def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Need | None]]:
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 yield method, route.path.format(**FILLED), need_of(route.endpoint)
+
+
+async def a_session(app: FastAPI, *scopes: Scope) -> str:
+    """The cookie of somebody who has logged in and has these scopes."""
+    token = await runtime_of(app).sessions.begin(f"person-{uuid4()}", Login.LINK, frozenset(scopes))
+    return f"{NAME}={token}"
 
 
 async def status_of(client: httpx.AsyncClient, method: str, path: str) -> int:
@@ -56,6 +64,7 @@ async def status_of(client: httpx.AsyncClient, method: str, path: str) -> int:
 
 
 async def test_every_route_is_for_those_who_have_its_scope_and_for_nobody_else(ending_app: FastAPI) -> None:
+    sessions = {scope: await a_session(ending_app, scope) for scope in Scope}
     keys = {scope: await a_key(ending_app, scope) for scope in Scope}
     revoked = await a_key(ending_app, *Scope)
     await revoke_key(ending_app, revoked)
@@ -72,9 +81,12 @@ async def test_every_route_is_for_those_who_have_its_scope_and_for_nobody_else(e
         for scope, key in keys.items():
             async with stranger_to(ending_app, key) as caller:
                 status = await status_of(caller, method, path)
-            is_let_in = need is None or scope in {need, Scope.ADMIN}
+            is_let_in = need in {None, ANY_SCOPE} or scope in {need, Scope.ADMIN}
             assert (status not in REFUSED) == is_let_in, (method, path, scope, status)
             assert is_let_in or status == 403, (method, path, scope, status)
+            async with stranger_to(ending_app) as person:
+                person.headers.update({"Cookie": sessions[scope], "Sec-Fetch-Site": "same-origin"})
+                assert (await status_of(person, method, path) not in REFUSED) == is_let_in, (method, path, scope)
 
 
 def test_a_route_that_does_not_say_whom_it_is_for_is_no_route() -> None:

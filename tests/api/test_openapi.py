@@ -19,7 +19,7 @@ OPERATIONS = {
     "listDeadLetters", "getDeadLetter", "resolveDeadLetter", "resolveDeadLetters",
     "listCircuitBreakers", "putCircuitBreaker", "resetCircuitBreaker", "openCircuitBreaker",
     "getLimits", "putLimits", "deleteLimits",
-    "createKey", "listKeys", "rotateKey", "revokeKey",
+    "createKey", "listKeys", "rotateKey", "revokeKey", "getSession",
 }  # fmt: skip
 
 

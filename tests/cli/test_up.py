@@ -207,6 +207,23 @@ async def test_its_owner_has_a_key_that_nobody_else_can_read_and_that_is_never_s
     assert (key["name"], key["scopes"], key["state"]) == ("admin", ["admin"], "works")
 
 
+async def test_its_owner_logs_in_with_the_link_that_it_says_once_and_may_do_everything(standing: Standing) -> None:
+    found = re.search(r"http\S+/login\?token=(\S+)", standing.welcome)
+    assert found is not None
+    link, token = found[0], found[1]
+
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{standing.port}", trust_env=False) as browser:
+        browser.headers["Origin"] = str(browser.base_url).rstrip("/")
+        assert (await browser.get(link)).status_code == 200
+        assert (await browser.post("/login", data={"token": token})).status_code == 303
+        session = (await browser.get("/api/session")).json()
+        assert (await browser.post("/login", data={"token": token})).status_code == 401
+
+    assert (session["kind"], session["scopes"], session["login"]) == ("person", ["admin"], "link")
+    for log in standing.data.rglob("*.log"):
+        assert token not in log.read_text(errors="replace"), log
+
+
 async def test_the_key_of_its_owner_stays_until_it_is_lost_or_revoked(start_up: StartUp, tmp_path: Path) -> None:
     port, data = free_port(), tmp_path / ".officeplane"
     path = data / ADMIN_KEY

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 
-from officeplane.api.callers import needs, principal_of, stay_admitted
+from officeplane.api.callers import may_have_to_leave, needs, principal_of, stay_admitted
 from officeplane.api.event_stream import EventStream
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import EventsQuery, LastEventId
@@ -13,7 +13,7 @@ from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.event import Event, EventPosition, parse_position
-from officeplane.domain.principal import Kind, Scope
+from officeplane.domain.principal import Scope
 from officeplane.domain.space import qualified
 from officeplane.store.events import horizon
 
@@ -68,5 +68,5 @@ async def follow(
     else:
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
-    stay = partial(stay_admitted, request) if caller.kind is Kind.KEY else None
+    stay = partial(stay_admitted, request) if may_have_to_leave(request) else None
     return EventStream(runtime.events.follow(caller, position), is_wanted, state, stay)

@@ -20,7 +20,7 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.principal import Kind, Principal, Scope
 from officeplane.services.access.api_keys import ApiKeys, MadeKey
-from officeplane.store.connection import open_ledger
+from officeplane.store.connection import Ledger, open_ledger
 
 _PAGE: Final = 500
 Result = TypeVar("Result")
@@ -38,11 +38,16 @@ def time_ahead(option: str, given: str) -> datetime:
 
 def on_keys(work: Callable[[ApiKeys], Awaitable[Result]]) -> Result:
     """Do something with the keys of the ledger that this process's environment leads to."""
+    return on_ledger(lambda ledger: work(ApiKeys(ledger)))
+
+
+def on_ledger(work: Callable[[Ledger], Awaitable[Result]]) -> Result:
+    """Do something with that ledger, and say what it refuses as a command does."""
     settings = check_ledger(require_database(read_settings()))
 
     async def done() -> Result:
         async with open_ledger(settings.database_url, connections=1) as ledger:
-            return await work(ApiKeys(ledger))
+            return await work(ledger)
 
     try:
         return asyncio.run(done())
