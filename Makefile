@@ -64,4 +64,4 @@ lock:  ## Choose versions anew and write them down with their hashes (needs uv)
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --upgrade \
 	    --group build --output-file requirements.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --group dev --constraints requirements.lock --output-file requirements-dev.lock pyproject.toml
+	    --group dev --extra oidc --constraints requirements.lock --output-file requirements-dev.lock pyproject.toml

@@ -13,6 +13,8 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?")
 _ORIGIN = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?")
 _PORT_MAX = 65_535
 _HOSTS = {"example": "office.example.org, 10.0.0.7"}
+_ISSUER = {"example": "https://login.example.org/realms/office"}
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _ORIGINS = {"example": "https://app.example.org, http://localhost:3000"}
 Auth: TypeAlias = Literal["auto", "required", "off"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -33,6 +35,13 @@ class Settings(BaseSettings):
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
     auth: Auth = "auto"
     admin_key: Annotated[str, Field(repr=False)] = ""
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: Annotated[str, Field(repr=False)] = ""
+    oidc_scopes: str = "openid"
+    oidc_allow: Annotated[tuple[str, ...], NoDecode] = ()
+    oidc_groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    oidc_grants: Annotated[tuple[str, ...], NoDecode] = ()
     workers: Annotated[int, Field(ge=1)] = 3
     concurrency: Annotated[int, Field(ge=1)] = 3
     handlers: Annotated[tuple[str, ...], NoDecode] = ()
@@ -73,6 +82,15 @@ class Settings(BaseSettings):
             raise _unreadable("redis://:password@host:6379/0")
         return value
 
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _is_an_issuer(cls, value: str) -> str:
+        if value and not _is_issuer(value):
+            raise PydanticCustomError(
+                "no_issuer", "It must be like {example}, as the provider itself says it.", _ISSUER
+            )
+        return value
+
     @field_validator("allowed_hosts")
     @classmethod
     def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,7 +107,15 @@ class Settings(BaseSettings):
             raise PydanticCustomError("no_origins", "It must be origins, each named: {example}.", _ORIGINS)
         return value
 
-    @field_validator("handlers", "handler_environment", "allowed_hosts", "allowed_origins", mode="before")
+    @field_validator(
+        "handlers",
+        "handler_environment",
+        "allowed_hosts",
+        "allowed_origins",
+        "oidc_allow",
+        "oidc_grants",
+        mode="before",
+    )
     @classmethod
     def _listed(cls, value: object) -> object:
         if isinstance(value, str):
@@ -111,6 +137,17 @@ def _names_servers(url: str, *schemes: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in schemes and 0 not in ports
+
+
+def _is_issuer(url: str) -> bool:
+    """Tell whether a provider can be there whose word nobody on the way can change."""
+    try:
+        parts = urlsplit(url)
+        is_near = parts.hostname in _LOOPBACK and parts.port != 0
+    except ValueError:
+        return False
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_near)
+    return is_safe and bool(parts.hostname) and not (parts.query or parts.fragment or "@" in parts.netloc)
 
 
 def _unreadable(example: str) -> PydanticCustomError:

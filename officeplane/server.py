@@ -22,6 +22,7 @@ from officeplane.domain.api_key import ADMIN_NAME
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.principal import Kind, Principal, Scope
 from officeplane.runtime import Runtime, open_runtime
+from officeplane.services.access.oidc import oidc_of
 
 REOPEN_SECONDS: Final = 0.5
 _ENVIRONMENT: Final = Principal("environment", Kind.LOCAL, frozenset({Scope.ADMIN}))
@@ -50,7 +51,7 @@ def create_app(settings: Settings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await keeping
 
-    return build_app(lifespan, names_of(settings, socket.gethostname()), settings.auth)
+    return build_app(lifespan, names_of(settings, socket.gethostname()), settings.auth, oidc_of(settings))
 
 
 async def _first(keeping: asyncio.Task[None], tried: asyncio.Event) -> None:

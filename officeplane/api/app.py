@@ -31,8 +31,10 @@ from officeplane.api.routes import (
     task_types,
     tasks,
 )
+from officeplane.api.routes import oidc as oidc_routes
 from officeplane.api.state import ServerState
 from officeplane.config import Auth
+from officeplane.services.access.oidc import Oidc
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 REQUEST_HEADERS: Final = (
@@ -49,7 +51,7 @@ ANSWER_HEADERS: Final = ("Content-Disposition", "ETag", "Idempotency-Replayed", 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto") -> FastAPI:
+def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto", oidc: Oidc | None = None) -> FastAPI:
     """Return the API of a server that is called so; its lifespan fills `app.state.server`."""
     app = FastAPI(
         title=TITLE,
@@ -61,7 +63,7 @@ def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto") -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.server = ServerState(auth=auth)
+    app.state.server = ServerState(auth=auth, oidc=oidc)
     for noun in (
         tasks,
         dags,
@@ -78,6 +80,7 @@ def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto") -> FastAPI:
         keys,
         sessions,
         login,
+        oidc_routes,
         pages,
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.

@@ -11,6 +11,7 @@ from officeplane.config import Auth
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.principal import Scope
 from officeplane.runtime import Runtime
+from officeplane.services.access.oidc import Oidc
 
 
 @dataclass(slots=True)
@@ -31,6 +32,9 @@ class ServerState:
 
     auth: Auth = "auto"
     """Who is asked for a key."""
+
+    oidc: Oidc | None = None
+    """How people log in with a provider, if they can."""
 
     wrong_keys: WrongKeys = field(default_factory=WrongKeys)
 

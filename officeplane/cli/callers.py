@@ -5,9 +5,10 @@ import asyncio
 import structlog
 
 from officeplane.api.authority import canonical, is_loopback
-from officeplane.cli.exits import RefusedError
+from officeplane.cli.exits import RefusedError, UsageError
 from officeplane.config import Settings
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.services.access.oidc import OidcSettingError, oidc_of
 from officeplane.store import api_keys
 from officeplane.store.doctor import connected
 
@@ -33,6 +34,14 @@ def check_callers(settings: Settings) -> None:
             "  officeplane keys create NAME --scope admin",
             "Or set OFFICEPLANE_ADMIN_KEY to one of `officeplane keys generate`.",
         )
+
+
+def check_people(settings: Settings) -> None:
+    """Refuse to start where people could not log in as the settings say."""
+    try:
+        oidc_of(settings)
+    except OidcSettingError as error:
+        raise UsageError(str(error)) from None
 
 
 def listens_beyond(settings: Settings) -> bool:

@@ -11,7 +11,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")] = None,
 ) -> None:
     """Serve the API; Ctrl-C or SIGTERM answers what was asked first."""
-    from officeplane.cli.callers import check_callers
+    from officeplane.cli.callers import check_callers, check_people
     from officeplane.cli.collector import relax_collector
     from officeplane.cli.confinement import check_confinement
     from officeplane.cli.environment import read_settings, require_database
@@ -22,6 +22,7 @@ def serve(
     from officeplane.telemetry.logs import configure_logs
 
     settings = check_handlers(require_database(read_settings(host=host, port=port)))
+    check_people(settings)
     configure_logs(settings)
     with listen(settings) as listener:
         check_ledger(settings, may_come_later=True)

@@ -68,11 +68,13 @@ def up(
     ] = False,
 ) -> None:
     """Start everything here: Postgres, Valkey, the API and a worker."""
+    from officeplane.cli.callers import check_people
     from officeplane.cli.environment import read_settings
     from officeplane.embedded.errors import EmbeddedError
     from officeplane.telemetry.logs import configure_logs
 
     settings = read_settings(port=port, workers=workers)
+    check_people(settings)
     configure_logs(settings)
     try:
         asyncio.run(_Up(settings, data_dir, with_parent=with_parent).run())

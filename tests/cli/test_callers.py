@@ -14,7 +14,9 @@ from officeplane.config import Settings
 from officeplane.domain.api_key import digest_of
 from officeplane.domain.principal import LOCAL, Scope
 from officeplane.local import ADMIN_KEY
+from officeplane.server import create_app
 from officeplane.services.access.api_keys import ApiKeys, new_key_text
+from officeplane.services.access.oidc import OidcSettingError
 from officeplane.store import api_keys
 from officeplane.store.migrate import migrate
 from tests.cli.conftest import Officeplane, Start
@@ -183,6 +185,34 @@ async def test_a_key_that_was_revoked_does_not_come_back_with_a_restart(start: S
 
         assert "admin_key.refused" in serve.err.read_text()
         assert not await works(database, text)
+
+
+async def test_serve_does_not_start_while_everybody_could_log_in_whom_a_provider_knows(
+    officeplane: Officeplane, database: str
+) -> None:
+    env = {
+        "OFFICEPLANE_DATABASE_URL": database,
+        "OFFICEPLANE_OIDC_ISSUER": "https://login.example",
+        "OFFICEPLANE_OIDC_CLIENT_ID": "office",
+        "OFFICEPLANE_OIDC_CLIENT_SECRET": "s3cret",
+    }
+    for command in ("serve", "up"):
+        ended = await officeplane(command, "--port", "1", env=env, within=PROMPT)
+
+        assert ended.code == 2
+        assert ended.err.startswith("OFFICEPLANE_OIDC_ALLOW: ")
+        assert "s3cret" not in ended.err
+
+
+def test_a_server_that_is_not_started_by_a_command_needs_the_list_too() -> None:
+    with pytest.raises(OidcSettingError, match="OFFICEPLANE_OIDC_ALLOW"):
+        create_app(Settings(oidc_issuer="https://login.example", oidc_client_id="office"))
+
+
+def test_the_secret_that_a_provider_knows_is_in_no_word_about_the_settings() -> None:
+    given = Settings(oidc_client_secret="s3cret")
+
+    assert "s3cret" not in f"{given!r} {given}"
 
 
 def test_the_key_of_the_environment_is_in_no_word_about_the_settings() -> None:

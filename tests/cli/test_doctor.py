@@ -195,6 +195,14 @@ def test_the_api_is_taken_at_its_word(readiness: Readiness, verdicts: list[tuple
     assert amiss(list(check_api("http://here", readiness))) == verdicts
 
 
+def test_a_provider_with_which_serve_would_not_start_is_a_problem() -> None:
+    given = Settings(database_url="postgresql://x", redis_url="redis://x", oidc_issuer="https://login.example")
+
+    assert amiss(list(check_settings(given))) == [("settings", Verdict.PROBLEM)]
+    whole = given.model_copy(update={"oidc_client_id": "office", "oidc_allow": ("group:editors",)})
+    assert amiss(list(check_settings(whole))) == []
+
+
 @pytest.mark.parametrize(
     ("settings", "verdict", "said"),
     [

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 import sys
 
@@ -10,7 +11,8 @@ import pytest
 from officeplane.cli.environment import read_settings
 from officeplane.cli.exits import UsageError
 from officeplane.cli.problems import problem_lines
-from tests.cli.conftest import Officeplane
+from officeplane.config import Settings
+from tests.cli.conftest import ROOT, Officeplane
 
 NOBODY = "http://127.0.0.1:9"
 """The discard port: nothing of ours listens there."""
@@ -22,7 +24,18 @@ async def test_help_names_every_command(program: Officeplane) -> None:
     ended = await program("--help")
 
     assert ended.code == 0
-    for command in ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters", "keys"):
+    for command in (
+        "up",
+        "serve",
+        "worker",
+        "migrate",
+        "doctor",
+        "tasks",
+        "dags",
+        "dead-letters",
+        "keys",
+        "login-link",
+    ):
         assert f" {command} " in ended.out
 
 
@@ -136,6 +149,44 @@ def test_a_host_or_origin_that_would_never_match_is_refused_with_an_example(sett
 
     assert f"OFFICEPLANE_{setting.upper()}: It must be" in str(refusal.value)
     assert "example.org" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "login.example",
+        "http://login.example",
+        "ftp://login.example",
+        "https://",
+        "https://login.example/?realm=a",
+        "https://login.example/#a",
+        "https://me:secret@login.example",
+        "https://[:::]",
+        "http://localhost.evil.example",
+    ],
+)
+def test_a_provider_whose_word_others_could_change_is_refused_with_an_example(issuer: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_settings(oidc_issuer=issuer)
+
+    (line,) = refused.value.lines
+    assert line.startswith("OFFICEPLANE_OIDC_ISSUER: It must be like https://login.example.org")
+    assert "secret" not in line
+
+
+@pytest.mark.parametrize(
+    "issuer", ["https://login.example", "https://login.example:8443/realms/a/", "http://127.0.0.1:5556/dex"]
+)
+def test_a_provider_is_named_as_it_is(issuer: str) -> None:
+    assert read_settings(oidc_issuer=issuer).oidc_issuer == issuer
+
+
+def test_every_setting_has_a_row_where_they_are_described() -> None:
+    page = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
+
+    described = re.findall(r"^\| `OFFICEPLANE_(\w+)` \|", page, re.MULTILINE)
+
+    assert sorted(described) == sorted(name.upper() for name in Settings.model_fields)
 
 
 @pytest.mark.parametrize(

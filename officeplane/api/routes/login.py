@@ -12,7 +12,7 @@ from officeplane.api.local_paths import local_path
 from officeplane.api.login_page import link_page, login_page, refused_page
 from officeplane.api.problems import RefusedError
 from officeplane.api.session_cookie import give_session, is_to_be_secure, session_in, take_session
-from officeplane.api.state import runtime_of
+from officeplane.api.state import runtime_of, state_of
 from officeplane.domain.session import is_token
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -32,8 +32,12 @@ async def show_login(request: Request) -> Response:
     """Ask who it is. Nothing changes, whatever the address has: programs look at links before people do."""
     next_path, token = local_path(request.query_params.get("next")), request.query_params.get("token")
     if token is not None:
-        return link_page(token, next_path) if is_token(token) else refused_page(400, _WRONG_LINK, next_path)
-    return login_page(next_path, await person_in(request))
+        return (
+            link_page(token, next_path)
+            if is_token(token)
+            else refused_page(400, _WRONG_LINK, next_path, provider_of(request))
+        )
+    return login_page(next_path, await person_in(request), provider_of(request))
 
 
 @router.post("/login")
@@ -46,7 +50,7 @@ async def log_in(request: Request) -> Response:
         _refuse_plain_http(request)
         token = await _begun(request, fields)
     except RefusedError as refusal:
-        return refused_page(refusal.status_code, refusal.detail, next_path, headers=refusal.headers)
+        return refused_page(refusal.status_code, refusal.detail, next_path, provider_of(request), refusal.headers)
     return await led_on(request, token, next_path)
 
 
@@ -58,6 +62,12 @@ async def log_out(request: Request) -> Response:
     answer = RedirectResponse("/login", 303)
     take_session(request, answer)
     return answer
+
+
+def provider_of(request: Request) -> str | None:
+    """Return what people know the provider by with which they can log in, if there is one."""
+    oidc = state_of(request).oidc
+    return None if oidc is None else oidc.name
 
 
 async def led_on(request: Request, token: str, next_path: str) -> Response:

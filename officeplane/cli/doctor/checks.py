@@ -10,6 +10,7 @@ from officeplane.cli.texts import span
 from officeplane.config import Settings
 from officeplane.dispatch.doctor import RedisFacts
 from officeplane.local import LocalInstallation
+from officeplane.services.access.oidc import OidcSettingError, oidc_of
 from officeplane.store.doctor import PlaneFacts, PostgresFacts, SchemaFacts
 from officeplane.store.workers import WorkerInfo
 
@@ -48,6 +49,12 @@ def check_settings(settings: Settings, local: LocalInstallation | None = None) -
             f"A lease of {settings.lease_seconds:g} s ends after fewer than {HEARTBEATS_IN_LEASE} missed "
             f"heartbeats ({settings.heartbeat_seconds:g} s apart): a slow moment looks like a dead worker.",
             "Raise OFFICEPLANE_LEASE_SECONDS or lower OFFICEPLANE_HEARTBEAT_SECONDS.",
+        )
+    try:
+        oidc_of(settings)
+    except OidcSettingError as error:
+        yield problem(
+            "settings", str(error), "Set it, or leave OFFICEPLANE_OIDC_ISSUER out: so `serve` does not start."
         )
 
 
