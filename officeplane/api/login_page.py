@@ -1,6 +1,7 @@
 """The page on which people log in: forms and links, and nothing that runs."""
 
 from collections.abc import Mapping
+from datetime import UTC
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -10,7 +11,6 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse
 
 from officeplane.api.answer_headers import OURS_ALONE
-from officeplane.api.views import time_text
 from officeplane.services.access.sessions import Person
 
 _HEADERS: Final = {
@@ -53,9 +53,10 @@ def _page(parts: list[str], status: int = 200, headers: Mapping[str, str] | None
 
 
 def _logged_in(person: Person) -> str:
-    who, until = escape(person.principal.id), escape(time_text(person.ends_at))
-    return f"<p>You are logged in as <code>{who}</code>, until {until} at the latest.</p>" + _form(
-        "/logout", "Log out", ""
+    who, until = escape(person.principal.id), person.ends_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    return (
+        f"<p>You are logged in as <code>{who}</code>. Unless that is used, it ends on {until} UTC.</p>\n"
+        f"{_form('/logout', 'Log out', '')}\n<p>Or log in as somebody else:</p>"
     )
 
 

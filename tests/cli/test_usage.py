@@ -17,6 +17,8 @@ from tests.cli.conftest import ROOT, Officeplane
 NOBODY = "http://127.0.0.1:9"
 """The discard port: nothing of ours listens there."""
 
+COMMANDS = ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters", "keys", "login-link")
+
 HEAVY = {"asyncpg", "fastapi", "httpx", "pydantic", "redis", "uvicorn"}
 
 
@@ -24,18 +26,7 @@ async def test_help_names_every_command(program: Officeplane) -> None:
     ended = await program("--help")
 
     assert ended.code == 0
-    for command in (
-        "up",
-        "serve",
-        "worker",
-        "migrate",
-        "doctor",
-        "tasks",
-        "dags",
-        "dead-letters",
-        "keys",
-        "login-link",
-    ):
+    for command in COMMANDS:
         assert f" {command} " in ended.out
 
 
