@@ -28,6 +28,7 @@ WITHHELD: Final = frozenset(
         "OFFICEPLANE_REDIS_URL",
         "OFFICEPLANE_ALERT_URL",
         "OFFICEPLANE_ADMIN_KEY",
+        "OFFICEPLANE_OIDC_CLIENT_SECRET",
     }
 )
 """Ours, and given to no handler, whatever is named."""

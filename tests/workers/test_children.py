@@ -241,7 +241,8 @@ async def test_a_child_sees_of_the_workers_environment_what_is_named_and_none_of
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secrets = [f"OFFICEPLANE_{name}_URL" for name in ("DATABASE", "OWNER", "REDIS", "ALERT")]
-    for name in (*secrets, "OFFICEPLANE_ADMIN_KEY", "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "ACME_TOKEN_TOO"):
+    secrets += ["OFFICEPLANE_ADMIN_KEY", "OFFICEPLANE_OIDC_CLIENT_SECRET"]
+    for name in (*secrets, "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "ACME_TOKEN_TOO"):
         monkeypatch.setenv(name, "secret")
     for name in ("ACME_TOKEN", "ACME_MANY_THINGS", "OFFICEPLANE_URL", "LC_TIME"):
         monkeypatch.setenv(name, "for the handlers")

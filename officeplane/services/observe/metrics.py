@@ -188,7 +188,7 @@ class Refusals:
         """Yield the metrics in the order in which they are shown."""
         yield CounterMetricFamily(
             "officeplane_authentication_failures",
-            "Requests with a key that does not work, refused by this process.",
+            "Requests with a key, a login link or a provider's answer that does not work, refused by this process.",
             value=self.wrong_keys,
         )
         refused = CounterMetricFamily(
