@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from officeplane.domain.api_key import digest_of
-from officeplane.domain.errors import ForbiddenError
+from officeplane.domain.errors import ForbiddenError, OutsideError
 from officeplane.domain.principal import Principal, Scope
 from officeplane.domain.session import LINK_SECONDS, Login, is_token
+from officeplane.domain.space import DEFAULT
 from officeplane.services.access.sessions import new_token
 from officeplane.store import login_links, sessions
 from officeplane.store.connection import Executor, Ledger
@@ -37,6 +38,9 @@ class LoginLinks:
         missing = sorted(scope for scope in scopes if not giver.may(scope))
         if missing:
             raise ForbiddenError(missing[0], giver.id)
+        if giver.is_narrowed or giver.space != DEFAULT:
+            # A link has scopes and no other bounds, so it is for those to give who have none.
+            raise OutsideError(giver.id, "login link", "without bounds")
         token = new_token()
         expires_at = await login_links.insert(self._ledger, digest_of(token), scopes, giver.id, LINK_SECONDS)
         return MadeLink(token, frozenset(scopes), expires_at)

@@ -1,12 +1,14 @@
 """Links with which one logs in: once, within a quarter of an hour, and as what whoever made it allows."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from officeplane.domain.errors import ForbiddenError
+from officeplane.domain.errors import ForbiddenError, OutsideError
 from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
+from officeplane.domain.space import Space
 from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import new_token
 from tests.workbench import Workbench
@@ -63,6 +65,24 @@ async def test_a_link_is_good_for_a_quarter_of_an_hour(bench: Workbench, links: 
 async def test_a_link_gives_no_scope_that_whoever_makes_it_has_not(bench: Workbench, links: LoginLinks) -> None:
     with pytest.raises(ForbiddenError):
         await links.create(EDITOR, [Scope.READ, Scope.ADMIN])
+
+    assert await bench.execute("SELECT FROM login_links") == []
+
+
+@pytest.mark.parametrize(
+    "giver",
+    [
+        replace(EDITOR, space=Space("acme")),
+        replace(EDITOR, documents=("plan*",)),
+        replace(EDITOR, task_types=("noop",)),
+        replace(EDITOR, most_urgent=30),
+    ],
+)
+async def test_a_link_is_not_for_those_to_give_who_have_bounds_that_it_has_not(
+    bench: Workbench, links: LoginLinks, giver: Principal
+) -> None:
+    with pytest.raises(OutsideError):
+        await links.create(giver, [Scope.READ])
 
     assert await bench.execute("SELECT FROM login_links") == []
 

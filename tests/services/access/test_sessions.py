@@ -1,11 +1,14 @@
 """Who has logged in: for how long, in every process, and what ends it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from officeplane.domain.api_key import ApiKey, KeyId
 from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
-from officeplane.domain.session import SESSIONS_MAX, Login
+from officeplane.domain.session import SESSIONS_MAX, Login, Session
+from officeplane.domain.space import Space
 from officeplane.services.access import sessions
 from officeplane.services.access.api_keys import MadeKey
 from officeplane.services.access.sessions import Person, Sessions, new_token
@@ -78,6 +81,24 @@ async def test_whoever_logs_in_with_a_key_may_do_what_the_key_may(bench: Workben
     person = await found(people, await with_key(bench, made))
 
     assert person.principal == Principal("person:key:ann", Kind.PERSON, made.key.scopes)
+
+
+def test_a_session_carries_everything_of_its_keys_principal_but_the_name() -> None:
+    bounded = Principal("key:ann", Kind.KEY, READER, Space("acme"), ("plan*",), ("noop",), 30)
+
+    class Bounded(ApiKey):
+        """A key that is narrowed."""
+
+        @property
+        def principal(self) -> Principal:
+            return bounded
+
+    now = datetime.now(UTC)
+    session = Session("ann", Login.KEY, frozenset(), KeyId("1"), now, now)
+
+    principal = session.principal(Bounded(KeyId("1"), "ann", "opk_0000", READER, "local", now))
+
+    assert principal == replace(bounded, id="person:key:ann", kind=Kind.PERSON)
 
 
 async def test_a_key_that_does_not_work_begins_nothing(bench: Workbench, people: Sessions) -> None:
