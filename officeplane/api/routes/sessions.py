@@ -1,7 +1,6 @@
 """`/api/session`: who one is."""
 
 from datetime import datetime
-from typing import Literal
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -20,7 +19,7 @@ class SessionView(View):
     """Who one is, and what one may do; of people also how they have logged in and when that ends."""
 
     id: str
-    kind: Literal["key", "person", "local", "anybody"]
+    kind: Kind
     scopes: tuple[Scope, ...]
     login: Login | None
     ends_at: Time | None
@@ -36,7 +35,5 @@ async def session(request: Request) -> Response:
     if caller.kind is Kind.PERSON and (person := await person_in(request)) is not None:
         login, ends_at = person.session.login, person.ends_at
     return json_answer(
-        SessionView(
-            id=caller.id, kind=caller.kind.value, scopes=tuple(sorted(caller.scopes)), login=login, ends_at=ends_at
-        )
+        SessionView(id=caller.id, kind=caller.kind, scopes=tuple(sorted(caller.scopes)), login=login, ends_at=ends_at)
     )
