@@ -18,6 +18,9 @@ def a_caller(
     documents: tuple[str, ...] | None = None,
     task_types: tuple[str, ...] | None = None,
     most_urgent: int = 0,
+    agents: tuple[str, ...] | None = None,
 ) -> Principal:
     """Return somebody who may do this much; without scopes, everything in a space."""
-    return Principal(name, Kind.KEY, frozenset(scopes or Scope), Space(space), documents, task_types, most_urgent)
+    return Principal(
+        name, Kind.KEY, frozenset(scopes or Scope), Space(space), documents, task_types, most_urgent, agents
+    )

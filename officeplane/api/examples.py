@@ -140,6 +140,21 @@ LIMITS: Final[_Examples] = {
 KEY: Final[_Examples] = {
     "a bot that edits": {"value": {"name": "bot", "scopes": ["read", "edit"]}},
     "for a while": {"value": {"name": "auditor", "scopes": ["read"], "expiresAt": "2040-01-31T12:00:00Z"}},
+    "narrowed": {
+        "summary": "The first key of a space, for some of its documents",
+        "value": {
+            "name": "writer",
+            "scopes": ["read", "edit"],
+            "space": "legal",
+            "documents": ["contract-*", "-"],
+            "taskTypes": ["add_section", "noop"],
+            "maxPriority": "NORMAL",
+        },
+    },
+}
+KEY_CHANGE: Final[_Examples] = {
+    "other scopes": {"value": {"scopes": ["read"]}},
+    "all documents, for a while": {"value": {"documents": None, "expiresAt": "2040-01-31T12:00:00Z"}},
 }
 ROTATE: Final[_Examples] = {
     "an hour of both": {"value": {"overlapSeconds": 3600}},

@@ -12,7 +12,12 @@ class KeyView(View):
     id: str
     name: str
     shown: str
+    space: str
     scopes: tuple[Scope, ...]
+    documents: tuple[str, ...] | None
+    task_types: tuple[str, ...] | None
+    agents: tuple[str, ...] | None
+    max_priority: int | None
     created_by: str
     created_at: Time
     expires_at: Time | None
@@ -42,7 +47,12 @@ def _facts(key: ApiKey) -> dict[str, object]:
         "id": key.id,
         "name": key.name,
         "shown": key.shown,
+        "space": key.space,
         "scopes": sorted(key.scopes),
+        "documents": key.narrowing.documents,
+        "task_types": key.narrowing.task_types,
+        "agents": key.narrowing.agents,
+        "max_priority": key.narrowing.most_urgent or None,
         "created_by": key.created_by,
         "created_at": key.created_at,
         "expires_at": key.expires_at,

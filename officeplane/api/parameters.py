@@ -21,6 +21,7 @@ from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
 from officeplane.domain.request import PrintableKey, Tag, Text
+from officeplane.domain.space import SPACE_PATTERN
 from officeplane.store.dead_letters import LetterFilter
 from officeplane.store.tasks import TaskFilter
 
@@ -245,8 +246,9 @@ class LetterQuery(PageQuery):
 
 
 class KeysQuery(_Query):
-    """Where a list of keys goes on."""
+    """Which keys a list shows, and where it goes on."""
 
+    space: Annotated[str, Field(pattern=SPACE_PATTERN)] | None = Field(None, description="Only those of this space.")
     limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 

@@ -9,7 +9,9 @@ from enum import StrEnum
 from typing import Final, NewType
 from zlib import crc32
 
+from officeplane.domain.narrowing import NOT_NARROWED, Narrowing
 from officeplane.domain.principal import Kind, Principal, Scope
+from officeplane.domain.space import DEFAULT, Space
 
 KeyId = NewType("KeyId", str)
 
@@ -85,11 +87,23 @@ class ApiKey:
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
     replaced_by: KeyId | None = None
+    space: Space = DEFAULT
+    narrowing: Narrowing = NOT_NARROWED
 
     @property
     def principal(self) -> Principal:
         """Who calls with it."""
-        return Principal(f"key:{self.name}", Kind.KEY, self.scopes)
+        only = self.narrowing
+        return Principal(
+            f"key:{self.name}",
+            Kind.KEY,
+            self.scopes,
+            self.space,
+            only.documents,
+            only.task_types,
+            only.most_urgent,
+            only.agents,
+        )
 
     def state(self, now: datetime) -> KeyState:
         """Tell what it is good for."""

@@ -7,12 +7,8 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.errors import DocumentNotFoundError, ForbiddenError, OutsideError
 from officeplane.domain.ids import DocumentId
+from officeplane.domain.narrowing import ALL_AFTER, NOT_NARROWED, WITHOUT_DOCUMENT, Entries, Narrowing, fits
 from officeplane.domain.space import DEFAULT, Space, bare, qualified
-
-WITHOUT_DOCUMENT: Final = "-"
-"""What a key that is narrowed to documents has among them if it may have to do with tasks that have none."""
-ALL_AFTER: Final = "*"
-"""What an entry ends in that stands for all names that begin as it does."""
 
 
 class Scope(StrEnum):
@@ -24,6 +20,8 @@ class Scope(StrEnum):
     """Submit tasks, change, cancel and retry one's own; upload and delete documents."""
     CONTROL = "control"
     """Do so with others' tasks, pause and resume, open and reset circuit breakers, set limits, decide about letters."""
+    AGENT = "agent"
+    """Claim tasks, and do with them what follows, as one of the agents that a key is for."""
     ADMIN = "admin"
     """Make and revoke keys, and everything else."""
 
@@ -70,10 +68,12 @@ class Principal:
     kind: Kind
     scopes: frozenset[Scope]
     space: Space = DEFAULT
-    documents: tuple[str, ...] | None = None
-    task_types: tuple[str, ...] | None = None
+    documents: Entries = None
+    task_types: Entries = None
     most_urgent: int = 0
     """The most urgent priority that it may ask for."""
+    agents: Entries = None
+    """As which agents it may claim."""
 
     def may(self, scope: Scope) -> bool:
         """Tell whether this caller may do what needs a scope."""
@@ -85,12 +85,12 @@ class Principal:
         if self.kind is Kind.SYSTEM:
             return EVERYTHING
         documents = None if self.documents is None else tuple(self._patterns(self.documents))
-        return Sight(self.space, documents, None if self.task_types is None else tuple(map(_pattern, self.task_types)))
+        return Sight(self.space, documents, None if self.task_types is None else tuple(map(pattern, self.task_types)))
 
     def sees(self, document_id: DocumentId | str | None, task_type: str | None = None) -> bool:
         """Tell whether it may have to do with a task of its space that has this document and this type."""
-        name = WITHOUT_DOCUMENT if document_id is None else bare(document_id)
-        return _fits(name, self.documents) and (task_type is None or _fits(task_type, self.task_types))
+        name = None if document_id is None else bare(document_id)
+        return fits(name, self.documents) and (task_type is None or fits(task_type, self.task_types))
 
     def document(self, name: str) -> DocumentId:
         """Return what a document that it names is called inside; raise when it is not there for it."""
@@ -106,13 +106,23 @@ class Principal:
 
     def check_type(self, task_type: str) -> None:
         """Raise when it may not have to do with tasks of a type."""
-        if not _fits(task_type, self.task_types):
+        if not fits(task_type, self.task_types):
             raise OutsideError(self.id, "task type", task_type)
+
+    @property
+    def narrowing(self) -> Narrowing:
+        """What of its space it may have to do with."""
+        return Narrowing(self.documents, self.task_types, self.most_urgent, self.agents)
 
     @property
     def is_narrowed(self) -> bool:
         """Whether there is anything in its space that it may not have to do with."""
         return self.documents is not None or self.task_types is not None or self.most_urgent > 0
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it may do everything in the default space, and so has to do with the keys of all others."""
+        return self.space == DEFAULT and self.may(Scope.ADMIN) and self.narrowing == NOT_NARROWED
 
     def check_urgency(self, priority: int | None, *, rises: bool) -> None:
         """Raise when it may not ask for something as urgent, or for what becomes so by itself."""
@@ -127,7 +137,7 @@ class Principal:
             raise ForbiddenError(Scope.CONTROL, self.id)
 
     def _patterns(self, names: Sequence[str]) -> list[str]:
-        return [_pattern(name if name == WITHOUT_DOCUMENT else qualified(self.space, name)) for name in names]
+        return ["" if name == WITHOUT_DOCUMENT else pattern(qualified(self.space, name)) for name in names]
 
 
 LOCAL: Final = Principal("local", Kind.LOCAL, frozenset(Scope))
@@ -136,16 +146,10 @@ SYSTEM: Final = Principal("system", Kind.SYSTEM, frozenset(Scope))
 """A process of the installation, of which nobody has asked for what it does."""
 
 
-def _fits(name: str, entries: tuple[str, ...] | None) -> bool:
-    if entries is None:
-        return True
-    return any(name.startswith(one[:-1]) if one.endswith(ALL_AFTER) else name == one for one in entries)
-
-
-def _pattern(entry: str) -> str:
-    """Return what LIKE compares with an entry."""
+def pattern(entry: str) -> str:
+    """Return what LIKE compares with names that an entry stands for; it never fits what has no name."""
     is_open = entry.endswith(ALL_AFTER)
     name = entry[:-1] if is_open else entry
     for special in "\\%_":
         name = name.replace(special, "\\" + special)
-    return name + "%" * is_open
+    return name + ("%" if name else "_%") * is_open

@@ -1,11 +1,13 @@
 """API keys in the ledger: their digests, and what callers may do with them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
 from officeplane.domain.api_key import ApiKey, KeyId
-from officeplane.domain.principal import Scope
+from officeplane.domain.narrowing import WITHOUT_DOCUMENT, Entries, Narrowing
+from officeplane.domain.principal import Principal, Scope, pattern
+from officeplane.domain.space import Space
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
@@ -32,6 +34,21 @@ async def insert(executor: Executor, key: ApiKey, digest: bytes) -> ApiKey | Non
         scopes=sorted(key.scopes),
         created_by=key.created_by,
         expires_at=key.expires_at,
+        space=key.space,
+        **_narrowed(key.narrowing),
+    )
+    return _key(rows[0]) if rows else None
+
+
+async def change(executor: Executor, key: ApiKey) -> ApiKey | None:
+    """Have a locked key be called, and do, what it says now; None when another of its space has its name."""
+    rows = await _SQL["change"].fetch(
+        executor,
+        id=key.id,
+        name=key.name,
+        scopes=sorted(key.scopes),
+        expires_at=key.expires_at,
+        **_narrowed(key.narrowing),
     )
     return _key(rows[0]) if rows else None
 
@@ -64,26 +81,27 @@ async def of_id(executor: Executor, key_id: KeyId) -> ApiKey | None:
     return _key(rows[0]) if rows else None
 
 
-async def page(executor: Executor, *, after: KeyId, limit: int) -> list[ApiKey]:
-    """Return keys in the order in which they were made, those that do not work any more too."""
-    return [_key(row) for row in await _SQL["page"].fetch(executor, after=after, limit=limit)]
+async def page(executor: Executor, caller: Principal, space: Space | None, *, after: KeyId, limit: int) -> list[ApiKey]:
+    """Return keys, of one space or of all, in the order in which they were made, those that work no more too."""
+    rows = await _SQL["page"].fetch(executor, after=after, space=space, limit=limit, **_reach_of(caller))
+    return [_key(row) for row in rows]
 
 
-async def fetch(executor: Executor, key_id: KeyId) -> ApiKey | None:
-    """Return a key; None when there is none of this id."""
-    rows = await _SQL["fetch"].fetch(executor, id=key_id)
+async def fetch(executor: Executor, caller: Principal, key_id: KeyId) -> ApiKey | None:
+    """Return a key; None when there is none of this id, for this caller."""
+    rows = await _SQL["fetch"].fetch(executor, id=key_id, **_reach_of(caller))
     return _key(rows[0]) if rows else None
 
 
-async def named(executor: Executor, name: str) -> ApiKey | None:
-    """Return the key of a name that was neither replaced nor revoked; None when there is none."""
-    rows = await _SQL["named"].fetch(executor, name=name)
+async def named(executor: Executor, caller: Principal, space: Space, name: str) -> ApiKey | None:
+    """Return the key of a name that was neither replaced nor revoked; None when there is none, for this caller."""
+    rows = await _SQL["named"].fetch(executor, space=space, name=name, **_reach_of(caller))
     return _key(rows[0]) if rows else None
 
 
-async def lock(executor: Executor, key_id: KeyId) -> ApiKey | None:
-    """Return a key that works and was not replaced, locked; None when there is none of this id."""
-    rows = await _SQL["lock"].fetch(executor, id=key_id)
+async def lock(executor: Executor, caller: Principal, key_id: KeyId) -> ApiKey | None:
+    """Return a key that works and was not replaced, locked; None when there is none of this id, for this caller."""
+    rows = await _SQL["lock"].fetch(executor, id=key_id, **_reach_of(caller))
     return _key(rows[0]) if rows else None
 
 
@@ -92,15 +110,16 @@ async def replace(executor: Executor, key_id: KeyId, successor: KeyId, overlap_s
     await _SQL["replace"].fetch(executor, id=key_id, successor=successor, overlap_seconds=overlap_seconds)
 
 
-async def revoke(executor: Executor, key_id: KeyId) -> ApiKey | None:
-    """Revoke a key, once and for all; None when there is none of this id."""
-    rows = await _SQL["revoke"].fetch(executor, id=key_id)
+async def revoke(executor: Executor, caller: Principal, key_id: KeyId) -> ApiKey | None:
+    """Revoke a key, once and for all; None when there is none of this id, for this caller."""
+    rows = await _SQL["revoke"].fetch(executor, id=key_id, **_reach_of(caller))
     return _key(rows[0]) if rows else None
 
 
-async def revoke_named(executor: Executor, name: str) -> list[ApiKey]:
+async def revoke_named(executor: Executor, caller: Principal, space: Space, name: str) -> list[ApiKey]:
     """Revoke all keys of a name, those that were replaced too, and return them."""
-    return [_key(row) for row in await _SQL["revoke_named"].fetch(executor, name=name)]
+    rows = await _SQL["revoke_named"].fetch(executor, space=space, name=name, **_reach_of(caller))
+    return [_key(row) for row in rows]
 
 
 async def note_use(executor: Executor, used: Mapping[KeyId, datetime]) -> None:
@@ -132,4 +151,52 @@ def _key(row: Row) -> ApiKey:
         revoked_at=row["revoked_at"],
         last_used_at=row["last_used_at"],
         replaced_by=None if replaced_by is None else KeyId(str(replaced_by)),
+        space=Space(row["space"]),
+        narrowing=Narrowing(
+            _entries(row["documents"]), _entries(row["task_types"]), row["most_urgent"], _entries(row["agents"])
+        ),
     )
+
+
+def _entries(stored: Sequence[str] | None) -> Entries:
+    return None if stored is None else tuple(stored)
+
+
+class _Narrowed(TypedDict):
+    documents: Entries
+    task_types: Entries
+    most_urgent: int
+    agents: Entries
+
+
+def _narrowed(only: Narrowing) -> _Narrowed:
+    return {
+        "documents": only.documents,
+        "task_types": only.task_types,
+        "most_urgent": only.most_urgent,
+        "agents": only.agents,
+    }
+
+
+class _Reach(TypedDict):
+    seen_space: Space | None
+    seen_documents: Sequence[str] | None
+    seen_types: Sequence[str] | None
+    seen_agents: Sequence[str] | None
+    most_urgent_seen: int
+
+
+def _reach_of(caller: Principal) -> _Reach:
+    """Return what tells in a statement which keys a caller has to do with."""
+    only = caller.narrowing
+    return {
+        "seen_space": None if caller.is_operator else caller.space,
+        "seen_documents": _patterns(only.documents),
+        "seen_types": _patterns(only.task_types),
+        "seen_agents": _patterns(only.agents),
+        "most_urgent_seen": only.most_urgent,
+    }
+
+
+def _patterns(entries: Entries) -> list[str] | None:
+    return None if entries is None else ["" if one == WITHOUT_DOCUMENT else pattern(one) for one in entries]

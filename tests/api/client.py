@@ -123,7 +123,7 @@ async def revoke_key(app: FastAPI, text: str) -> None:
     runtime = runtime_of(app)
     found = await api_keys.of_digest(runtime.ledger, digest_of(text))
     assert found is not None
-    await runtime.api_keys.revoke(found.key.id)
+    await runtime.api_keys.revoke(LOCAL, found.key.id)
 
 
 def state_in(app: FastAPI) -> ServerState:
@@ -182,7 +182,7 @@ def problem_of(response: httpx.Response) -> Json:
     assert body["title"]
     assert body["detail"]
     assert body["type"].endswith(body["code"])
-    assert set(body) <= {"type", "title", "status", "detail", "code", "errors", "scope"}
+    assert set(body) <= {"type", "title", "status", "detail", "code", "errors", "scope", "outside"}
     for error in body.get("errors", []):
         assert set(error) == {"field", "message"}
         assert error["message"]

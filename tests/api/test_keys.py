@@ -144,3 +144,114 @@ async def test_keys_are_listed_page_by_page(api: Api) -> None:
 async def test_a_key_that_is_not_there_cannot_be_revoked(api: Api) -> None:
     assert code_of(await api.client.delete(f"/api/keys/{uuid4()}")) == (404, "key_not_found")
     assert code_of(await api.client.delete("/api/keys/nonsense")) == (404, "key_not_found")
+
+
+NARROWED: Json = {
+    "space": "legal",
+    "documents": ["contract-*", "-"],
+    "taskTypes": ["noop"],
+    "agents": ["writer-*"],
+    "maxPriority": 20,
+}
+
+
+async def test_a_key_is_made_for_a_space_and_narrowed(api: Api, app: FastAPI) -> None:
+    key = await made(api, scopes=["read", "edit", "agent"], **{**NARROWED, "maxPriority": "HIGH"})
+
+    assert {name: key[name] for name in NARROWED} == NARROWED
+    assert await listed(api, key["id"]) == {name: value for name, value in key.items() if name != "key"}
+    async with stranger_to(app, key["key"]) as caller:
+        urgent = {"taskType": "noop", "documentId": "contract-1", "priority": 20}
+        task = (await caller.post("/api/tasks", json=urgent)).json()
+        assert (task["documentId"], task["createdBy"]) == ("contract-1", f"key:{key['name']}")
+        for outside in ({"documentId": "plan"}, {"taskType": "sleep"}, {"priority": "CRITICAL"}):
+            assert code_of(await caller.post("/api/tasks", json={**urgent, **outside})) == (403, "forbidden")
+        assert [one["id"] for one in (await caller.get("/api/tasks")).json()] == [task["id"]]
+    assert code_of(await api.get(f"/api/tasks/{task['id']}")) == (404, "task_not_found")
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [("NORMAL", 50), ({"scale": 10, "value": 7}, 40), (10, 10), (0, None), ("CRITICAL", None)]
+)
+async def test_the_most_urgent_that_a_key_may_ask_for_has_a_tasks_notations(
+    api: Api, given: object, shown: int | None
+) -> None:
+    assert (await made(api, maxPriority=given))["maxPriority"] == shown
+
+
+async def test_a_key_that_is_replaced_passes_on_what_it_is_narrowed_to(api: Api) -> None:
+    key = await made(api, **NARROWED)
+
+    successor = json_of(await api.post(f"/api/keys/{key['id']}/rotate"))
+
+    assert {name: successor[name] for name in NARROWED} == NARROWED
+
+
+async def test_a_key_is_changed_in_what_is_named(api: Api, app: FastAPI) -> None:
+    key, name = await made(api, **NARROWED), a_name()
+
+    one = await api.client.patch(f"/api/keys/{key['id']}", json={"name": name, "documents": None})
+    other = await api.client.patch(f"/api/keys/{key['id']}", json={"maxPriority": None, "scopes": ["edit"]})
+
+    unchanged = {field: value for field, value in key.items() if field != "key"}
+    assert one.json() == {**unchanged, "name": name, "documents": None}
+    assert other.json() == {**one.json(), "maxPriority": None, "scopes": ["edit"]}
+    assert await listed(api, key["id"]) == other.json()
+    async with stranger_to(app, key["key"]) as caller:
+        assert code_of(await caller.get("/api/tasks")) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({}, ""),
+        ({"name": None}, "name"),
+        ({"scopes": None}, "scopes"),
+        ({"scopes": []}, "scopes"),
+        ({"space": "legal"}, "space"),
+        ({"documents": []}, "documents"),
+        ({"documents": ["a/b"]}, "documents.0"),
+        ({"taskTypes": ["-"]}, "taskTypes.0"),
+        ({"agents": ["x"] * 101}, "agents"),
+        ({"maxPriority": 101}, "maxPriority"),
+        ({"expiresAt": "2020-01-01T00:00:00Z"}, "expiresAt"),
+    ],
+)
+async def test_what_is_wrong_with_a_change_of_a_key_is_told(api: Api, fields: Json, field: str) -> None:
+    key = await made(api)
+
+    answer = await api.client.patch(f"/api/keys/{key['id']}", json=fields)
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == [field]
+    assert await listed(api, key["id"]) == {name: value for name, value in key.items() if name != "key"}
+
+
+@pytest.mark.parametrize("space", ["", "Legal", "a/b", "-a", "a" * 64, "legal\n"])
+async def test_a_space_has_a_name_that_tells_it_apart(api: Api, space: str) -> None:
+    answer = await api.post("/api/keys", {"name": a_name(), "scopes": ["read"], "space": space})
+
+    assert fields_of(answer) == ["space"]
+
+
+async def test_keys_of_a_space_are_listed_for_its_admin_and_for_the_operator(api: Api, app: FastAPI) -> None:
+    space = f"s-{uuid4()}"
+    theirs = await made(api, scopes=["admin"], space=space)
+    others = await made(api, space="legal")
+
+    of_space = [key["id"] for key in (await api.get("/api/keys", space=space)).json()]
+
+    assert of_space == [theirs["id"]]
+    assert {theirs["id"], others["id"]} <= {key["id"] for key in (await api.get("/api/keys", limit=500)).json()}
+    async with stranger_to(app, theirs["key"]) as admin:
+        assert [key["id"] for key in (await admin.get("/api/keys")).json()] == [theirs["id"]]
+        assert (await admin.get("/api/keys", params={"space": "legal"})).json() == []
+        for refused in (
+            admin.delete(f"/api/keys/{others['id']}"),
+            admin.post(f"/api/keys/{others['id']}/rotate"),
+            admin.patch(f"/api/keys/{others['id']}", json={"name": "mine"}),
+        ):
+            assert code_of(await refused) == (404, "key_not_found")
+        elsewhere = await admin.post("/api/keys", json={"name": a_name(), "scopes": ["read"], "space": "legal"})
+        assert code_of(elsewhere) == (403, "forbidden")
+    assert await works(app, others["key"])

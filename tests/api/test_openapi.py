@@ -19,7 +19,7 @@ OPERATIONS = {
     "listDeadLetters", "getDeadLetter", "resolveDeadLetter", "resolveDeadLetters",
     "listCircuitBreakers", "putCircuitBreaker", "resetCircuitBreaker", "openCircuitBreaker",
     "getLimits", "putLimits", "deleteLimits",
-    "createKey", "listKeys", "rotateKey", "revokeKey", "getSession",
+    "createKey", "listKeys", "changeKey", "rotateKey", "revokeKey", "getSession",
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ async def test_every_body_has_an_example(document: Json) -> None:
 
     of_json = [body["content"]["application/json"] for body in bodies if "application/json" in body["content"]]
 
-    assert len(of_json) == 25
+    assert len(of_json) == 26
     assert len(bodies) == len(of_json) + 1, "a file is its own example"
     assert all(body["examples"] for body in of_json)
 

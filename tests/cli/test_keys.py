@@ -2,6 +2,7 @@
 
 import getpass
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +12,9 @@ from officeplane.cli.exits import UsageError
 from officeplane.cli.keys.showing import key_table
 from officeplane.cli.spans import seconds_in
 from officeplane.domain.api_key import ApiKey, KeyId, digest_of, is_key_text
+from officeplane.domain.narrowing import Narrowing
 from officeplane.domain.principal import Scope
+from officeplane.domain.space import Space
 from officeplane.store import api_keys
 from officeplane.store.migrate import migrate
 from tests.cli.conftest import Ended, Officeplane
@@ -150,6 +153,53 @@ async def test_a_name_that_is_taken_is_refused(officeplane: Officeplane, env: En
     assert '"code": "key_exists"' in as_json.err
 
 
+async def test_a_key_is_made_for_a_space_and_for_some_of_it_only(officeplane: Officeplane, env: Env) -> None:
+    ended = await officeplane(
+        *("keys", "create", "narrowed", "--scope", "edit", "--space", "legal", "--document", "contract-*"),
+        *("--document", "-", "--task-type", "noop", "--max-priority", "normal", "--agent", "writer-*"),
+        env=env,
+    )
+
+    assert await works(env, text_of(ended))
+    said = " ".join(ended.err.split())
+    assert (
+        "(edit in space legal, only documents contract-* -; types noop; agents writer-*; no more urgent than 50)"
+        in said
+    )
+    (shown,) = (await officeplane("keys", "list", "--space", "legal", "--json", env=env)).objects
+    told = ("name", "space", "documents", "taskTypes", "maxPriority", "agents")
+    assert [shown[name] for name in told] == ["narrowed", "legal", ["contract-*", "-"], ["noop"], 50, ["writer-*"]]
+
+
+async def test_a_key_is_changed_by_its_name_in_what_is_said(officeplane: Officeplane, env: Env) -> None:
+    await officeplane(*("keys", "create", "before", "--scope", "read", "--space", "sales", "--document", "a"), env=env)
+
+    ended = await officeplane(
+        *("keys", "update", "before", "--space", "sales", "--name", "after", "--document", "*"),
+        *("--scope", "edit", "--task-type", "noop", "--expires", "1d", "--json"),
+        env=env,
+    )
+    as_text = await officeplane("keys", "update", str(ended.object["id"]), "--max-priority", "70", env=env)
+
+    told = ("name", "space", "scopes", "documents", "taskTypes")
+    assert [ended.object[name] for name in told] == ["after", "sales", ["edit"], None, ["noop"]]
+    assert ended.object["expiresAt"] is not None
+    assert " may: edit in space sales, only types noop; no more urgent than 70" in " ".join(as_text.out.split())
+
+
+async def test_a_name_of_another_space_is_not_meant(officeplane: Officeplane, env: Env) -> None:
+    there = text_of(await officeplane("keys", "create", "there", "--scope", "read", "--space", "far", env=env))
+
+    for command in ("rotate", "revoke", "update"):
+        options = ("--name", "x") if command == "update" else ()
+        ended = await officeplane("keys", command, "there", *options, env=env)
+        assert (ended.code, ended.err) == (1, "There is no key 'there' that works.\n")
+
+    assert await works(env, there)
+    assert (await officeplane("keys", "revoke", "there", "--space", "far", env=env)).code == 0
+    assert not await works(env, there)
+
+
 @pytest.mark.parametrize("command", ["rotate", "revoke"])
 async def test_a_key_that_is_not_there_is_refused_by_the_name_that_was_typed(
     officeplane: Officeplane, env: Env, command: str
@@ -173,6 +223,11 @@ async def test_a_key_that_is_not_there_is_refused_by_the_name_that_was_typed(
         ("create", "bot", "--scope", "read", "--expires", "soon"),
         ("create", "bot", "--scope", "read", "--expires", "0"),
         ("create", "bot", "--scope", "read", "--expires", "1000000d"),
+        ("create", "bot", "--scope", "read", "--space", "a/b"),
+        ("create", "bot", "--scope", "read", "--document", "a/b"),
+        ("create", "bot", "--scope", "read", "--max-priority", "101"),
+        ("create", "bot", "--scope", "read", "--max-priority", "soon"),
+        ("update", "bot"),
         ("rotate", "bot", "--overlap", "-1d"),
         ("revoke",),
     ],
@@ -241,3 +296,19 @@ def test_what_is_no_span_of_time_is_refused_with_the_option_it_was_given_to(give
         seconds_in("--expires", given)
 
     assert str(refused.value).startswith("--expires: ")
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_table_of_narrowed_keys_fits_its_window_and_loses_nothing(width: int) -> None:
+    only = Narrowing(("contract-*", "-"), ("noop", "billing.*"), 50, ("writer-*",))
+    keys = [KEY, replace(KEY, space=Space("legal"), narrowing=only, scopes=frozenset(Scope))]
+    console = Console(width=width, no_color=True)
+    with console.capture() as capture:
+        console.print(key_table(keys, NOW, width))
+
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= width
+    said = " ".join(" ".join(lines).split())
+    assert "legal" in said
+    for word in ("contract-*", "billing.*", "writer-*", "no more urgent", "50"):
+        assert word in said

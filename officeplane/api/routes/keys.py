@@ -1,54 +1,25 @@
 """`/api/keys`: who may call from elsewhere, and what each may do."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, Request
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import link_to_next
+from officeplane.api.key_bodies import ChangeKeyRequest, CreateKeyRequest, RotateKeyRequest
 from officeplane.api.key_views import KeyView, MadeKeyView, key_view, made_key_view
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import KeyIdInPath, KeysQuery
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer, many_views
-from officeplane.domain.api_key import NAME_PATTERN, KeyId
+from officeplane.domain.api_key import KeyId
 from officeplane.domain.principal import Scope
 from officeplane.services.access.api_keys import OVERLAP_SECONDS
 
-OVERLAP_SECONDS_MAX: Final = 30 * 86_400.0
-
 router = APIRouter(prefix="/api/keys", tags=["keys"], route_class=StrictRoute)
-
-
-class _Asked(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
-
-
-class CreateKeyRequest(_Asked):
-    """A key that is to be made."""
-
-    name: Annotated[str, Field(pattern=NAME_PATTERN)] = Field(
-        description="What it is called: by whom, or for what, it is used. Two that work may not share a name."
-    )
-    scopes: Annotated[list[Annotated[Scope, Field(strict=False)]], Field(min_length=1, max_length=len(Scope))] = Field(
-        description="What it may do: `read`, `edit`, `control`, `admin`; `admin` has all others."
-    )
-    expires_at: Annotated[AwareDatetime, Field(strict=False)] | None = Field(
-        default=None, description="When it ends to work; left out, it works until it is revoked."
-    )
-
-
-class RotateKeyRequest(_Asked):
-    """How a key is to be replaced."""
-
-    overlap_seconds: Annotated[float, Field(ge=0, le=OVERLAP_SECONDS_MAX, allow_inf_nan=False)] = Field(
-        default=OVERLAP_SECONDS, description="For how long the old key works beside the new one."
-    )
 
 
 @router.post(
@@ -61,8 +32,10 @@ class RotateKeyRequest(_Asked):
 )
 @needs(Scope.ADMIN)
 async def create(request: Request, body: Annotated[CreateKeyRequest, Body(openapi_examples=examples.KEY)]) -> Response:
-    """Make a key, which may do no more than whoever makes it."""
-    made = await runtime_of(request).api_keys.create(principal_of(request), body.name, body.scopes, body.expires_at)
+    """Make a key, which may do no more than whoever makes it; one of the default space may make keys of any."""
+    made = await runtime_of(request).api_keys.create(
+        principal_of(request), body.name, body.scopes, body.expires_at, space=body.space, narrowing=body.narrowing
+    )
     return json_answer(made_key_view(made), 201)
 
 
@@ -75,12 +48,28 @@ async def create(request: Request, body: Annotated[CreateKeyRequest, Body(openap
 )
 @needs(Scope.ADMIN)
 async def list_keys(request: Request, query: Annotated[KeysQuery, Query()]) -> Response:
-    """Return keys in the order in which they were made, those that do not work any more too."""
-    page = await runtime_of(request).api_keys.page(query.after, query.limit)
+    """Return keys that the caller could make, in the order in which they were made, those that work no more too."""
+    page = await runtime_of(request).api_keys.page(principal_of(request), query.after, query.limit, space=query.space)
     following = {}
     if len(page) == query.limit:
         following = link_to_next(request.url.path, request.query_params, page[-1].id)
     return many_views([key_view(key) for key in page], following)
+
+
+@router.patch(
+    "/{key_id}",
+    operation_id="changeKey",
+    summary="Change a key",
+    response_model=KeyView,
+    responses=refusals("key_not_found", "key_exists", body=True),
+)
+@needs(Scope.ADMIN)
+async def change(
+    request: Request, key_id: KeyIdInPath, body: Annotated[ChangeKeyRequest, Body(openapi_examples=examples.KEY_CHANGE)]
+) -> Response:
+    """Have a key be called, or do, something else, in any process, a second from now at the latest."""
+    changed = await runtime_of(request).api_keys.change(principal_of(request), KeyId(key_id), body.changes)
+    return json_answer(key_view(changed))
 
 
 @router.post(
@@ -97,7 +86,7 @@ async def rotate(
     key_id: KeyIdInPath,
     body: Annotated[RotateKeyRequest | None, Body(openapi_examples=examples.ROTATE)] = None,
 ) -> Response:
-    """Make a key of the same name and scopes; the old one works on for a while, so that nobody is cut off."""
+    """Make a key that may do the same and has the same name; the old one works on for a while."""
     overlap = OVERLAP_SECONDS if body is None else body.overlap_seconds
     return json_answer(
         made_key_view(await runtime_of(request).api_keys.rotate(principal_of(request), KeyId(key_id), overlap)), 201
@@ -114,4 +103,4 @@ async def rotate(
 @needs(Scope.ADMIN)
 async def revoke(request: Request, key_id: KeyIdInPath) -> Response:
     """Have a key work no more, in any process, a second from now at the latest."""
-    return json_answer(key_view(await runtime_of(request).api_keys.revoke(KeyId(key_id))))
+    return json_answer(key_view(await runtime_of(request).api_keys.revoke(principal_of(request), KeyId(key_id))))

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
@@ -18,8 +18,10 @@ from officeplane.domain.errors import (
     InvalidRequestError,
     OfficePlaneError,
 )
+from officeplane.domain.narrowing import ALL_AFTER, Entries
 from officeplane.domain.principal import Kind, Principal, Scope
-from officeplane.services.access.api_keys import ApiKeys, MadeKey
+from officeplane.domain.priority import LEAST_URGENT, PRIORITY_NAMES
+from officeplane.services.access.api_keys import ApiKeys, KeyChanges, MadeKey
 from officeplane.store.connection import Ledger, open_ledger
 
 _PAGE: Final = 500
@@ -61,20 +63,43 @@ def on_ledger(work: Callable[[Ledger], Awaitable[Result]]) -> Result:
         raise refusal from None
 
 
-async def all_keys(keys: ApiKeys) -> list[ApiKey]:
-    """Return all keys that there are or were."""
+async def all_keys(keys: ApiKeys, space: str | None) -> list[ApiKey]:
+    """Return all keys that there are or were, of one space or of all."""
     found: list[ApiKey] = []
     after: KeyId | None = None
-    while page := await keys.page(after, _PAGE):
+    while page := await keys.page(me(), after, _PAGE, space=space):
         found += page
         after = page[-1].id
     return found
 
 
-async def rotated(keys: ApiKeys, which: str, overlap_seconds: float) -> MadeKey:
+async def updated(keys: ApiKeys, which: str, space: str, changes: KeyChanges) -> ApiKey:
+    """Change the key of a name or an id."""
+    try:
+        return await keys.change(me(), (await keys.find(me(), which, space)).id, changes)
+    except ApiKeyNotFoundError:
+        raise ApiKeyNotFoundError(which) from None
+
+
+def entries(given: Sequence[str] | None) -> Entries:
+    """Return a list that narrows a key, None if there is none; `*` alone is none either."""
+    return None if not given or list(given) == [ALL_AFTER] else tuple(given)
+
+
+def most_urgent(given: str) -> int:
+    """Return the number of a priority."""
+    if given.upper() in PRIORITY_NAMES:
+        return PRIORITY_NAMES[given.upper()]
+    if given.isdecimal() and given.isascii() and int(given) <= LEAST_URGENT:
+        return int(given)
+    message = f"--max-priority: {given!r} is neither one of {', '.join(PRIORITY_NAMES)} nor a number from 0 to 100."
+    raise UsageError(message)
+
+
+async def rotated(keys: ApiKeys, which: str, space: str, overlap_seconds: float) -> MadeKey:
     """Replace the key of a name or an id."""
     try:
-        return await keys.rotate(me(), (await keys.find(which)).id, overlap_seconds)
+        return await keys.rotate(me(), (await keys.find(me(), which, space)).id, overlap_seconds)
     except ApiKeyNotFoundError:
         # Of an expired key the id is known and the name as well: say the one that was typed.
         raise ApiKeyNotFoundError(which) from None

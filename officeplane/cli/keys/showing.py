@@ -13,6 +13,8 @@ from officeplane.cli.console import out, remarks, show, write_json
 from officeplane.cli.tables import Row, lay_out
 from officeplane.cli.texts import age, printable, rfc3339, utc_now
 from officeplane.domain.api_key import ApiKey, KeyState
+from officeplane.domain.narrowing import Entries
+from officeplane.domain.space import DEFAULT
 from officeplane.services.access.api_keys import MadeKey
 
 STYLES = {
@@ -31,10 +33,18 @@ def show_made(made: MadeKey, *, as_json: bool) -> None:
         return
     sys.stdout.write(f"{made.text}\n")
     until = "until it is revoked" if key.expires_at is None else f"until {rfc3339(key.expires_at)}"
-    remarks().print(f"Key {key.name} ({_scopes(key)}) works {until}; its id is {key.id}.")
+    remarks().print(f"Key {key.name} ({_may(key)}) works {until}; its id is {key.id}.")
     remarks().print(
         "It is shown this once. Callers send it as `Authorization: Bearer KEY`, commands as OFFICEPLANE_KEY."
     )
+
+
+def show_updated(key: ApiKey, *, as_json: bool) -> None:
+    """Print what a key is and may do from now on."""
+    if as_json:
+        write_json(json.dumps(facts(key, utc_now()), ensure_ascii=False))
+        return
+    show(f"{key.id} ({key.name}, {key.shown}…) may: {_may(key)}")
 
 
 def show_keys(keys: Sequence[ApiKey], *, as_json: bool) -> None:
@@ -63,7 +73,9 @@ def key_table(keys: Iterable[ApiKey], now: datetime, width: int) -> RenderableTy
             "id": key.id,
             "name": printable(key.name),
             "state": Text(state := key.state(now), style=STYLES[state]),
+            "space": key.space,
             "scopes": _scopes(key),
+            "only": _only(key),
             "key": f"{key.shown}…",
             "made": age(key.created_at, now),
             "expires": age(key.expires_at, now),
@@ -71,7 +83,7 @@ def key_table(keys: Iterable[ApiKey], now: datetime, width: int) -> RenderableTy
         }
         for key in keys
     ]
-    return lay_out(rows, width, expendable=("made", "key", "expires", "last used", "scopes"))
+    return lay_out(rows, width, expendable=("only", "made", "key", "expires", "last used", "scopes", "space"))
 
 
 def facts(key: ApiKey, now: datetime) -> dict[str, JsonValue]:
@@ -80,7 +92,12 @@ def facts(key: ApiKey, now: datetime) -> dict[str, JsonValue]:
         "id": key.id,
         "name": key.name,
         "shown": key.shown,
+        "space": key.space,
         "scopes": [str(scope) for scope in sorted(key.scopes)],
+        "documents": _list(key.narrowing.documents),
+        "taskTypes": _list(key.narrowing.task_types),
+        "agents": _list(key.narrowing.agents),
+        "maxPriority": key.narrowing.most_urgent or None,
         "state": key.state(now),
         "createdBy": key.created_by,
         "createdAt": rfc3339(key.created_at),
@@ -93,6 +110,24 @@ def facts(key: ApiKey, now: datetime) -> dict[str, JsonValue]:
 
 def _scopes(key: ApiKey) -> str:
     return ", ".join(sorted(key.scopes))
+
+
+def _may(key: ApiKey) -> str:
+    """Say what a key may do, where, and with what only."""
+    of_space = "" if key.space == DEFAULT else f" in space {key.space}"
+    only = _only(key)
+    return f"{_scopes(key)}{of_space}{only and ', only '}{only}"
+
+
+def _only(key: ApiKey) -> str:
+    only = key.narrowing
+    lists = (("documents", only.documents), ("types", only.task_types), ("agents", only.agents))
+    said = [f"{what} {' '.join(map(printable, entries))}" for what, entries in lists if entries is not None]
+    return "; ".join([*said, f"no more urgent than {only.most_urgent}"] if only.most_urgent else said)
+
+
+def _list(entries: Entries) -> JsonValue:
+    return None if entries is None else list(entries)
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -4,10 +4,12 @@ What a key is made of is known to nobody but whoever is given it: here it is
 forgotten as soon as it was told.
 """
 
+import re
 import secrets
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 from uuid import UUID
 
 from uuid_utils import uuid7
@@ -28,8 +30,11 @@ from officeplane.domain.errors import (
     FieldError,
     ForbiddenError,
     InvalidRequestError,
+    OutsideError,
 )
+from officeplane.domain.narrowing import NOT_NARROWED, Entries, Narrowing
 from officeplane.domain.principal import Principal, Scope
+from officeplane.domain.space import DEFAULT, SPACE_PATTERN, Space
 from officeplane.store import api_keys
 from officeplane.store.connection import Executor, Ledger
 
@@ -44,6 +49,18 @@ class MadeKey(NamedTuple):
     text: str
 
 
+class KeyChanges(TypedDict, total=False):
+    """What of a key is to be otherwise; its space never is."""
+
+    name: str
+    scopes: Collection[Scope]
+    expires_at: datetime | None
+    documents: Entries
+    task_types: Entries
+    most_urgent: int
+    agents: Entries
+
+
 def new_key_text() -> str:
     """Return a key that nobody has had before."""
     return key_text("".join(secrets.choice(ALPHABET) for _ in range(CHANCE)))
@@ -56,15 +73,43 @@ class ApiKeys:
         self._ledger = ledger
 
     async def create(
-        self, giver: Principal, name: str, scopes: Collection[Scope], expires_at: datetime | None = None
+        self,
+        giver: Principal,
+        name: str,
+        scopes: Collection[Scope],
+        expires_at: datetime | None = None,
+        *,
+        space: str | None = None,
+        narrowing: Narrowing = NOT_NARROWED,
     ) -> MadeKey:
-        """Make a key that may do no more than whoever makes it."""
-        _check_asked(name, scopes, expires_at)
-        _check_given(giver, scopes)
-        made = await _store(self._ledger, giver, name, scopes, expires_at, new_key_text())
+        """Make a key that may do no more than whoever makes it; a space is there from its first key on."""
+        text = new_key_text()
+        key = _new(giver, name, scopes, text, expires_at, Space(space or giver.space), narrowing)
+        _check_asked(key)
+        _check_given(giver, key)
+        made = await api_keys.insert(self._ledger, key, digest_of(text))
         if made is None:
             raise ApiKeyExistsError(name)
-        return made
+        return MadeKey(made, text)
+
+    async def change(self, giver: Principal, key_id: KeyId, changes: KeyChanges) -> ApiKey:
+        """Have a key that works be called, or do, something else; no more than whoever changes it."""
+
+        async def changed(executor: Executor) -> ApiKey:
+            # Of two that are given one name at once, the later one has to see the earlier one.
+            await api_keys.hold(executor)
+            old = await api_keys.lock(executor, giver, key_id)
+            if old is None:
+                raise ApiKeyNotFoundError(key_id)
+            key = _changed(old, changes)
+            _check_asked(key, old)
+            _check_given(giver, key)
+            stored = await api_keys.change(executor, key)
+            if stored is None:
+                raise ApiKeyExistsError(key.name)
+            return stored
+
+        return await self._ledger.in_transaction(changed)
 
     async def admit(self, giver: Principal, name: str, scopes: Collection[Scope], text: str) -> bool:
         """Have a key work whose text was made elsewhere, in the place of whichever has its name; tell whether it does.
@@ -80,76 +125,105 @@ class ApiKeys:
                 return True
             if await api_keys.was_known(executor, digest):
                 return False
-            await api_keys.revoke_named(executor, name)
-            return await _store(executor, giver, name, scopes, None, text) is not None
+            await api_keys.revoke_named(executor, giver, DEFAULT, name)
+            return await api_keys.insert(executor, _new(giver, name, scopes, text), digest) is not None
 
         return await self._ledger.in_transaction(admitted)
 
-    async def find(self, which: str) -> ApiKey:
-        """Return the key of an id, or that of a name which was neither replaced nor revoked."""
+    async def find(self, caller: Principal, which: str, space: str = DEFAULT) -> ApiKey:
+        """Return the key of an id, or that of a name of a space which was neither replaced nor revoked."""
         key_id = _id_in(which)
-        found = None if key_id is None else await api_keys.fetch(self._ledger, key_id)
-        found = found or await api_keys.named(self._ledger, which)
+        found = None if key_id is None else await api_keys.fetch(self._ledger, caller, key_id)
+        found = found or await api_keys.named(self._ledger, caller, Space(space), which)
         if found is None:
             raise ApiKeyNotFoundError(which)
         return found
 
-    async def page(self, after: KeyId | None, limit: int) -> list[ApiKey]:
+    async def page(
+        self, caller: Principal, after: KeyId | None, limit: int, *, space: str | None = None
+    ) -> list[ApiKey]:
         """Return keys in the order in which they were made, those that do not work any more too."""
-        return await api_keys.page(self._ledger, after=after or api_keys.FIRST, limit=limit)
+        only = None if space is None else Space(space)
+        return await api_keys.page(self._ledger, caller, only, after=after or api_keys.FIRST, limit=limit)
 
     async def rotate(self, giver: Principal, key_id: KeyId, overlap_seconds: float = OVERLAP_SECONDS) -> MadeKey:
         """Make a key in the place of another, which works for a while yet."""
 
         async def rotated(executor: Executor) -> MadeKey:
-            old = await api_keys.lock(executor, key_id)
+            old = await api_keys.lock(executor, giver, key_id)
             if old is None:
                 raise ApiKeyNotFoundError(key_id)
-            _check_given(giver, old.scopes)
-            successor = KeyId(str(uuid7()))
-            await api_keys.replace(executor, old.id, successor, overlap_seconds)
-            made = await _store(executor, giver, old.name, old.scopes, old.expires_at, new_key_text(), successor)
+            _check_given(giver, old)
+            text = new_key_text()
+            key = _new(giver, old.name, old.scopes, text, old.expires_at, old.space, old.narrowing)
+            await api_keys.replace(executor, old.id, key.id, overlap_seconds)
+            made = await api_keys.insert(executor, key, digest_of(text))
             if made is None:
                 raise ApiKeyExistsError(old.name)
-            return made
+            return MadeKey(made, text)
 
         return await self._ledger.in_transaction(rotated)
 
-    async def revoke(self, key_id: KeyId) -> ApiKey:
+    async def revoke(self, caller: Principal, key_id: KeyId) -> ApiKey:
         """Have a key work no more."""
-        revoked = await api_keys.revoke(self._ledger, key_id)
+        revoked = await api_keys.revoke(self._ledger, caller, key_id)
         if revoked is None:
             raise ApiKeyNotFoundError(key_id)
         return revoked
 
-    async def revoke_all(self, which: str) -> list[ApiKey]:
+    async def revoke_all(self, caller: Principal, which: str, space: str = DEFAULT) -> list[ApiKey]:
         """Have the key of an id work no more, or all keys of a name: the one that was replaced would work on."""
         key_id = _id_in(which)
-        found = None if key_id is None else await api_keys.revoke(self._ledger, key_id)
-        revoked = await api_keys.revoke_named(self._ledger, which) if found is None else [found]
+        found = None if key_id is None else await api_keys.revoke(self._ledger, caller, key_id)
+        revoked = await api_keys.revoke_named(self._ledger, caller, Space(space), which) if found is None else [found]
         if not revoked:
             raise ApiKeyNotFoundError(which)
         return revoked
 
 
-def _check_asked(name: str, scopes: Collection[Scope], expires_at: datetime | None) -> None:
-    if not is_key_name(name):
+def _changed(key: ApiKey, changes: KeyChanges) -> ApiKey:
+    only = key.narrowing
+    return replace(
+        key,
+        name=changes.get("name", key.name),
+        scopes=frozenset(changes.get("scopes", key.scopes)),
+        expires_at=changes.get("expires_at", key.expires_at),
+        narrowing=Narrowing(
+            changes.get("documents", only.documents),
+            changes.get("task_types", only.task_types),
+            changes.get("most_urgent", only.most_urgent),
+            changes.get("agents", only.agents),
+        ),
+    )
+
+
+def _check_asked(key: ApiKey, before: ApiKey | None = None) -> None:
+    if not is_key_name(key.name):
         rule = "It must be 1 to 100 letters, digits and . _ @ : - beginning with a letter or digit, and not like a key."
         raise _wrong("name", rule)
-    if not scopes:
+    if not key.scopes:
         raise _wrong("scopes", "It must have one at least.")
-    if expires_at is not None and expires_at <= datetime.now(UTC):
+    if re.fullmatch(SPACE_PATTERN, key.space) is None:
+        raise _wrong("space", "It must be 1 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.")
+    is_new = before is None or key.expires_at != before.expires_at
+    if is_new and key.expires_at is not None and key.expires_at <= datetime.now(UTC):
         raise _wrong("expiresAt", "It must lie ahead.")
+    key.narrowing.check()
 
 
 def _wrong(field: str, message: str) -> InvalidRequestError:
     return InvalidRequestError(f"{field}: {message}", [FieldError(field, message)])
 
 
-def _check_given(giver: Principal, scopes: Collection[Scope]) -> None:
-    missing = sorted(scope for scope in scopes if not giver.may(scope))
+def _check_given(giver: Principal, key: ApiKey) -> None:
+    missing = sorted(scope for scope in key.scopes if not giver.may(scope))
     if missing:
         raise ForbiddenError(missing[0], giver.id)
+    if key.space != giver.space and not giver.is_operator:
+        raise OutsideError(giver.id, "space", key.space)
+    beyond = key.narrowing.beyond(giver.narrowing)
+    if beyond is not None:
+        raise OutsideError(giver.id, *beyond)
 
 
 def _id_in(which: str) -> KeyId | None:
@@ -159,23 +233,23 @@ def _id_in(which: str) -> KeyId | None:
         return None
 
 
-async def _store(
-    executor: Executor,
+def _new(
     giver: Principal,
     name: str,
     scopes: Collection[Scope],
-    expires_at: datetime | None,
     text: str,
-    key_id: KeyId | None = None,
-) -> MadeKey | None:
-    key = ApiKey(
-        id=key_id or KeyId(str(uuid7())),
+    expires_at: datetime | None = None,
+    space: Space = DEFAULT,
+    narrowing: Narrowing = NOT_NARROWED,
+) -> ApiKey:
+    return ApiKey(
+        id=KeyId(str(uuid7())),
         name=name,
         shown=text[:SHOWN],
         scopes=frozenset(scopes),
         created_by=giver.id,
         created_at=datetime.now(UTC),
         expires_at=expires_at,
+        space=space,
+        narrowing=narrowing,
     )
-    stored = await api_keys.insert(executor, key, digest_of(text))
-    return None if stored is None else MadeKey(stored, text)

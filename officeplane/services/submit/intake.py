@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 from pydantic import JsonValue
 from uuid_utils import uuid7
 
-from officeplane.domain.batch import ALL_OR_NOTHING, CHILDREN_MAX
+from officeplane.domain.batch import ALL_OR_NOTHING, BATCH_TYPE, CHILDREN_MAX
 from officeplane.domain.document import Format
 from officeplane.domain.errors import (
     FieldError,
@@ -18,7 +18,8 @@ from officeplane.domain.errors import (
     OutsideError,
 )
 from officeplane.domain.ids import TaskId, parse_task_id
-from officeplane.domain.principal import WITHOUT_DOCUMENT, Principal
+from officeplane.domain.narrowing import WITHOUT_DOCUMENT
+from officeplane.domain.principal import Principal
 from officeplane.domain.priority import Urgency
 from officeplane.domain.reference import find_references
 from officeplane.domain.request import DEFAULT_MAX_RETRIES, TaskRequest
@@ -89,8 +90,9 @@ def take_in(caller: Principal, request: TaskRequest, catalogue: Catalogue, dag: 
     place = ROOT if dag is None else Place(dag=dag)
     if request.children is None:
         # Nearly every request: no tree has to be walked for it.
+        document_id = _document_of(caller, request, place)
         task_type, payload_json = checked(request, place, catalogue)
-        row = _row(caller, request, place, task_type, payload_json)
+        row = _row(caller, request, place, document_id, task_type, payload_json)
         edits = _edits(request, (row,), catalogue) if task_type.edits_document else ((), ())
         if request.dedupe is not None:
             row = row._replace(content_hash=_content_hash(request, (row,), edits[1]))
@@ -201,11 +203,12 @@ def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Seq
 def _rows(
     caller: Principal, request: TaskRequest, place: Place, catalogue: Catalogue
 ) -> Iterator[tuple[NewTask, Mapping[str, object]]]:
+    document_id = _document_of(caller, request, place)
     try:
         task_type, payload_json = checked(request, place, catalogue)
     except InvalidRequestError as error:
         raise error.within(place.field) from None
-    row = _row(caller, request, place, task_type, payload_json)
+    row = _row(caller, request, place, document_id, task_type, payload_json)
     yield row, request.payload
     if request.children is None:
         return
@@ -243,12 +246,27 @@ def _rows(
             keys.add(child.key)
 
 
-def _row(caller: Principal, request: TaskRequest, place: Place, task_type: TaskType, payload_json: str) -> NewTask:
-    is_batch = request.children is not None
+def _document_of(caller: Principal, request: TaskRequest, place: Place) -> str | None:
+    """Return what the document of a task is called inside; raise when the task is none for the caller.
+
+    That comes before all else, so that nobody learns what there is besides.
+    """
     # What is inherited is qualified already.
     document_id = place.document_id if request.document_id is None else caller.new_document(request.document_id)
     if caller.is_narrowed:
-        _check_narrowed(caller, request, task_type, document_id)
+        _check_narrowed(caller, request, document_id)
+    return document_id
+
+
+def _row(
+    caller: Principal,
+    request: TaskRequest,
+    place: Place,
+    document_id: str | None,
+    task_type: TaskType,
+    payload_json: str,
+) -> NewTask:
+    is_batch = request.children is not None
     retry = request.retry or task_type.retry
     tags = place.tags if request.tags is None else tuple(request.tags)
     given = request.priority_value
@@ -258,7 +276,8 @@ def _row(caller: Principal, request: TaskRequest, place: Place, task_type: TaskT
         task_type.name,
         document_id,
         payload_json,
-        place.priority if given is None else given,
+        # What it gets without asking for it is no more urgent than it may ask for.
+        max(place.priority, caller.most_urgent) if given is None else given,
         request.atomic or not (is_batch or place.is_atomic),  # runnable
         request.on_retry == "yield",
         0 if place.is_first and not place.is_atomic else 1,  # blockers
@@ -284,9 +303,9 @@ def _row(caller: Principal, request: TaskRequest, place: Place, task_type: TaskT
     )
 
 
-def _check_narrowed(caller: Principal, request: TaskRequest, task_type: TaskType, document_id: str | None) -> None:
+def _check_narrowed(caller: Principal, request: TaskRequest, document_id: str | None) -> None:
     """Raise when a caller may not submit a task of this type and document, or one as urgent."""
-    caller.check_type(task_type.name)
+    caller.check_type(request.task_type or BATCH_TYPE)
     if not caller.sees(document_id):
         raise OutsideError(caller.id, "document", WITHOUT_DOCUMENT if document_id is None else bare(document_id))
     caller.check_urgency(request.priority_value, rises=bool(request.deadline or request.boost_per_minute))

@@ -1,9 +1,9 @@
 -- Sights: what of the ledger a caller may see. What is outside is not there for it.
 
 -- part: visible
--- Of a task, or of what tells of one: the caller may see it.
+-- Of a task, or of what tells of one: the caller may see it. What has no document fits the empty pattern only.
 (:seen_space::text IS NULL OR space = :seen_space::text)
-AND (:seen_documents::text[] IS NULL OR coalesce(document_id, '-') LIKE ANY(:seen_documents::text[]))
+AND (:seen_documents::text[] IS NULL OR coalesce(document_id, '') LIKE ANY(:seen_documents::text[]))
 AND (:seen_types::text[] IS NULL OR task_type LIKE ANY(:seen_types::text[]))
 
 -- part: visible_documents

@@ -60,7 +60,7 @@ async def test_a_key_that_was_revoked_is_dead_within_a_second_in_another_process
     async with another_bench(redis_url="") as other:
         assert not await refused(other.runtime.authentication, made.text)
 
-        await bench.runtime.api_keys.revoke(made.key.id)
+        await bench.runtime.api_keys.revoke(LOCAL, made.key.id)
 
         with stopwatch() as seconds:
             await eventually(lambda: refused(other.runtime.authentication, made.text))
@@ -111,7 +111,7 @@ async def test_an_answer_from_before_a_revocation_is_not_remembered_after_it(
     asking = asyncio.create_task(knowing.principal_of(made.text))
     await read.wait()
     monkeypatch.setattr(api_keys, "of_digest", as_it_is)
-    await bench.runtime.api_keys.revoke(made.key.id)
+    await bench.runtime.api_keys.revoke(LOCAL, made.key.id)
     # Somebody else calls meanwhile: the change is noticed.
     assert await refused(knowing, made.text)
 
@@ -211,13 +211,13 @@ async def test_when_a_key_was_used_last_is_written(bench: Workbench, monkeypatch
     await bench.runtime.authentication.principal_of(used.text)
 
     async def written() -> bool:
-        return (await bench.runtime.api_keys.find(used.key.id)).last_used_at is not None
+        return (await bench.runtime.api_keys.find(LOCAL, used.key.id)).last_used_at is not None
 
     await eventually(written)
-    at = (await bench.runtime.api_keys.find(used.key.id)).last_used_at
+    at = (await bench.runtime.api_keys.find(LOCAL, used.key.id)).last_used_at
     assert at is not None
     assert abs((at - before).total_seconds()) < 60
-    assert (await bench.runtime.api_keys.find(unused.key.id)).last_used_at is None
+    assert (await bench.runtime.api_keys.find(LOCAL, unused.key.id)).last_used_at is None
 
 
 async def test_a_use_that_could_not_be_written_is_written_later(
@@ -231,7 +231,7 @@ async def test_a_use_that_could_not_be_written_is_written_later(
     made = await a_key(bench)
 
     async def written() -> bool:
-        return (await bench.runtime.api_keys.find(made.key.id)).last_used_at is not None
+        return (await bench.runtime.api_keys.find(LOCAL, made.key.id)).last_used_at is not None
 
     async with another_bench(database_url=postgres_proxy.url(database_url)) as other:
         await other.runtime.authentication.principal_of(made.text)
@@ -258,3 +258,21 @@ async def test_more_keys_than_are_remembered_work_all_the_same(
     callers = [await bench.runtime.authentication.principal_of(key.text) for key in made * 2]
 
     assert [caller.id for caller in callers if caller] == [f"key:bot-{n}" for n in range(5)] * 2
+
+
+async def test_what_a_key_may_do_is_known_within_a_second_of_its_change_in_another_process(
+    bench: Workbench, another_bench: AnotherBench
+) -> None:
+    made = await a_key(bench)
+    async with another_bench(redis_url="") as other:
+        assert not await refused(other.runtime.authentication, made.text)
+
+        await bench.runtime.api_keys.change(LOCAL, made.key.id, {"documents": ("plan",), "agents": ("ann",)})
+
+        async def is_known() -> bool:
+            caller = await other.runtime.authentication.principal_of(made.text)
+            return caller is not None and (caller.documents, caller.agents) == (("plan",), ("ann",))
+
+        with stopwatch() as seconds:
+            await eventually(is_known)
+            assert seconds() < 1

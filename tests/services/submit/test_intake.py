@@ -7,17 +7,20 @@ from typing import Any
 
 import pytest
 
+from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import (
     InvalidPayloadError,
     InvalidReferenceError,
     InvalidRequestError,
+    OutsideError,
     UnknownTaskTypeError,
 )
-from officeplane.domain.principal import LOCAL
+from officeplane.domain.principal import LOCAL, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import NewTask
 from officeplane.handlers.catalogue import load_catalogue
 from officeplane.services.submit.intake import take_in
+from tests.callers import a_caller
 
 CATALOGUE = load_catalogue(["tests.services.handlers"])
 NOOP: Mapping[str, Any] = {"task_type": "noop"}
@@ -318,3 +321,47 @@ def test_the_same_body_has_the_same_hash_and_another_body_another() -> None:
     assert hash_of(**a_note(more={"b": 1, "a": 2})) == hash_of(**a_note(more={"a": 2, "b": 1}))
     assert hash_of(**a_note()) != hash_of(**a_note(more=1))
     assert hash_of(task_type="noop") != hash_of(task_type="noop", priority="HIGH")
+
+
+NARROWED = a_caller(space="legal", documents=("plan*",), task_types=("noop", BATCH_TYPE), most_urgent=60)
+
+
+def outside_of(caller: Principal, **options: Any) -> object:
+    with pytest.raises(OutsideError) as refused:
+        take_in(caller, TaskRequest.from_python(options), CATALOGUE)
+    return refused.value.facts["outside"]
+
+
+@pytest.mark.parametrize(
+    ("options", "outside"),
+    [
+        ({"task_type": "sleep", "document_id": "plan"}, "task type"),
+        ({"task_type": "no.such", "document_id": "plan"}, "task type"),
+        ({"task_type": "noop", "document_id": "report"}, "document"),
+        ({"task_type": "noop"}, "document"),
+        ({"task_type": "noop", "document_id": "plan", "priority": 59}, "priority"),
+        ({"task_type": "noop", "document_id": "plan", "boost_per_minute": 1.0}, "priority"),
+        ({"task_type": "noop", "document_id": "plan", "deadline": datetime(2040, 1, 1, tzinfo=UTC)}, "priority"),
+        ({"children": [{"task_type": "noop", "document_id": "plan"}]}, "document"),
+        ({"document_id": "plan", "children": [{"task_type": "sleep"}]}, "task type"),
+        ({"document_id": "plan", "children": [{"task_type": "noop", "document_id": "report"}]}, "document"),
+    ],
+)
+def test_what_a_caller_is_narrowed_from_is_refused_whatever_else_is_wrong_with_it(
+    options: Mapping[str, Any], outside: str
+) -> None:
+    assert outside_of(NARROWED, **options) == outside
+
+
+def test_what_a_caller_does_not_ask_for_is_no_more_urgent_than_what_it_may_ask_for() -> None:
+    options = {"document_id": "plan-1", "children": [{"task_type": "noop"}, {"task_type": "noop", "priority": 70}]}
+
+    intake = take_in(NARROWED, TaskRequest.from_python(options), CATALOGUE)
+
+    assert [row.priority for row in intake.rows] == [60, 60, 70]
+    assert {(row.space, row.document_id) for row in intake.rows} == {("legal", "legal/plan-1")}
+
+
+@pytest.mark.parametrize("type_name", [BATCH_TYPE, None])
+def test_a_batch_is_a_type_too(type_name: str | None) -> None:
+    assert outside_of(a_caller(task_types=("noop",)), children=[NOOP], task_type=type_name) == "task type"
