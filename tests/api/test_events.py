@@ -64,8 +64,9 @@ class Stream:
 
 
 @asynccontextmanager
-async def stream(url: str, last_id: str | None = None, **query: str) -> AsyncGenerator[Stream]:
+async def stream(url: str, last_id: str | None = None, *, key: str = "", **query: str) -> AsyncGenerator[Stream]:
     headers = {} if last_id is None else {"Last-Event-ID": last_id}
+    headers |= {"Authorization": f"Bearer {key}"} if key else {}
     async with (
         httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client,
         client.stream("GET", "/api/events", params=query, headers=headers) as response,

@@ -42,7 +42,7 @@ class ResolveRequest(BaseModel):
         default=None, description="What people should know of the decision."
     )
     resolved_by: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
-        default=None, description="Who decided; left out, the address of whoever asks."
+        default=None, description="Who decided, in words of the caller; left out, whoever calls."
     )
 
     @model_validator(mode="after")

@@ -194,6 +194,8 @@ class Documents:
 
     async def delete(self, caller: Principal, name: str) -> None:
         """Delete a document; what waits for it is cancelled, what runs is asked to stop."""
+        # Who may not bring files in may not take them away: what is left of a document has no type.
+        caller.check_type(UPLOAD)
         document_id = caller.document(name)
 
         async def deleted(connection: Connection) -> bool:
