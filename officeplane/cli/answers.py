@@ -80,6 +80,7 @@ class Task(Reading):
     tags: tuple[str, ...] = ()
     worker_id: str | None = None
     created_by: str | None = None
+    on_behalf_of: str | None = None
     created_at: datetime | None = None
     run_at: datetime | None = None
     queued_at: datetime | None = None

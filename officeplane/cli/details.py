@@ -71,6 +71,7 @@ def _facts(task: Task, now: datetime, heard: str) -> Iterator[tuple[str, str | T
     yield "tags", printable(", ".join(task.tags))
     yield "worker", f"{task.worker_id}{heard}" if task.worker_id else ""
     yield "created by", printable(task.created_by or "")
+    yield "on behalf of", printable(task.on_behalf_of or "")
     yield "created", moment(task.created_at, now)
     yield "runs at", moment(task.run_at, now) if task.run_at != task.created_at else ""
     yield "queued", moment(task.queued_at, now)

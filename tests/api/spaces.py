@@ -1,6 +1,6 @@
 """What there is in spaces, for tests of what is seen of it: one of each thing that has an id or a name."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -57,7 +57,7 @@ class Caller:
 
 
 @asynccontextmanager
-async def a_caller_with(api: Api, *scopes: Scope, space: str, narrowing: Narrowing = ONLY) -> AsyncIterator[Caller]:
+async def a_caller_with(api: Api, *scopes: Scope, space: str, narrowing: Narrowing = ONLY) -> AsyncGenerator[Caller]:
     """A caller with a key of a space that has these scopes, and is narrowed."""
     made = await runtime_of(api.app).api_keys.create(LOCAL, f"key-{uuid4()}", scopes, space=space, narrowing=narrowing)
     async with stranger_to(api.app, made.text) as client:

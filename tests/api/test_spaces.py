@@ -1,6 +1,6 @@
 """What is of another space, or outside of what a key is narrowed to: every route answers as if it were not there."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -115,7 +115,7 @@ class World:
 def operations_of(app: FastAPI) -> Iterator[Operation]:
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
-            (method,) = route.methods
+            (method,) = route.methods or ()
             yield Operation(route.operation_id or route.name, method, route.path, need_of(route.endpoint))
 
 
@@ -146,7 +146,7 @@ async def whole(api: Api, space: Space) -> AsyncIterator[World]:
 
 
 @asynccontextmanager
-async def a_world(api: Api, space: Space, scopes: Sequence[Scope]) -> AsyncIterator[World]:
+async def a_world(api: Api, space: Space, scopes: Sequence[Scope]) -> AsyncGenerator[World]:
     """A caller with scopes in a space, what is its own, and what is not."""
     async with a_caller_with(api, *scopes, space=space) as caller:
         me = caller.principal

@@ -144,7 +144,7 @@ async def test_the_key_of_the_environment_works_when_serve_does(start: Start, da
         assert await works(database, text)
         assert text not in serve.err.read_text() + serve.out.read_text()
     async with a_ledger(database) as ledger:
-        (key,) = await ApiKeys(ledger).page(None, 10)
+        (key,) = await ApiKeys(ledger).page(LOCAL, None, 10)
     assert (key.name, key.scopes, key.created_by) == ("admin", frozenset({Scope.ADMIN}), "environment")
 
 
@@ -177,7 +177,7 @@ async def test_a_key_that_was_revoked_does_not_come_back_with_a_restart(start: S
     text = new_key_text()
     async with a_ledger(database) as ledger:
         await ApiKeys(ledger).admit(LOCAL, "admin", {Scope.ADMIN}, text)
-        await ApiKeys(ledger).revoke_all("admin")
+        await ApiKeys(ledger).revoke_all(LOCAL, "admin")
     env = {"OFFICEPLANE_DATABASE_URL": database, "OFFICEPLANE_ADMIN_KEY": text, "OFFICEPLANE_PORT": "0"}
 
     async with start("serve", env=env) as serve:

@@ -72,7 +72,7 @@ async def test_a_task_is_in_the_name_of_whoever_submits_it(tasks: Tasks) -> None
     own = await tasks("submit", "noop", "--json")
     named = await tasks("submit", "noop", "--by", "ann", "--json")
 
-    assert [ended.object["createdBy"] for ended in (own, named)] == [getpass.getuser(), "ann"]
+    assert [ended.object["onBehalfOf"] for ended in (own, named)] == [getpass.getuser(), "ann"]
     assert (await tasks("submit", "--body", '{"taskType": "noop"}', "--by", "ann")).code == 2
 
 

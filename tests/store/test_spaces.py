@@ -37,10 +37,11 @@ async def referring(connection: Connection, reference: str, space: str) -> dict[
     if reference == "dag_id":
         return {"dag_id": await a_dag(connection, space)}
     found = await a_task(connection, space)
-    return {
+    columns: dict[str, dict[str, object]] = {
         "parent_id": {"parent_id": found, "ancestors": [found], "position": 0},
         "spawned_by": {"spawned_by": found, "spawn_key": "it"},
-    }[reference]
+    }
+    return columns[reference]
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

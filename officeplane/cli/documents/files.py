@@ -163,7 +163,7 @@ async def revert_document(
     url: str, document_id: str, revision: int, wait: float, by: str | None, *, as_json: bool
 ) -> int:
     """Return to an earlier revision and say how that ended."""
-    body = compact(without_nothing({"toRevision": revision, "createdBy": by or user_name()})).encode()
+    body = compact(without_nothing({"toRevision": revision, "onBehalfOf": by or user_name()})).encode()
     async with Client(url) as client:
         task = Task.model_validate_json((await client.post(document_path(document_id, "/revert"), body)).content)
         answer = await client.get(task_path(task.id), {"wait": str(wait)}, wait)

@@ -161,12 +161,12 @@ def submit(
             "deadline": deadline,
             "dedupe": "content" if dedupe else None,
             "tags": [*(tag or ())],
-            "createdBy": by,
+            "onBehalfOf": by,
         }
     )
     if (body is None) == (task_type is None) or (body is not None and fields):
         raise UsageError("Give either a TYPE with its options, or a whole request with --body.")
-    request = read_argument(body) if body is not None else compact({"createdBy": user_name(), **fields}).encode()
+    request = read_argument(body) if body is not None else compact({"onBehalfOf": user_name(), **fields}).encode()
     raise typer.Exit(asyncio.run(hand_in(url, request, key, wait, as_json=as_json)))
 
 
