@@ -115,8 +115,8 @@ class World:
 def operations_of(app: FastAPI) -> Iterator[Operation]:
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
-            (method,) = route.methods or ()
-            yield Operation(route.operation_id or route.name, method, route.path, need_of(route.endpoint))
+            for method in route.methods or ():
+                yield Operation(route.operation_id or route.name, method, route.path, need_of(route.endpoint))
 
 
 def test_every_route_has_a_place_in_the_table(app: FastAPI) -> None:
