@@ -9,10 +9,12 @@ from officeplane.domain.document import Format
 from officeplane.domain.errors import (
     DocumentExistsError,
     DocumentNotFoundError,
+    OutsideError,
     RevisionNotFoundError,
 )
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
+from tests.callers import a_caller
 from tests.services.documents.uploading import put
 from tests.services.editing import a_claimed_edit, a_document, an_edit, content, edited
 from tests.workbench import Workbench
@@ -99,6 +101,19 @@ async def test_what_is_not_there_is_not_found(bench: Workbench) -> None:
     ):  # fmt: skip
         with pytest.raises(RevisionNotFoundError):
             await action
+
+
+async def test_who_may_not_bring_files_in_neither_makes_nor_deletes_documents(bench: Workbench) -> None:
+    await a_document(bench)
+    editor = a_caller(task_types=("add_chapter",))
+
+    with pytest.raises(OutsideError):
+        await bench.runtime.documents.delete(editor, "plan")
+    with pytest.raises(OutsideError):
+        await bench.runtime.documents.create(editor, "other", Format.DOCX, None, None)
+
+    assert (await bench.runtime.documents.show(editor, "plan")).revision == 1
+    await bench.runtime.documents.delete(a_caller(task_types=("upload",)), "plan")
 
 
 async def test_deleting_cancels_what_waits_and_asks_what_runs_to_stop(bench: Workbench) -> None:
