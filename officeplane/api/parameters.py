@@ -20,7 +20,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
-from officeplane.domain.request import PrintableKey, Tag, Text
+from officeplane.domain.request import PrintableKey, Tag, Text, Time
 from officeplane.domain.space import SPACE_PATTERN
 from officeplane.store.dead_letters import LetterFilter
 from officeplane.store.tasks import TaskFilter
@@ -163,6 +163,15 @@ class TaskSelection(_Query):
     priority: PriorityName | None = Field(None, description="Of this tier.")
     parent_id: TaskIdInQuery | None = Field(None, description="Children of this batch.")
     tag: Tag | None = Field(None, description="With this tag.")
+    created_by: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="Asked for by this `createdBy`.", examples=["ann"]
+    )
+    since: Time | None = Field(
+        None, description="Created at this time or later, with its offset from UTC.", examples=["2026-01-05T00:00:00Z"]
+    )
+    until: Time | None = Field(
+        None, description="Created before this time, with its offset from UTC.", examples=["2026-01-06T00:00:00Z"]
+    )
     cursor: str | None = None
 
     @property
@@ -175,6 +184,9 @@ class TaskSelection(_Query):
             priorities=None if self.priority is None else NAMED_RANGES[self.priority],
             parent_id=None if self.parent_id is None else TaskId(self.parent_id),
             tag=self.tag,
+            created_by=self.created_by,
+            since=self.since,
+            until=self.until,
         )
 
     @property

@@ -18,6 +18,7 @@ from officeplane.api.large_bodies import SMALL_MAX, UNCOUNTED_MAX, read_large, r
 from officeplane.api.problems import RefusedError
 from officeplane.api.state import state_of
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError, InvalidParameterError
+from officeplane.domain.spelling import nearest_name
 
 CHECK_SECONDS: Final = 60.0
 """How long a large body may wait for its turn and be checked."""
@@ -109,9 +110,15 @@ def _names_of_parameters(dependant: Dependant) -> frozenset[str]:
     return frozenset(names)
 
 
+def _no_such_parameter(name: str, known: Iterable[str]) -> str:
+    nearest = nearest_name(name, known)
+    return "There is no such parameter" + ("." if nearest is None else f"; did you mean {nearest}?")
+
+
 def _check_names(given: QueryParams, known: Iterable[str]) -> None:
     names = [name for name, _ in given.multi_items()]
-    wrong = [FieldError(name, "There is no such parameter.") for name in dict.fromkeys(names) if name not in known]
+    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    wrong = [FieldError(name, _no_such_parameter(name, known)) for name in unknown[:ERRORS_SHOWN]]
     wrong += [
         FieldError(name, "It may be given once.") for name in known if name not in REPEATABLE and names.count(name) > 1
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypedDict
 
 from officeplane.domain.errors import TaskNotFoundError
@@ -22,6 +22,8 @@ END_OF_TIME: Final = 2**63 - 1
 FAILURES_SHOWN: Final = 25
 """How many failed attempts of a task are shown: more than a generation is charged with."""
 KEY_WAIT: Final = "2s"
+OUT_OF_ORDER: Final = timedelta(minutes=5)
+"""By how much at most a task with a later number has an earlier time, also when a clock is set back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,9 @@ class TaskFilter:
     priorities: tuple[int, int] | None = None
     parent_id: TaskId | None = None
     tag: str | None = None
+    created_by: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
     def within(self, space: Space) -> "TaskFilter":
         """Return the filter with the names that the ledger has for those of a space."""
@@ -157,14 +162,30 @@ async def page(
     executor: Executor, wanted: TaskFilter, sight: Sight, *, before: int, limit: int
 ) -> tuple[list[Task], bool]:
     """Return the newest tasks that fit, below a sequence number, and whether there may be more."""
-    rows = await _SQL["page"].fetch(executor, before=before, **_selected(wanted), **seen_by(sight), limit=limit)
+    at_least, below = await _created(executor, wanted)
+    rows = await _SQL["page"].fetch(
+        executor,
+        before=before if below is None else min(before, below),
+        at_least=at_least,
+        **_selected(wanted),
+        **seen_by(sight),
+        limit=limit,
+    )
     found = rows[0]["found"] if rows else 0
     return [task_in(row) for row in rows], found == limit or len(rows) < found
 
 
 async def select(executor: Executor, wanted: TaskFilter, sight: Sight, *, after: int, limit: int) -> list[Selected]:
     """Return the oldest tasks that fit, above a sequence number; a batch comes before its children."""
-    rows = await _SQL["select"].fetch(executor, after=after, **_selected(wanted), **seen_by(sight), limit=limit)
+    at_least, below = await _created(executor, wanted)
+    rows = await _SQL["select"].fetch(
+        executor,
+        after=after if at_least is None else max(after, at_least - 1),
+        below=below,
+        **_selected(wanted),
+        **seen_by(sight),
+        limit=limit,
+    )
     return [Selected(TaskId(str(row["id"])), TaskId(str(row["root_id"])), row["seq"]) for row in rows]
 
 
@@ -176,6 +197,28 @@ class _FilterValues(TypedDict):
     high: int | None
     parent_id: TaskId | None
     tag: str | None
+    created_by: str | None
+    since: datetime | None
+    until: datetime | None
+
+
+async def _created(executor: Executor, wanted: TaskFilter) -> tuple[int | None, int | None]:
+    """Return the sequence numbers between which everything was created that a filter selects by time."""
+    at_least = below = None
+    if wanted.since is not None:
+        (row,) = await _SQL["seq_at"].fetch(executor, moment=_moved(wanted.since, -OUT_OF_ORDER))
+        at_least = row["seq"]
+    if wanted.until is not None:
+        (row,) = await _SQL["seq_at"].fetch(executor, moment=_moved(wanted.until, OUT_OF_ORDER))
+        below = row["seq"]
+    return at_least, below
+
+
+def _moved(moment: datetime, by: timedelta) -> datetime:
+    try:
+        return moment + by
+    except OverflowError:
+        return moment
 
 
 def _selected(wanted: TaskFilter) -> _FilterValues:
@@ -188,6 +231,9 @@ def _selected(wanted: TaskFilter) -> _FilterValues:
         "high": high,
         "parent_id": wanted.parent_id,
         "tag": wanted.tag,
+        "created_by": wanted.created_by,
+        "since": wanted.since,
+        "until": wanted.until,
     }
 
 

@@ -1,5 +1,6 @@
 import asyncio
 import re
+import secrets
 
 import asyncpg
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from officeplane.domain.dag import TASKS_MAX
 from officeplane.domain.ids import parse_task_id
 from officeplane.domain.outcome import Succeeded
-from tests.api.client import Api, code_of, fields_of
+from tests.api.client import Api, Json, code_of, fields_of
+from tests.support import eventually
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -317,3 +319,89 @@ async def test_too_many_tasks_are_counted_even_in_the_smallest_body_that_can_hol
     assert looked_at.json()["detail"] != refused.json()["detail"] == "It holds more than 10,000 tasks."
     assert refused.json()["errors"] == [{"field": "", "message": "It holds more than 10,000 tasks."}]
     assert len(as_many_as_may_be) <= len(too_many) - 2
+
+
+async def tasks_with(api: Api, tag: str) -> list[Json]:
+    """The tasks of a tag, once there are any."""
+
+    async def found() -> list[Json]:
+        listed: list[Json] = (await api.get("/api/tasks", tag=tag)).json()
+        return listed
+
+    return await eventually(found)
+
+
+async def test_a_submission_that_waits_is_answered_with_the_end_of_its_task(api: Api) -> None:
+    tag = f"t{secrets.token_hex(4)}"
+    sending = asyncio.ensure_future(api.post("/api/tasks?wait=30", {"taskType": "noop", "tags": [tag]}))
+
+    (waiting,) = await tasks_with(api, tag)
+    await api.end(await api.start(waiting["id"]), Succeeded('{"said": 1}'))
+
+    response = await sending
+    assert response.status_code == 201
+    assert (response.json()["state"], response.json()["result"]) == ("COMPLETED", {"said": 1})
+    assert response.headers["Location"] == f"/api/tasks/{waiting['id']}"
+
+
+async def test_a_submission_that_waits_is_answered_when_its_task_fails_too(api: Api) -> None:
+    tag = f"t{secrets.token_hex(4)}"
+    sending = asyncio.ensure_future(api.post("/api/tasks?wait=30", {"taskType": "noop", "tags": [tag]}))
+
+    (waiting,) = await tasks_with(api, tag)
+    await api.fail(waiting["id"], "no such clause")
+
+    response = await sending
+    assert (response.status_code, response.json()["state"]) == (201, "FAILED")
+    assert response.json()["error"]["message"] == "no such clause"
+
+
+async def test_a_submission_that_waited_long_enough_is_answered_with_its_task_as_it_is(api: Api) -> None:
+    response = await api.post("/api/tasks?wait=0.05", {"taskType": "noop"})
+
+    assert (response.status_code, response.json()["state"]) == (201, "QUEUED")
+
+
+async def test_a_repeated_submission_waits_as_the_first_did(api: Api) -> None:
+    body = {"taskType": "noop", "idempotencyKey": secrets.token_hex(8)}
+    task = (await api.post("/api/tasks", body)).json()
+    await api.end(await api.start(task["id"]))
+
+    response = await api.post("/api/tasks?wait=30", body)
+
+    assert (response.status_code, response.json()["state"]) == (200, "COMPLETED")
+    assert response.headers["Idempotency-Replayed"] == "true"
+
+
+async def test_a_refusal_does_not_wait(api: Api) -> None:
+    assert code_of(await api.post("/api/tasks?wait=30", {"taskType": "no-such-type"})) == (422, "unknown_task_type")
+
+
+async def test_lists_show_who_asked_and_when(api: Api) -> None:
+    name = f"ann {secrets.token_hex(4)}"
+    task = await api.submit(createdBy=name)
+    created = task["createdAt"]
+
+    async def listed(**query: str) -> list[str]:
+        return [one["id"] for one in (await api.get("/api/tasks", createdBy=name, **query)).json()]
+
+    assert await listed() == [task["id"]]
+    assert await listed(since=created) == [task["id"]]
+    assert await listed(since=created, until="2990-01-01T00:00:00+02:00") == [task["id"]]
+    assert await listed(until=created) == []
+    assert code_of(await api.get("/api/tasks", since="yesterday")) == (422, "invalid_parameter")
+    assert code_of(await api.get("/api/tasks", until="2026-01-05T00:00:00")) == (422, "invalid_parameter")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("task_type", "taskType"), ("created_by", "createdBy"), ("stat", "state")]
+)
+async def test_an_unknown_parameter_is_answered_with_the_one_that_was_probably_meant(
+    api: Api, given: str, meant: str
+) -> None:
+    response = await api.get("/api/tasks", **{given: "x"})
+
+    assert code_of(response) == (422, "invalid_parameter")
+    assert response.json()["errors"] == [
+        {"field": given, "message": f"There is no such parameter; did you mean {meant}?"}
+    ]

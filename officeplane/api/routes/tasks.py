@@ -57,14 +57,19 @@ _SUBMITTING = (
     },
 )
 @needs(Scope.EDIT)
-async def submit(request: Request, body: TaskBody, idempotency_key: IdempotencyKey = None) -> Response:
-    """Store a task, or a batch with all its children, and return it; what is refused is not stored."""
+async def submit(
+    request: Request, body: TaskBody, idempotency_key: IdempotencyKey = None, wait: WaitSeconds = 0
+) -> Response:
+    """Store a task, or a batch with all its children, and return it; what is refused is not stored.
+
+    With `wait` it is returned as soon as it is final, however it ended, or as it is when the time is over.
+    """
     runtime = runtime_of(request)
     if idempotency_key is not None:
         body = _with_key(body, idempotency_key)
     submitted = await runtime.submission.submit(principal_of(request), body, is_large=is_large(request))
     location = {"Location": f"/api/tasks/{submitted.task.id}"}
-    details = await _details(request, submitted)
+    details = await (wait_for(request, submitted.task.id, wait) if wait else _details(request, submitted))
     if submitted.replayed:
         return one_task(details, 200, {**location, "Idempotency-Replayed": "true"})
     return one_task(details, 201, location)

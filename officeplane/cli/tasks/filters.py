@@ -36,6 +36,11 @@ def _filters(
     task_type: Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")] = None,
     priority: Annotated[str | None, typer.Option(help="Only this priority, by name.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only tasks with this tag.")] = None,
+    created_by: Annotated[str | None, typer.Option(help="Only what this name asked for.", metavar="NAME")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only created at this time or later, such as 2026-01-05T08:00Z.", metavar="TIME")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only created before this time.", metavar="TIME")] = None,
     parent: Annotated[str | None, typer.Option(help="Only children of this task.", metavar="TASK_ID")] = None,
 ) -> Filters:
     filters: dict[str, str | list[str] | None] = {
@@ -45,6 +50,9 @@ def _filters(
         "priority": priority and priority.upper(),
         "tag": tag,
         "parentId": parent,
+        "createdBy": created_by,
+        "since": since,
+        "until": until,
     }
     return {name: value for name, value in filters.items() if value}
 

@@ -94,7 +94,23 @@ SELECT id, state FROM tasks WHERE id = ANY(:task_ids::uuid[])
    AND (:low::smallint IS NULL OR priority BETWEEN :low::smallint AND :high::smallint)
    AND (:parent_id::uuid IS NULL OR parent_id = :parent_id::uuid)
    AND (:tag::text IS NULL OR (tags @> ARRAY[:tag::text] AND tags <> '{}'))
+   AND (:created_by::text IS NULL OR created_by = :created_by::text)
+   AND (:since::timestamptz IS NULL OR created_at >= :since::timestamptz)
+   AND (:until::timestamptz IS NULL OR created_at < :until::timestamptz)
    AND {visible}
+
+-- name: seq_at
+-- The sequence number from which on tasks were created at a moment or later: a search by halves, for numbers
+-- are given in the order of time, and there is no index by time to keep. Always one row.
+WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, coalesce((SELECT max(seq) FROM tasks WHERE seq > 0), 0) + 1
+  UNION ALL
+    SELECT CASE WHEN found.created_at < :moment::timestamptz THEN found.seq + 1 ELSE low END,
+           CASE WHEN found.created_at < :moment::timestamptz THEN high ELSE middle END
+      FROM (SELECT low, high, (low + high) / 2 AS middle FROM search WHERE low < high) half
+      LEFT JOIN LATERAL (SELECT seq, created_at FROM tasks WHERE seq >= middle AND seq < high ORDER BY seq LIMIT 1) found
+        ON true
+) SELECT max(low) AS seq FROM search
 
 -- name: page
 -- One page of tasks, newest first, which ends early once they take 8 MiB: a list is made as a whole,
@@ -107,13 +123,13 @@ SELECT {task_columns}, found
           FROM (SELECT *, octet_length(payload::text) + coalesce(octet_length(result::text), 0)
                        + coalesce(octet_length(error::text), 0)
                        + unmet * 40 + least(attempt, 25) * 2000 + CASE WHEN on_child_failure IS NULL THEN 0 ELSE 50000 END AS size
-                  FROM tasks WHERE seq < :before::bigint AND {selected} ORDER BY seq DESC LIMIT :limit::integer) newest) tasks
+                  FROM tasks WHERE seq < :before::bigint AND (:at_least::bigint IS NULL OR seq >= :at_least::bigint) AND {selected} ORDER BY seq DESC LIMIT :limit::integer) newest) tasks
  WHERE so_far - size < 8 * 1024 * 1024 ORDER BY seq DESC
 
 -- name: select
 -- Tasks that fit, oldest first, so that a batch comes before its children. No row: nothing is left.
 SELECT id, coalesce(ancestors[1], id) AS root_id, seq FROM tasks
- WHERE seq > :after::bigint AND {selected} ORDER BY seq LIMIT :limit::integer
+ WHERE seq > :after::bigint AND (:below::bigint IS NULL OR seq < :below::bigint) AND {selected} ORDER BY seq LIMIT :limit::integer
 
 -- name: children
 -- The children of parents, in order. No row: they are no parents, or the caller sees none of these.

@@ -1,7 +1,9 @@
 """Reading: one task with all that belongs to it, or a page of them."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -68,6 +70,7 @@ async def test_each_filter_shows_what_fits(bench: Workbench) -> None:
     assert await page(bench, tag="b", document_id="e") == []
 
 
+<<<<<<< HEAD
 FAIL_OFTEN = """
 INSERT INTO task_failures (task_id, attempt, kind, message, duration_seconds)
 SELECT id, n, 'error', repeat('x', 8192), 0 FROM tasks, generate_series(1, 30) n
@@ -93,6 +96,58 @@ async def test_a_page_of_tasks_that_failed_often_ends_early(bench: Workbench) ->
 
     assert 0 < len(found) < len(tasks)
     assert goes_on
+=======
+async def test_a_list_shows_what_somebody_asked_for(bench: Workbench) -> None:
+    anns = await bench.submit_many([{"task_type": "noop", "created_by": "ann"}] * 2)
+    await bench.submit_many([{"task_type": "noop", "created_by": "bob"}, {"task_type": "noop"}])
+
+    assert await page(bench, created_by="ann") == ids(*reversed(anns))
+    assert await page(bench, created_by="Ann") == []
+
+
+async def test_a_list_shows_what_was_created_in_a_time(bench: Workbench) -> None:
+    tasks = await bench.submit_many([{"task_type": "noop"}] * 40)
+    first = datetime(2026, 1, 5, tzinfo=UTC)
+    for hours, task in enumerate(tasks):
+        await bench.execute(
+            "UPDATE tasks SET created_at = $1 WHERE id = $2", first + timedelta(hours=hours), UUID(task.id)
+        )
+
+    assert await page(bench, since=hours_after(first, 37)) == ids(*reversed(tasks[37:]))
+    assert await page(bench, until=hours_after(first, 3)) == ids(*reversed(tasks[:3]))
+    assert await page(bench, since=hours_after(first, 10), until=hours_after(first, 12)) == ids(tasks[11], tasks[10])
+    assert await page(
+        bench, since=hours_after(first, 10), until=hours_after(first, 13), before=tasks[12].seq, limit=1
+    ) == ids(tasks[11])
+    assert await page(bench, since=hours_after(first, 40)) == []
+    assert await page(bench, until=first) == []
+
+
+async def test_a_time_beyond_all_times_selects_all_or_nothing(bench: Workbench) -> None:
+    tasks = await bench.submit_many([{"task_type": "noop"}] * 2)
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+    assert await page(bench, since=first, until=last) == ids(*reversed(tasks))
+    assert await page(bench, since=last) == []
+    assert await page(bench, until=first) == []
+
+
+async def test_a_task_whose_number_and_time_are_out_of_order_is_found_by_its_time(bench: Workbench) -> None:
+    tasks = await bench.submit_many([{"task_type": "noop"}] * 9)
+    moment = datetime(2026, 1, 5, tzinfo=UTC)
+    for place, task in enumerate(tasks):
+        # Every other was numbered after, and created before, the one before it.
+        seconds = 60 * place - (90 if place % 2 else 0)
+        await bench.execute(
+            "UPDATE tasks SET created_at = $1 WHERE id = $2", moment + timedelta(seconds=seconds), UUID(task.id)
+        )
+
+    assert await page(bench, since=moment + timedelta(minutes=4)) == ids(tasks[8], tasks[7], tasks[6], tasks[4])
+
+
+def hours_after(first: datetime, hours: int) -> datetime:
+    return first + timedelta(hours=hours)
+>>>>>>> 792686f (A submission can wait for its end, and lists tell who asked and when)
 
 
 async def test_a_page_of_tasks_with_much_to_say_of_their_failures_ends_early(bench: Workbench) -> None:
