@@ -37,6 +37,7 @@ from officeplane.services.claims.desk import WorkerDesk
 from officeplane.services.claims.kernel import Claims
 from officeplane.services.claims.leases import Leases
 from officeplane.services.dags.dags import Dags
+from officeplane.services.documents.document_reading import DocumentReading
 from officeplane.services.documents.documents import Documents
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.editing import Editing
@@ -96,6 +97,7 @@ class Runtime:
     health: Checkup
     statistics: Statistics
     documents: Documents
+    reading: DocumentReading
     api_keys: ApiKeys
     authentication: Authentication
     sessions: Sessions
@@ -185,6 +187,7 @@ async def open_runtime(
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
             documents=Documents(ledger, sandbox, submission, cancellation, long_poll),
+            reading=DocumentReading(ledger, sandbox),
             api_keys=ApiKeys(ledger),
             authentication=Authentication(ledger),
             sessions=Sessions(ledger),

@@ -1,8 +1,6 @@
 """Documents as the API shows them."""
 
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any, Literal
 
 from officeplane.api.views import Time, View
 from officeplane.domain.document import Document, Format, PausedLane
@@ -49,33 +47,6 @@ class RevisionView(View):
     sha256: str
     size: int
     created_at: Time
-
-
-class NodeView(View):
-    """A part of a document that edits can name."""
-
-    id: str
-    kind: str
-    text: str
-    marks: Annotated[
-        dict[str, int],
-        Field(description="What stands in it without being text, such as pictures and fields: how many of each."),
-    ]
-    children: tuple["NodeView", ...]
-
-
-class OutlineView(View):
-    """What a revision is made of."""
-
-    revision: int
-    nodes: tuple[NodeView, ...]
-
-
-class TextView(View):
-    """What a revision says."""
-
-    revision: int
-    text: str
 
 
 class DifferenceView(View):

@@ -70,7 +70,8 @@ def _well_formed(text: str) -> TaskId:
     return task_id
 
 
-def _plain_number(text: object) -> object:
+def plain_number(text: object) -> object:
+    """Return a text that may be a number; others are refused."""
     # Python also reads `1_000` and ` 1`; nobody means these.
     if isinstance(text, str) and not re.fullmatch(r"[-+0-9.eE]+", text):
         message = "not a number"
@@ -104,7 +105,7 @@ WaitSeconds = Annotated[
     float,
     # What checks first is named last, or the schema would not know these as a minimum and a maximum.
     Field(ge=0, le=WAIT_SECONDS_MAX, allow_inf_nan=False),
-    BeforeValidator(_plain_number),
+    BeforeValidator(plain_number),
     Query(
         description="Answer as soon as the task is final, or after this many seconds.",
     ),
@@ -118,7 +119,7 @@ DocumentIdInPath = Annotated[
 TaskTypeInPath = Annotated[
     Text, Path(min_length=1, max_length=200, description="The name of a task type.", examples=["noop"])
 ]
-RevisionNumber = Annotated[int, Field(ge=1, le=2**53), BeforeValidator(_plain_number)]
+RevisionNumber = Annotated[int, Field(ge=1, le=2**53), BeforeValidator(plain_number)]
 Revision = Annotated[RevisionNumber | None, Query(description="A revision's number; the head if none is given.")]
 IfMatch = Annotated[
     str | None,
@@ -199,7 +200,7 @@ class ListQuery(TaskSelection):
     """Which tasks a list shows, and where it goes on."""
 
     state: list[TaskState] | None = Field(None, max_length=STATES_MAX, description="May be given more than once.")
-    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
 
@@ -207,7 +208,7 @@ class DagQuery(_Query):
     """Which DAGs a list shows, and where it goes on."""
 
     status: DagStatus | None = None
-    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property
@@ -219,7 +220,7 @@ class DagQuery(_Query):
 class PageQuery(_Query):
     """Where a list goes on."""
 
-    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property
@@ -261,7 +262,7 @@ class KeysQuery(_Query):
     """Which keys a list shows, and where it goes on."""
 
     space: Annotated[str, Field(pattern=SPACE_PATTERN)] | None = Field(None, description="Only those of this space.")
-    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(_plain_number)] = 50
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(plain_number)] = 50
     cursor: str | None = Field(None, description="From the `Link` header of the page before.")
 
     @property

@@ -28,6 +28,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "task_not_found": 404,
     "document_not_found": 404,
     "revision_not_found": 404,
+    "node_not_found": 404,
     "dead_letter_not_found": 404,
     "dag_not_found": 404,
     "key_not_found": 404,

@@ -209,6 +209,21 @@ class RevisionNotFoundError(OfficePlaneError):
         super().__init__(f"Document {document_id!r} has no revision {revision}.")
 
 
+class NodeNotFoundError(OfficePlaneError):
+    """The document has no node of this id; `nearest` is one that was perhaps meant."""
+
+    code = "node_not_found"
+
+    def __init__(self, node_id: str, nearest: str | None = None) -> None:
+        meant = "" if nearest is None else f"; did you mean {nearest!r}?"
+        super().__init__(
+            f"The document has no node {node_id!r}{meant or '.'} The call `outline` lists the nodes there are, and "
+            "`find?text=` tells the ids of those that say something."
+        )
+        self.node_id = node_id
+        self.nearest = nearest
+
+
 class DocumentExistsError(OfficePlaneError):
     """A document of this id is there already."""
 

@@ -2,7 +2,7 @@
 
 A child has read what anybody may have sent, so its answers are not trusted: the type of
 each field says how pydantic checks it before anything else looks at it. An operation that
-cannot be carried out is answered by one of the four refusals; each has an error in domain
+cannot be carried out is answered by one of the five refusals; each has an error in domain
 words.
 """
 
@@ -13,9 +13,10 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Strict
 
 from officeplane.domain.document import Format, InvalidEditError, UnsupportedDocumentError
-from officeplane.domain.errors import TooLargeToShowError
+from officeplane.domain.errors import NodeNotFoundError, TooLargeToShowError
 from officeplane.domain.warning import WARNINGS_MAX
 from officeplane.formats.properties import TITLE_MAX
+from officeplane.formats.shown import SHOWN_BYTES_MAX
 
 _SENTENCES_MAX: Final = 256 * 1024
 
@@ -109,10 +110,31 @@ class Text(_Answer):
     @property
     def text(self) -> str:
         """The text; bytes that are none are replaced by a sign that says so."""
-        try:
-            return self.attached[0].decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            return self.attached[0].decode("utf-8", "replace")
+        return _decoded(self.attached[0])
+
+
+_Place = Annotated[int, Strict(), Field(ge=0, le=SHOWN_BYTES_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Items(_Answer):
+    """A part of what was asked for, and the place at which the next begins, if there is more."""
+
+    items: _Objects
+    next: _Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart(_Answer):
+    """A part of what a document says, and the place at which the next begins, if there is more."""
+
+    next: _Place | None
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def text(self) -> str:
+        """The text; bytes that are none are replaced by a sign that says so."""
+        return _decoded(self.attached[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +217,19 @@ class TooLarge(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class NoNode(_Answer):
+    """A refusal: the document has no node of this id."""
+
+    node_id: _Text
+    nearest: _Text | None
+
+    @property
+    def error(self) -> NodeNotFoundError:
+        """The refusal in domain words."""
+        return NodeNotFoundError(self.node_id, self.nearest)
+
+
+@dataclass(frozen=True, slots=True)
 class Missing(_Answer):
     """A refusal for now: the state is not open here, and has to be sent first."""
 
@@ -214,14 +249,23 @@ class Broke(_Answer):
     stack: _Text
 
 
-Refused: TypeAlias = Invalid | Unsupported | TooLarge | Missing
-Answer: TypeAlias = Admitted | Blank | Outline | Text | Compared | Changed | Previewed | Applied | Refused | Broke
+Refused: TypeAlias = Invalid | Unsupported | TooLarge | NoNode | Missing
+Answer: TypeAlias = (
+    Admitted | Blank | Outline | Text | Items | TextPart | Compared | Changed | Previewed | Applied | Refused | Broke
+)
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "replace")
 
 
 def accepted(answer: A | Refused) -> A:
     """Return an answer; a refusal is raised as the error that it is."""
     match answer:
-        case Invalid() | Unsupported() | TooLarge() | Missing():
+        case Invalid() | Unsupported() | TooLarge() | NoNode() | Missing():
             raise answer.error
         case _:
             return answer

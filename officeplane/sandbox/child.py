@@ -10,7 +10,7 @@ import traceback
 from typing import Final, assert_never
 
 from officeplane.domain.document import UnsupportedDocumentError
-from officeplane.domain.errors import TooLargeToShowError
+from officeplane.domain.errors import NodeNotFoundError, TooLargeToShowError
 from officeplane.domain.failure import describe
 from officeplane.formats.blank import blank
 from officeplane.formats.gate import admit
@@ -18,7 +18,7 @@ from officeplane.formats.package import part_cuts
 from officeplane.formats.properties import title_in
 from officeplane.frames import receive, send
 from officeplane.sandbox import resource_limits
-from officeplane.sandbox.answers import Admitted, Answer, Blank, Broke, Missing, TooLarge, Unsupported
+from officeplane.sandbox.answers import Admitted, Answer, Blank, Broke, Missing, NoNode, TooLarge, Unsupported
 from officeplane.sandbox.editing import CANNOT_WORK, apply, changed, preview, refusal
 from officeplane.sandbox.operations import (
     AnyOperation,
@@ -26,14 +26,18 @@ from officeplane.sandbox.operations import (
     Check,
     Compare,
     FindChanged,
+    FindText,
     MakeBlank,
     Opening,
     Preview,
+    ReadNode,
+    ReadNodes,
     ReadOutline,
     ReadText,
+    ReadTextPart,
 )  # fmt: skip
 from officeplane.sandbox.protocol import decode_request, encode_answer
-from officeplane.sandbox.reading import compared, outline, text
+from officeplane.sandbox.reading import compared, found, node, nodes, outline, text, text_part
 from officeplane.sandbox.shelf import NotHereError, Shelf
 
 TOO_COMPLEX: Final = "too_complex"
@@ -80,6 +84,8 @@ def _answer(shelf: Shelf, operation: AnyOperation, opens: Opening | None, file: 
         return refusal(error), True
     except TooLargeToShowError:
         return TooLarge(), True
+    except NodeNotFoundError as error:
+        return NoNode(error.node_id, error.nearest), True
     except UnsupportedDocumentError as error:
         return Unsupported(error.reason, str(error)), True
     except (MemoryError, RecursionError):
@@ -98,6 +104,14 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return outline(shelf, state)
         case ReadText(state):
             return text(shelf, state)
+        case ReadNodes(state, wanted):
+            return nodes(shelf, state, wanted)
+        case ReadNode(state, wanted):
+            return node(shelf, state, wanted)
+        case FindText(state, wanted):
+            return found(shelf, state, wanted)
+        case ReadTextPart(state, wanted):
+            return text_part(shelf, state, wanted)
         case Compare(before, after):
             return compared(shelf, before, after)
         case FindChanged(base, head, orders):

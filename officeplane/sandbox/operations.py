@@ -8,7 +8,22 @@ from pydantic import ConfigDict, PlainSerializer
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
-from officeplane.sandbox.answers import Admitted, Applied, Blank, Changed, Compared, Outline, Previewed, Text
+from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.outlining import OutlineWanted
+from officeplane.formats.reading.showing import NodeWanted
+from officeplane.formats.reading.telling import TextWanted
+from officeplane.sandbox.answers import (
+    Admitted,
+    Applied,
+    Blank,
+    Changed,
+    Compared,
+    Items,
+    Outline,
+    Previewed,
+    Text,
+    TextPart,
+)
 
 A_co = TypeVar("A_co", covariant=True)
 
@@ -88,6 +103,42 @@ class ReadText(Operation[Text]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadNodes(Operation[Items]):
+    """Tell the nodes of a state as outlines list them, as many as there is room for."""
+
+    state: str
+    wanted: OutlineWanted
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNode(Operation[Items]):
+    """Tell what one node of a state says, and what is around it and in it."""
+
+    state: str
+    wanted: NodeWanted
+
+    def is_answered_by(self, answer: object) -> bool:
+        """Tell whether it is one node."""
+        return isinstance(answer, Items) and len(answer.items) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class FindText(Operation[Items]):
+    """Tell where in a state a text stands."""
+
+    state: str
+    wanted: FindWanted
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTextPart(Operation[TextPart]):
+    """Tell a part of what a state says."""
+
+    state: str
+    wanted: TextWanted
+
+
+@dataclass(frozen=True, slots=True)
 class Compare(Operation[Compared]):
     """Tell what changed from one state to another."""
 
@@ -138,7 +189,20 @@ class Apply(Operation[Applied]):
         return type(self)(None, self.revisions[1:])
 
 
-AnyOperation: TypeAlias = Check | MakeBlank | ReadOutline | ReadText | Compare | FindChanged | Preview | Apply
+AnyOperation: TypeAlias = (
+    Check
+    | MakeBlank
+    | ReadOutline
+    | ReadText
+    | ReadNodes
+    | ReadNode
+    | FindText
+    | ReadTextPart
+    | Compare
+    | FindChanged
+    | Preview
+    | Apply
+)
 
 
 @dataclass(frozen=True, slots=True)

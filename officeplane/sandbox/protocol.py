@@ -25,11 +25,14 @@ from officeplane.sandbox.answers import (
     Changed,
     Compared,
     Invalid,
+    Items,
     Missing,
+    NoNode,
     Outline,
     Previewed,
     Refused,
     Text,
+    TextPart,
     TooLarge,
     Unsupported,
 )  # fmt: skip
@@ -39,12 +42,16 @@ from officeplane.sandbox.operations import (
     Check,
     Compare,
     FindChanged,
+    FindText,
     MakeBlank,
     Opening,
     Operation,
     Preview,
+    ReadNode,
+    ReadNodes,
     ReadOutline,
     ReadText,
+    ReadTextPart,
 )  # fmt: skip
 
 A = TypeVar("A")
@@ -92,13 +99,17 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
     # In JSON a quote or the end of a line takes two bytes.
     ReadOutline: _Asked(Outline, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ReadText: _Asked(Text, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
+    ReadNodes: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
+    ReadNode: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
+    FindText: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
+    ReadTextPart: _Asked(TextPart, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
     Compare: _Asked(Compared, Bounds(16 * _MIB, 0)),
     FindChanged: _Asked(Changed, Bounds(4 * _MIB, 0)),
     Preview: _Asked(Previewed, Bounds(16 * _MIB, 0)),
     # All pieces of a large file, if an edit has changed everything.
     Apply: _Asked(Applied, Bounds(16 * _MIB, 96 * _MIB)),
 }
-_ALWAYS: Final = (Invalid, Unsupported, TooLarge, Missing, Broke)
+_ALWAYS: Final = (Invalid, Unsupported, TooLarge, NoNode, Missing, Broke)
 
 
 def _kind(of: type[Any]) -> _Kind:
@@ -110,7 +121,8 @@ def _kind(of: type[Any]) -> _Kind:
     )
 
 
-_KINDS: Final = [_kind(one) for one in (*_ASKED, *(asked.answer for asked in _ASKED.values()), *_ALWAYS)]
+_ANSWERS: Final = dict.fromkeys(asked.answer for asked in _ASKED.values())
+_KINDS: Final = [_kind(one) for one in (*_ASKED, *_ANSWERS, *_ALWAYS)]
 _BY_NAME: Final = {kind.name: kind for kind in _KINDS}
 _BY_TYPE: Final = {kind.type: kind for kind in _KINDS}
 

@@ -3,8 +3,13 @@
 from officeplane.domain.document import Node
 from officeplane.formats.diff import difference
 from officeplane.formats.opening import Document
+from officeplane.formats.reading import finding, outlining, showing
+from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.outlining import OutlineWanted
+from officeplane.formats.reading.showing import NodeWanted
+from officeplane.formats.reading.telling import TextWanted, text_under, told
 from officeplane.formats.shown import Measure
-from officeplane.sandbox.answers import Compared, Outline, Text
+from officeplane.sandbox.answers import Compared, Items, Outline, Text, TextPart
 from officeplane.sandbox.shelf import Shelf
 
 
@@ -36,6 +41,30 @@ def outline(shelf: Shelf, state: str) -> Outline:
 def text(shelf: Shelf, state: str) -> Text:
     """Return what a state says."""
     return Text.of(Measure().passed(shelf.find(state).document.text()))
+
+
+def nodes(shelf: Shelf, state: str, wanted: OutlineWanted) -> Items:
+    """Return the nodes of a state that are wanted, as many as there is room for."""
+    return Items(*outlining.outline(shelf.find(state).reader, wanted))
+
+
+def node(shelf: Shelf, state: str, wanted: NodeWanted) -> Items:
+    """Return one node of a state."""
+    shown = showing.node(shelf.find(state).reader, wanted)
+    return Items([shown.node], shown.next)
+
+
+def found(shelf: Shelf, state: str, wanted: FindWanted) -> Items:
+    """Return the places in a state at which a text stands."""
+    return Items(*finding.find(shelf.find(state).reader, wanted))
+
+
+def text_part(shelf: Shelf, state: str, wanted: TextWanted) -> TextPart:
+    """Return a part of what a state says."""
+    opened = shelf.find(state)
+    whole = opened.document.text() if wanted.under is None else text_under(opened.reader, wanted.under)
+    kept, following = told(whole, wanted)
+    return TextPart(following, [kept.encode("utf-8", "surrogatepass")])
 
 
 def compared(shelf: Shelf, before: str, after: str) -> Compared:

@@ -10,6 +10,7 @@ from typing import Final
 
 from officeplane.domain.revision import PieceKey
 from officeplane.formats.opening import Document, read_document
+from officeplane.formats.reading.reader import Reader
 from officeplane.sandbox.operations import Opening
 
 STATES_MAX: Final = 8
@@ -23,6 +24,18 @@ class Opened:
     document: Document
     size: int
     kept: set[PieceKey]
+    _reader: Reader | None = None
+
+    @property
+    def reader(self) -> Reader:
+        """The document as it is read in parts, made once for each state."""
+        if self._reader is None:
+            self._reader = self.document.reader()
+        return self._reader
+
+    def forget_reader(self) -> None:
+        """Note that the document is about to change."""
+        self._reader = None
 
 
 class NotHereError(Exception):
@@ -54,6 +67,7 @@ class Shelf:
     def take(self, state: str) -> Opened:
         """Return the same and forget it: it is to be edited, and nobody must find it half-edited under its old name."""
         opened = self.find(state)
+        opened.forget_reader()
         del self._opened[state]
         return opened
 

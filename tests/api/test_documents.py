@@ -26,7 +26,7 @@ MIB = 1024 * 1024
 FILE = blank(Format.DOCX, "A file")
 OTHER = blank(Format.DOCX, "Another file")
 DIFFERENCE = {"text", "nodes"}
-READS = ("content", "outline", "text", "diff?from=1&to=2")
+READS = ("content", "outline", "text", "find?text=a", "diff?from=1&to=2")
 
 
 @pytest.fixture
@@ -274,9 +274,11 @@ async def test_what_a_document_says_and_is_made_of_can_be_read(api: Api, documen
 
     assert "A chapter" in text["text"]
     (node,) = outline["nodes"]
-    assert set(node) == {"id", "kind", "text", "marks", "children"}
-    assert node["text"] == "A chapter"
-    assert json_of(await api.get(f"/api/documents/{document_id}/outline", revision=1)) == {"revision": 1, "nodes": []}
+    assert set(node) == {"id", "kind", "text", "words"}
+    assert (node["kind"], node["text"], node["words"]) == ("chapter", "A chapter", 2)
+    assert json_of(await api.get(f"/api/documents/{document_id}/outline", revision=1)) == {
+        "revision": 1, "truncated": False, "next": None, "nodes": [],
+    }  # fmt: skip
 
 
 async def test_an_edit_based_on_what_was_read_cannot_cover_up_what_came_after_the_reading(

@@ -1,7 +1,6 @@
 """`/api/documents`: real files in and out, what is in them, and how they came to be what they are."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Query, Request
@@ -17,12 +16,9 @@ from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
     ComparisonView,
     DocumentView,
-    NodeView,
-    OutlineView,
     PausedLaneView,
     PreviewView,
     RevisionView,
-    TextView,
     document_view,
     listed_view,
     revision_view,
@@ -244,53 +240,6 @@ async def content(
 
 
 @router.get(
-    "/{document_id}/outline",
-    operation_id="getOutline",
-    summary="Show what a document is made of",
-    response_model=OutlineView,
-    responses={**_READ, **refusals(*_NOT_SHOWN)},
-)
-@needs(Scope.READ)
-async def outline(
-    request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
-) -> Response:
-    """Return the tree of nodes that edits can name, with ids that survive edits, and the revision that it is of."""
-    documents = runtime_of(request).documents
-
-    async def made(number: int) -> Response:
-        nodes = await while_there(request, documents.outline(principal_of(request), document_id, number))
-        # There may be very many of them.
-        return await asyncio.to_thread(_outline_answer, number, nodes)
-
-    return await _unless_known(
-        if_none_match, await documents.number(principal_of(request), document_id, revision), made
-    )
-
-
-@router.get(
-    "/{document_id}/text",
-    operation_id="getText",
-    summary="Show what a document says",
-    response_model=TextView,
-    responses={**_READ, **refusals(*_NOT_SHOWN)},
-)
-@needs(Scope.READ)
-async def text(
-    request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
-) -> Response:
-    """Return the whole text of a revision, and which it is."""
-    documents = runtime_of(request).documents
-
-    async def made(number: int) -> Response:
-        said = await while_there(request, documents.text(principal_of(request), document_id, number))
-        return json_answer(TextView(revision=number, text=said), 200, etag(number))
-
-    return await _unless_known(
-        if_none_match, await documents.number(principal_of(request), document_id, revision), made
-    )
-
-
-@router.get(
     "/{document_id}/revisions",
     operation_id="listRevisions",
     summary="Show a document's history, newest first",
@@ -375,17 +324,6 @@ async def preview(request: Request, document_id: DocumentIdInPath, body: Preview
     """Apply an edit to the head and tell the difference; nothing is stored."""
     found = await while_there(request, runtime_of(request).documents.preview(principal_of(request), document_id, body))
     return json_answer(PreviewView.model_validate(found))
-
-
-async def _unless_known(
-    if_none_match: str | None, revision: int, made: Callable[[int], Awaitable[Response]]
-) -> Response:
-    return unchanged(revision) if is_known(if_none_match, revision) else await made(revision)
-
-
-def _outline_answer(revision: int, nodes: Sequence[dict[str, Any]]) -> Response:
-    view = OutlineView(revision=revision, nodes=tuple(NodeView.model_validate(node) for node in nodes))
-    return json_answer(view, 200, etag(revision))
 
 
 def _shown(document: Document, status: int = 200, more: dict[str, str] | None = None) -> Response:

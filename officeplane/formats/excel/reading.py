@@ -60,6 +60,12 @@ def text(parts: Parts, *, tells_stale: bool) -> str:
     return "\n".join(line for sheet in parts.sheets.all for line in _lines(parts, sheet, measure, missing, stale))
 
 
+def text_of_sheet(parts: Parts, sheet: Sheet) -> str:
+    """Return the same of one sheet."""
+    stale = STALE_MARK if is_stale(parts.package, parts.workbook) else ""
+    return "\n".join(_lines(parts, sheet, Measure(), STALE_MARK, stale))
+
+
 def _lines(parts: Parts, sheet: Sheet, measure: Measure, missing: str, stale: str) -> Iterator[str]:
     yield measure.passed(sheet.name)
     if not sheet.has_cells:

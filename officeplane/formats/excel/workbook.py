@@ -14,6 +14,7 @@ from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.reader import ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.renaming import rename_sheet
@@ -39,6 +40,10 @@ class Workbook:
     def text(self) -> str:
         """Return the whole text: each sheet's name and its rows, cells separated by tabs; stale results are marked."""
         return reading.text(self._parts, tells_stale=True)
+
+    def reader(self) -> ExcelReader:
+        """Return it as it is read in parts; it says what is true until the next edit."""
+        return ExcelReader(self._parts)
 
     def comparable(self) -> Readable:
         """Return it as it is compared: that all results are stale since an edit is no difference."""

@@ -18,6 +18,7 @@ from officeplane.formats.powerpoint.new_slide import new_slide
 from officeplane.formats.powerpoint.overflow import overflows
 from officeplane.formats.powerpoint.page import Page, title_and_rest
 from officeplane.formats.powerpoint.paragraphs import replace
+from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.removal import remove_slide
 from officeplane.formats.powerpoint.sections import Sections
 from officeplane.formats.powerpoint.slide_positions import SlidePosition, SlidePositions
@@ -51,6 +52,11 @@ class Presentation:
         if not sections:
             return [self._node(slide) for slide in slides]
         return [Node(each.id, "chapter", each.name, [self._node(slide) for slide in each.slides]) for each in sections]
+
+    def reader(self) -> PowerPointReader:
+        """Return it as it is read in parts; it says what is true until the next edit."""
+        slides = self._slides.all()
+        return PowerPointReader(self.package, slides, self._sections.all(slides), self._room)
 
     def comparable(self) -> Readable:
         """Return it as it is compared."""

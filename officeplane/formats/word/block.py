@@ -93,7 +93,7 @@ class Block:
                 leading = {element, *takewhile(_leads, element)}
             self._note(mark, leading or ())
         if self.paragraph.tag == P and styles is not None:
-            self.level = _level(self.paragraph, styles)
+            self.level = level_of(self.paragraph, styles)
         # Nodes begin or end here.
         self.is_landmark = bool(self.openings or self.closings) or 0 < self.level <= SECTION_LEVEL
 
@@ -211,7 +211,8 @@ def _held(control: Element) -> Element:
     return content[0] if content is not None and len(content) == 1 else control
 
 
-def _level(paragraph: Element, styles: Styles) -> int:
+def level_of(paragraph: Element, styles: Styles) -> int:
+    """Return the level of the heading that a paragraph is, or 0."""
     properties = paragraph.find(P_PR)
     if properties is None:
         return 0
@@ -230,9 +231,9 @@ def _paragraphs(element: Element) -> list[Paragraph]:
 
 def _lines(element: Element, texts: dict[Element, str]) -> Iterator[str]:
     if element.tag == TBL:
-        for row in _inside(element, TR):
+        for row in inside(element, TR):
             yield "\t".join(
-                " ".join(_lines(cell, texts)).replace("\n", " ").replace("\t", " ") for cell in _inside(row, TC)
+                " ".join(_lines(cell, texts)).replace("\n", " ").replace("\t", " ") for cell in inside(row, TC)
             )
     elif element.tag == P:
         yield from (texts[inner] for inner in element.iter(P) if inner in texts)
@@ -241,10 +242,10 @@ def _lines(element: Element, texts: dict[Element, str]) -> Iterator[str]:
             yield from _lines(inner, texts)
 
 
-def _inside(element: Element, tag: str) -> Iterator[Element]:
+def inside(element: Element, tag: str) -> Iterator[Element]:
     """Yield the rows of a table or the cells of a row, also those in content controls."""
     for inner in element:
         if inner.tag == tag:
             yield inner
         elif inner.tag in _WRAPPERS:
-            yield from _inside(inner, tag)
+            yield from inside(inner, tag)

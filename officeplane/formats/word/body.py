@@ -140,8 +140,11 @@ class Body:
                 "here give the id of a heading, a page or a table"
             )
         if any(comment_id(number) == node_id for block in self.story.blocks for number in block.comment_ids):
-            return f"{node_id!r} is a comment: give the id of the node that it stands below in the outline"
-        return f"the document has no node {node_id!r}; its outline names those it has"
+            return f"{node_id!r} is a comment: give the id of the page that it stands in, which `find` tells"
+        return (
+            f"the document has no page or heading {node_id!r}; its outline names those it has, and `find` tells the "
+            "page of a text"
+        )
 
     def _clear(self, page: NodePlace) -> tuple[int, PreservedMarks]:
         """Take out a page with its bookmark; return where it was and what has to stay of it."""

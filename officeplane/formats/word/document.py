@@ -22,6 +22,7 @@ from officeplane.formats.word.comments import Comments, comment_id
 from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
 from officeplane.formats.word.page_width import text_width
+from officeplane.formats.word.reader import WordReader
 from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Hit, Story
 from officeplane.formats.word.structure import NodePlace
@@ -51,6 +52,10 @@ class Word:
             if text.strip():
                 nodes.append(Node(aside.id, aside.kind, text, marks=_marks(blocks)))
         return nodes
+
+    def reader(self) -> WordReader:
+        """Return it as it is read in parts; it says what is true until the next edit."""
+        return WordReader(self.package, self._stories, self._comments)
 
     def comparable(self) -> Readable:
         """Return it as it is compared."""

@@ -31,6 +31,8 @@ class Styles:
         self._root: Element | None = None
         self._levels: dict[str, int] = {}
         self._by_name: dict[tuple[str, str], str] = {}
+        self._by_id: dict[str, Element] = {}
+        self._defaults: dict[str, str] = {}
 
     def level(self, style_id: str | None) -> int:
         """Return the level of the headings in a style, from 1, or 0 when it is for other text."""
@@ -85,6 +87,26 @@ class Styles:
         self._look()
         return self._by_name.get((kind, name.lower()))
 
+    def default(self, kind: str) -> str | None:
+        """Return the id of the style of what names none."""
+        self._look()
+        return self._defaults.get(kind)
+
+    def name(self, style_id: str) -> str:
+        """Return what a style is called, its id if nothing else."""
+        return next((value(style, "name") for style in self.chain(style_id)), None) or style_id
+
+    def chain(self, style_id: str) -> Iterator[Element]:
+        """Yield a style, the one that it is based on, and so on."""
+        self._look()
+        seen: set[str] = set()
+        at: str | None = style_id
+        while at is not None and at not in seen and at in self._by_id:
+            seen.add(at)
+            style = self._by_id[at]
+            yield style
+            at = value(style, "basedOn")
+
     def _look(self) -> None:
         if self._part is None or self._part not in self._package:
             arrows = Relationships(self._package, self._document_part).of_type("styles")
@@ -95,7 +117,12 @@ class Styles:
         self._root = root
         self._levels.clear()
         self._by_name.clear()
+        self._by_id.clear()
+        self._defaults.clear()
         for style in self._all():
+            self._by_id.setdefault(style.get(w("styleId"), ""), style)
+            if style.get(w("default")) in {"1", "true", "on"}:
+                self._defaults.setdefault(style.get(w("type"), "paragraph"), style.get(w("styleId"), ""))
             key = (style.get(w("type"), "paragraph"), (value(style, "name") or "").lower())
             self._by_name.setdefault(key, style.get(w("styleId"), ""))
 

@@ -21,10 +21,8 @@ from officeplane.domain.errors import (
     IllegalStateError,
     InvalidRequestError,
     PreconditionRequiredError,
-    RevisionNotFoundError,
     StaleRevisionError,
     TaskNotFoundError,
-    TooLargeToShowError,
 )
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
@@ -33,14 +31,13 @@ from officeplane.domain.principal import SYSTEM, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revision
 from officeplane.domain.task import TaskDetails
-from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.sandbox.answers import accepted
-from officeplane.sandbox.errors import ChildDiedError
 from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, ReadOutline, ReadText
 from officeplane.sandbox.pool import Sandbox
+from officeplane.services.documents.asking import asked, stored
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
 from officeplane.services.edits.orders import PlannedEdit, orders_of
-from officeplane.services.files.files import ask, content
+from officeplane.services.files.files import content
 from officeplane.services.files.spool import Spool, spooled_bytes
 from officeplane.services.observe.long_poll import LongPoll
 from officeplane.services.operate.cancellation import Cancellation
@@ -51,10 +48,6 @@ from officeplane.store.connection import Connection, Ledger
 from officeplane.store.documents import Stored, Upload
 from officeplane.store.tasks import END_OF_TIME
 
-_TOO_LARGE: Final = (
-    f"What the document says takes more than {SHOWN_BYTES_MAX >> 20} MiB, which is more than is shown or compared, and "
-    "there is no part of it to ask for: download the file (/content, of a revision with ?revision=) and read it there."
-)
 LANE_SECONDS: Final = 30.0
 """How long an upload waits for its turn before its sender is told where to look."""
 
@@ -287,19 +280,10 @@ class Documents:
         return await self._ledger.in_transaction(made)
 
     async def _stored(self, document_id: DocumentId, revision: int | None) -> Stored:
-        stored = await documents.revision(self._ledger, document_id, revision)
-        if stored is None:
-            await self._shown(document_id)
-            raise RevisionNotFoundError(document_id, revision or 0)
-        return stored
+        return await stored(self._ledger, document_id, revision)
 
     async def _asked(self, operation: Operation[A], *files: EditBase) -> A:
-        try:
-            return accepted(await ask(self._ledger, self._sandbox, operation, *files))
-        except ChildDiedError as error:
-            raise UnsupportedDocumentError("too_complex", f"It could not be read: {error}.") from None
-        except TooLargeToShowError:
-            raise TooLargeToShowError(_TOO_LARGE) from None
+        return await asked(self._ledger, self._sandbox, operation, *files)
 
 
 def _revision(

@@ -34,6 +34,11 @@ class Sheet:
         return f"sheet-{self.number}"
 
     @property
+    def is_hidden(self) -> bool:
+        """Whether nobody sees it who has not looked for it."""
+        return self.element.get("state", "visible") != "visible"
+
+    @property
     def number(self) -> str:
         """The number that stays its own."""
         return self.element.get("sheetId", "")

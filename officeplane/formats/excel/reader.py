@@ -1,0 +1,187 @@
+"""Reading a workbook in parts: sheets, tables, charts, names and comments as nodes, cells by their addresses."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from officeplane.formats.blocks import Line, Span, Table
+from officeplane.formats.commonmark import written
+from officeplane.formats.excel.cells.addresses import Area, area
+from officeplane.formats.excel.cells.implied_addresses import column_of
+from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.formulas.calculation import is_stale
+from officeplane.formats.excel.formulas.shared import formula_of, place_of
+from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.reading import STALE_MARK, text_of_sheet
+from officeplane.formats.excel.sheets.charts import charts_of
+from officeplane.formats.excel.sheets.sheet_list import Sheet
+from officeplane.formats.excel.tags import FORMULA, main
+from officeplane.formats.reading.detail import Detail, Tree
+from officeplane.formats.reading.reader import Searched
+from officeplane.formats.relationships import Relationships
+from officeplane.formats.shown import Measure
+
+_CELL: Final = "cell"
+_RANGE: Final = "range"
+_CONTENT_CELLS_MAX: Final = 100_000
+"""What a sheet has beyond so many cells is read by rows (`/cells`)."""
+
+
+class AreaSource(NamedTuple):
+    """Cells that are a node."""
+
+    sheet: Sheet
+    area: Area
+
+
+class ExcelReader:
+    """The nodes of one state of a workbook; its cells are no nodes of the tree, there may be millions."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._stale = is_stale(parts.package, parts.workbook)
+        self.tree = Tree([*map(self._sheet, parts.sheets.all), *self._names()])
+
+    def at(self, node_id: str) -> Detail | None:
+        """Return the node of an address, such as `Sheet1!B2:C9`, made for the moment."""
+        name, mark, place = node_id.rpartition("!")
+        sheet = self._parts.sheets.find(name.removeprefix("'").removesuffix("'").replace("''", "'")) if mark else None
+        found = area(place)
+        if sheet is None or found is None or not sheet.has_cells:
+            return None
+        return Detail(node_id, _CELL if found.size == 1 else _RANGE, name=str(found), source=AreaSource(sheet, found))
+
+    def said(self, detail: Detail) -> str:
+        """Return what a node says, rows by line and cells by tab."""
+        if isinstance(detail.source, Sheet):
+            return text_of_sheet(self._parts, detail.source)
+        if isinstance(detail.source, AreaSource):
+            rows = self._rows(*detail.source)
+            return "\n".join("\t".join(row) for row in rows)
+        return detail.text or detail.name
+
+    def content(self, detail: Detail) -> str | None:
+        """Return a sheet, a range or a table as a table of CommonMark, its first row as the header."""
+        if isinstance(detail.source, Sheet):
+            grid = self._parts.grid(detail.source) if detail.source.has_cells else None
+            used = None if grid is None else grid.used_range()
+            return "" if used is None else self._table(detail.source, used)
+        if isinstance(detail.source, AreaSource):
+            return self._table(*detail.source)
+        return detail.text or None
+
+    def form(self, detail: Detail) -> dict[str, Any]:  # noqa: ARG002 - other formats look at it
+        """Return nothing: how cells look tells `/cells`."""
+        return {}
+
+    def searched(self, under: Detail | None) -> Iterator[Searched]:
+        """Yield every text and formula of cells, then what names, comments and charts say."""
+        source = None if under is None else under.source
+        place = source if isinstance(source, AreaSource) else None
+        owner = source if isinstance(source, Sheet) else None
+        if under is None or place is not None or owner is not None:
+            for sheet in self._parts.sheets.all:
+                if (place is None or place.sheet.id == sheet.id) and (owner is None or owner.id == sheet.id):
+                    yield from self._cells(sheet, None if place is None else place.area)
+        for detail in self.tree.below(under):
+            if (text := detail.text or detail.name) and detail.kind not in {_RANGE, _CELL}:
+                parent = self.tree.parents.get(detail.id)
+                yield Searched(detail.id, detail.kind, text, None if parent is None else parent.id)
+
+    def _cells(self, sheet: Sheet, within: Area | None) -> Iterator[Searched]:
+        if not sheet.has_cells:
+            return
+        grid, strings = self._parts.grid(sheet), self._parts.strings
+        cells = (cell for _, cell in grid.cells()) if within is None else grid.cells_in(within)
+        for cell in cells:
+            formula = formula_of(grid, cell) if cell.find(FORMULA) is not None else None
+            text = shown(cell, strings) or ""
+            node_id = f"{sheet.name}!{place_of(cell)}"
+            if formula is not None:
+                yield Searched(node_id, "formula", f"={formula}", sheet.id)
+            if text:
+                yield Searched(node_id, _CELL, text, sheet.id)
+
+    def _sheet(self, sheet: Sheet) -> Detail:
+        made = Detail(sheet.id, "sheet", sheet.name, is_title=True, is_coarse=True, source=sheet)
+        if sheet.is_hidden:
+            made.facts["hidden"] = True
+        if sheet.has_cells:
+            grid = self._parts.grid(sheet)
+            used = grid.used_range()
+            if used is not None:
+                held = Detail(
+                    f"range-{sheet.number}", _RANGE, name=str(used), is_coarse=True, source=AreaSource(sheet, used)
+                )
+                stale = sum(cell.find(FORMULA) is not None for _, cell in grid.cells()) if self._stale else 0
+                if stale:
+                    held.marks["stale"] = stale
+                made.children.append(held)
+            for table in self._parts.tables(sheet):
+                facts = {"name": table.name, "range": str(table.area)}
+                made.children.append(
+                    Detail(
+                        table.id, "table", name=f"{table.name} {table.area}", is_coarse=True, facts=facts, mark="table",
+                        source=AreaSource(sheet, table.area),
+                    )
+                )  # fmt: skip
+        for chart in charts_of(self._parts.package, sheet.part):
+            made.children.append(Detail(chart.id, "chart", name=chart.title, is_coarse=True, mark="chart"))
+        made.children += self._comments(sheet)
+        return made
+
+    def _comments(self, sheet: Sheet) -> Iterator[Detail]:
+        package = self._parts.package
+        if not sheet.part:
+            return
+        for arrow in Relationships(package, sheet.part).of_type("comments"):
+            if arrow.target not in package:
+                continue
+            root = package.tree(arrow.target)
+            authors = [author.text or "" for author in root.iter(main("author"))]
+            for comment in root.iter(main("comment")):
+                at = comment.get("authorId", "")
+                author = authors[int(at)] if at.isascii() and at.isdecimal() and int(at) < len(authors) else ""
+                text = "".join(held.text or "" for held in comment.iter(main("t")))
+                facts = {"cell": comment.get("ref", ""), **({"author": author} if author else {})}
+                yield Detail(
+                    f"{sheet.id}.comment-{comment.get('ref', '')}", "comment", text, mark="comment", facts=facts
+                )
+
+    def _names(self) -> Iterator[Detail]:
+        holder = self._parts.package.tree(self._parts.workbook).find(main("definedNames"))
+        sheets = self._parts.sheets.all
+        for defined in () if holder is None else holder.iterchildren(main("definedName")):
+            name, local = defined.get("name", ""), defined.get("localSheetId", "")
+            scope = (
+                sheets[int(local)].name if local.isascii() and local.isdecimal() and int(local) < len(sheets) else ""
+            )
+            facts = {"refersTo": f"={defined.text or ''}", **({"sheet": scope} if scope else {})}
+            if not name.startswith("_xlnm."):
+                yield Detail(f"name-{name}", "name", name=name, facts=facts)
+
+    def _table(self, sheet: Sheet, found: Area) -> str:
+        rows: tuple[tuple[Line, ...], ...] = tuple(
+            tuple((Span(text),) if text else () for text in row) for row in self._rows(sheet, found)
+        )
+        return written([Table(rows, 1)]) if rows else ""
+
+    def _rows(self, sheet: Sheet, found: Area) -> Iterator[list[str]]:
+        """Yield the rows of an area that hold anything, as wide as what they hold together."""
+        grid, strings = self._parts.grid(sheet), self._parts.strings
+        measure = Measure()
+        rows: dict[int, dict[int, str]] = {}
+        for turn, cell in enumerate(grid.cells_in(found)):
+            if turn == _CONTENT_CELLS_MAX:
+                break
+            text = self._shown(shown(cell, strings), formula_of(grid, cell))
+            if text:
+                rows.setdefault(place_of(cell).row, {})[column_of(cell)] = measure.passed(text)
+        columns = sorted({column for row in rows.values() for column in row})
+        between = Measure()
+        for row in rows.values():
+            yield [between.passed(row.get(column, "")) for column in columns]
+
+    def _shown(self, value: str | None, formula: str | None) -> str:
+        if value is None:
+            return f"={formula}{STALE_MARK}"
+        return value + (STALE_MARK if self._stale and formula is not None else "")

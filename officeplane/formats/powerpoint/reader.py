@@ -1,0 +1,292 @@
+"""Reading a presentation in parts: slides, what lies on them, the cells of tables, notes and comments as nodes.
+
+Shapes have the ids that outlines have always given them: the slide's, and the
+number that the file gives the shape.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from officeplane.formats.blocks import Block, Heading, Item, Line, Paragraph, Span, Table
+from officeplane.formats.commonmark import Picture, written
+from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.geometry import area_of
+from officeplane.formats.powerpoint.inheritance import Room
+from officeplane.formats.powerpoint.insets import Insets, of_shape
+from officeplane.formats.powerpoint.names import R_ID, a, attribute_number
+from officeplane.formats.powerpoint.notes import notes_part
+from officeplane.formats.powerpoint.overflow import overflows
+from officeplane.formats.powerpoint.paragraphs import BREAK, FIELD, PARAGRAPH, RUN, text_of
+from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title
+from officeplane.formats.powerpoint.placeholders import kind as placeholder_kind
+from officeplane.formats.powerpoint.reading import NOTES, lines_of, title_of
+from officeplane.formats.powerpoint.sections import Section
+from officeplane.formats.powerpoint.shapes import SHAPE, properties, shapes, table
+from officeplane.formats.powerpoint.slides import Slide
+from officeplane.formats.reading.detail import Detail, Tree
+from officeplane.formats.reading.reader import Searched, searched_in
+from officeplane.formats.relationships import Relationships
+from officeplane.formats.xml import Element
+
+_EMU: Final = 12_700
+_COMMENT: Final = "comment"
+
+
+class ShapeSource(NamedTuple):
+    """A shape that is a node, and its slide."""
+
+    slide: Slide
+    shape: Element
+
+
+class NotesSource(NamedTuple):
+    """Notes that are a node: their part and their paragraphs."""
+
+    part: str
+    paragraphs: list[Element]
+
+
+class PowerPointReader:
+    """The nodes of one state of a presentation."""
+
+    def __init__(
+        self,
+        package: Package,
+        slides: Sequence[Slide],
+        sections: Sequence[Section],
+        room_of: Callable[[Slide], Room],
+    ) -> None:
+        self._package = package
+        self._room_of = room_of
+        self._slides = {slide.id: slide for slide in slides}
+        self._links: dict[str, dict[str, str]] = {}
+        if sections:
+            top = [
+                Detail(
+                    each.id,
+                    "chapter",
+                    each.name,
+                    is_title=True,
+                    is_coarse=True,
+                    children=[*map(self._slide, each.slides)],
+                )
+                for each in sections
+            ]
+        else:
+            top = [*map(self._slide, slides)]
+        self.tree = Tree(top)
+
+    def at(self, node_id: str) -> Detail | None:  # noqa: ARG002 - workbooks have addresses
+        """Return nothing: all nodes are in the tree."""
+        return None
+
+    def said(self, detail: Detail) -> str:
+        """Return what a node says with all below it, line by line, with marks for what is no text."""
+        if detail.kind == "chapter":
+            return "\n".join([self.said(slide) for slide in detail.children])
+        slide = self._slides.get(detail.id)
+        if slide is not None:
+            notes = notes_part(self._package, slide.part)
+            lines = [*lines_of(self._package.tree(slide.part))]
+            lines += [] if notes is None else lines_of(self._package.tree(notes), is_notes=True)
+            return "\n".join(lines)
+        if detail.kind == "table":
+            return "\n".join("\t".join(cell.text for cell in row.children) for row in detail.children)
+        if detail.kind == "row":
+            return "\t".join(cell.text for cell in detail.children)
+        return detail.text or (f"[{detail.kind}]" if detail.mark else "")
+
+    def content(self, detail: Detail) -> str | None:
+        """Return a node as CommonMark; what is no text has no such form."""
+        blocks = [*self._blocks(detail)]
+        if not blocks and detail.mark and detail.kind != _COMMENT:
+            return None
+        return detail.text if detail.kind == _COMMENT else written(blocks)
+
+    def form(self, detail: Detail) -> dict[str, Any]:
+        """Return where a shape lies and how large it is, and what runs off a slide."""
+        slide = self._slides.get(detail.id)
+        if slide is not None:
+            found = [*overflows(self._package.tree(slide.part), self._room_of(slide))]
+            return {"overflow": found} if found else {}
+        source = detail.source
+        return self._form_of(source.slide, source.shape) if isinstance(source, ShapeSource) else {}
+
+    def searched(self, under: Detail | None) -> Iterator[Searched]:
+        """Yield every text below a node, or of the whole presentation, in order."""
+        return searched_in(self.tree, under)
+
+    def _form_of(self, slide: Slide, shape: Element) -> dict[str, Any]:
+        form: dict[str, Any] = {}
+        kind = placeholder_kind(shape)
+        if kind is not None:
+            form["placeholder"] = kind
+        area = area_of(shape)
+        if area is None and kind is not None:
+            area = self._room_of(slide).of(shape)
+        if area is not None:
+            form["x"], form["y"] = _points(area.x), _points(area.y)
+            form["width"], form["height"] = _points(area.width), _points(area.height)
+        about = properties(shape)
+        if about is not None:
+            said = {"name": about.get("name", ""), "alt": about.get("descr", "")}
+            form |= {name: text for name, text in said.items() if text}
+        return form
+
+    def _slide(self, slide: Slide) -> Detail:
+        root = self._package.tree(slide.part)
+        made = Detail(slide.id, "slide", title_of(root), is_title=True, is_coarse=True, source=slide)
+        if root.get("show") == "0":
+            made.facts["hidden"] = True
+        insets = Insets(self._package, slide.part)
+        for shape in shapes(root):
+            detail = self._shape(slide, shape, insets)
+            if detail is not None:
+                made.children.append(detail)
+        notes = notes_part(self._package, slide.part)
+        if notes is not None:
+            held = "\n".join(lines_of(self._package.tree(notes), is_notes=True))
+            if held:
+                paragraphs = [
+                    each
+                    for shape in shapes(self._package.tree(notes))
+                    if not is_of_the_program(shape)
+                    for each in shape.iter(PARAGRAPH)
+                ]
+                made.children.append(
+                    Detail(
+                        f"{slide.id}.{NOTES}",
+                        NOTES,
+                        held,
+                        is_coarse=True,
+                        mark=NOTES,
+                        source=NotesSource(notes, paragraphs),
+                    )
+                )
+        for turn, (author, at, text) in enumerate(_comments(self._package, slide.part), 1):
+            facts = {name: said for name, said in (("author", author), ("at", at)) if said}
+            made.children.append(Detail(f"{slide.id}.comment-{turn}", _COMMENT, text, mark=_COMMENT, facts=facts))
+        return made
+
+    def _shape(self, slide: Slide, shape: Element, insets: Insets) -> Detail | None:
+        about = properties(shape)
+        number = "" if about is None else about.get("id", "")
+        found, inset = table(shape), of_shape(shape)
+        if found is not None:
+            rows = [[_cell_text(cell) for cell in row.iterchildren(a("tc"))] for row in found.iterchildren(a("tr"))]
+            columns = max(map(len, rows), default=0)
+            made = Detail(
+                f"{slide.id}.{number}", "table", name="" if about is None else about.get("name", ""), is_coarse=True,
+                mark=f"table {len(rows)}x{columns}", facts={"rows": len(rows), "columns": columns},
+                source=ShapeSource(slide, shape),
+            )  # fmt: skip
+            for turn, row in enumerate(found.iterchildren(a("tr")), 1):
+                line = Detail(f"{made.id}.r{turn}", "row", source=row)
+                line.children = [
+                    Detail(f"{line.id}.c{place}", "cell", _cell_text(cell), source=cell)
+                    for place, cell in enumerate(row.iterchildren(a("tc")), 1)
+                ]
+                made.children.append(line)
+            return made
+        if inset is not None:
+            return Detail(
+                f"{slide.id}.{number}", inset.kind, name=inset.name, is_coarse=True, mark=inset.kind,
+                source=ShapeSource(slide, shape),
+            )  # fmt: skip
+        if shape.tag != SHAPE:
+            return None
+        text = "\n".join(text_of(each) for each in shape.iter(PARAGRAPH)).strip("\n")
+        title = is_title(shape)
+        if not text and placeholder_kind(shape) is None:
+            return None
+        made = Detail(
+            f"{slide.id}.{number}", "title" if title else "text", text, is_coarse=bool(text) and not title,
+            is_repeated=title and bool(text), source=ShapeSource(slide, shape),
+        )  # fmt: skip
+        made.marks = Counter(inset.kind for inset in insets.in_text(shape.iter(PARAGRAPH)))
+        return made
+
+    def _blocks(self, detail: Detail) -> Iterator[Block]:
+        source = detail.source
+        if isinstance(source, Slide):
+            if detail.text:
+                yield Heading(1, (Span(detail.text),))
+            for child in detail.children:
+                if child.kind not in {"title", NOTES, _COMMENT}:
+                    yield from self._blocks(child)
+        elif detail.kind == "chapter":
+            for child in detail.children:
+                yield from self._blocks(child)
+        elif isinstance(source, NotesSource):
+            yield from self._paragraphs(source.part, source.paragraphs, bulleted=False)
+        elif detail.kind == "cell":
+            yield from (Paragraph((Span(line),)) for line in detail.text.split("\n") if line)
+        elif detail.kind == "row":
+            yield Table((tuple((Span(cell.text.replace("\n", " ")),) for cell in detail.children),))
+        elif detail.kind == "table":
+            rows = tuple(
+                tuple((Span(cell.text.replace("\n", " ")),) for cell in row.children) for row in detail.children
+            )
+            if rows:
+                yield Table(rows, 1)
+        elif detail.kind == "picture":
+            yield Paragraph((Picture(detail.name, link=f"node:{detail.id}"),))
+        elif isinstance(source, ShapeSource) and detail.kind in {"text", "title"}:
+            bulleted = detail.kind == "text" and self._room_of(source.slide).has_bullets(source.shape)
+            yield from self._paragraphs(source.slide.part, [*source.shape.iter(PARAGRAPH)], bulleted=bulleted)
+
+    def _paragraphs(self, part: str, paragraphs: Sequence[Element], *, bulleted: bool) -> Iterator[Block]:
+        was_item = False
+        for paragraph in paragraphs:
+            line = self._line(part, paragraph)
+            if not any(span.text.strip() for span in line):
+                was_item = False
+                continue
+            about = paragraph.find(a("pPr"))
+            kinds = {str(child.tag) for child in (() if about is None else about)}
+            counted = a("buAutoNum") in kinds
+            is_item = counted or a("buChar") in kinds or (bulleted and a("buNone") not in kinds)
+            depth = 0 if about is None else attribute_number(about, "lvl", 0)
+            yield Item(line, counted, min(max(depth, 0), 8), not was_item) if is_item else Paragraph(line)
+            was_item = is_item
+
+    def _line(self, part: str, paragraph: Element) -> Line:
+        spans: list[Span] = []
+        for child in paragraph:
+            if child.tag not in {RUN, FIELD, BREAK}:
+                continue
+            about = child.find(a("rPr"))
+            text = "\n" if child.tag == BREAK else "".join(held.text or "" for held in child.iter(a("t")))
+            click = None if about is None else about.find(a("hlinkClick"))
+            link = None if click is None else self._outside(part).get(click.get(R_ID, ""))
+            bold, italic = (about is not None and about.get(name) in {"1", "true"} for name in ("b", "i"))
+            strike = about is not None and about.get("strike", "noStrike") != "noStrike"
+            spans.append(Span(text, bold, italic, strike, link=link))
+        return tuple(spans)
+
+    def _outside(self, part: str) -> dict[str, str]:
+        if part not in self._links:
+            self._links[part] = {
+                arrow.id: arrow.target for arrow in Relationships(self._package, part) if arrow.is_external
+            }
+        return self._links[part]
+
+
+def _cell_text(cell: Element) -> str:
+    return "\n".join(text_of(each) for each in cell.iter(PARAGRAPH)).strip("\n")
+
+
+def _comments(package: Package, part: str) -> Iterator[tuple[str, str, str]]:
+    """Yield author, time and text of each comment on a slide, in both of the forms that there are."""
+    for arrow in Relationships(package, part).of_type("comments"):
+        if arrow.target not in package:
+            continue
+        for comment in package.tree(arrow.target).iter("{*}cm"):
+            author = comment.get("authorId", "")
+            texts = (each.text or "" for each in comment.iter("{*}text", "{*}t"))
+            yield author, comment.get("dt", comment.get("created", "")), " ".join(" ".join(texts).split())
+
+
+def _points(units: int) -> float:
+    return round(units / _EMU, 2)

@@ -1,0 +1,78 @@
+"""Forms: how parts of a text look, in words and points: what CommonMark has no words for."""
+
+from typing import Any, Final
+
+from officeplane.formats.blocks import Item
+from officeplane.formats.word.names import P_PR, element_name, value, w
+from officeplane.formats.word.styles import Styles
+from officeplane.formats.xml import Element
+
+_TWENTIETHS: Final = 20
+_EMU: Final = 12_700
+_ALIGNMENTS: Final = {"start": "left", "end": "right", "both": "justify"}
+
+
+def form_of_paragraph(paragraph: Element, item: Item | None, styles: Styles) -> dict[str, Any]:
+    """Return a paragraph's style, list, alignment, indents and spacing, as far as they are said."""
+    properties = paragraph.find(P_PR)
+    style = value(properties, "pStyle") or styles.default("paragraph")
+    form: dict[str, Any] = {} if style is None else {"style": styles.name(style)}
+    if item is not None:
+        form["list"] = {"ordered": item.ordered, "depth": item.depth}
+    alignment = value(properties, "jc") or _of_style(style, styles, "jc")
+    if alignment is not None:
+        form["alignment"] = _ALIGNMENTS.get(alignment, alignment)
+    indent = _points(properties, "ind", ("left", "right", "firstLine", "hanging"))
+    spacing = _points(properties, "spacing", ("before", "after"))
+    return {**form, **({"indent": indent} if indent else {}), **({"spacing": spacing} if spacing else {})}
+
+
+def form_of_table(table: Element, styles: Styles) -> dict[str, Any]:
+    """Return a table's style and the widths of its columns."""
+    properties = table.find(w("tblPr"))
+    style = value(properties, "tblStyle")
+    form: dict[str, Any] = {} if style is None else {"style": styles.name(style)}
+    grid = table.find(w("tblGrid"))
+    widths = [] if grid is None else [_whole(column.get(w("w"))) for column in grid]
+    if widths:
+        form["columnWidths"] = [_rounded(width / _TWENTIETHS) for width in widths]
+    return form
+
+
+def form_of_drawing(element: Element) -> dict[str, Any]:
+    """Return how large a picture, chart or shape is, its alternative text, and whether it floats."""
+    form: dict[str, Any] = {}
+    for inner in element.iter():
+        name = element_name(inner)
+        if name == "extent" and "width" not in form:
+            form["width"] = _rounded(_whole(inner.get("cx")) / _EMU)
+            form["height"] = _rounded(_whole(inner.get("cy")) / _EMU)
+        elif name == "docPr" and "alt" not in form:
+            form["alt"] = inner.get("descr", "")
+        elif name in {"inline", "anchor"} and "anchor" not in form:
+            form["anchor"] = "inline" if name == "inline" else "floating"
+    return form
+
+
+def _of_style(style: str | None, styles: Styles, name: str) -> str | None:
+    chain = () if style is None else styles.chain(style)
+    return next((said for one in chain if (said := value(one.find(P_PR), name)) is not None), None)
+
+
+def _points(properties: Element | None, name: str, sides: tuple[str, ...]) -> dict[str, float]:
+    found = None if properties is None else properties.find(w(name))
+    if found is None:
+        return {}
+    said = ((side, found.get(w(side))) for side in sides)
+    return {side: _rounded(_whole(text) / _TWENTIETHS) for side, text in said if text is not None}
+
+
+def _whole(text: str | None) -> int:
+    try:
+        return int(text or "")
+    except ValueError:
+        return 0
+
+
+def _rounded(points: float) -> float:
+    return round(points, 2)

@@ -1,0 +1,103 @@
+"""Reading a text in parts: its nodes, what each says, and how it looks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from officeplane.formats.blocks import Block as Said
+from officeplane.formats.blocks import Paragraph
+from officeplane.formats.commonmark import written
+from officeplane.formats.package import Package
+from officeplane.formats.reading.detail import Detail, Tree
+from officeplane.formats.reading.reader import Searched, searched_in
+from officeplane.formats.relationships import Relationships
+from officeplane.formats.word.block import Block
+from officeplane.formats.word.comments import Comments
+from officeplane.formats.word.content import Contents
+from officeplane.formats.word.details import BlocksSource, DetailsOfWord, ParagraphSource
+from officeplane.formats.word.forms import form_of_drawing, form_of_paragraph, form_of_table
+from officeplane.formats.word.insets import Inset
+from officeplane.formats.word.list_numbers import ListNumbers
+from officeplane.formats.word.stories import Stories
+from officeplane.formats.word.styles import Styles
+from officeplane.formats.xml import Element
+
+_PICTURES: Final = frozenset(("picture", "chart", "diagram", "shape"))
+_SAID_OF_ITSELF: Final = frozenset(("comment", "change"))
+
+
+class WordReader:
+    """The nodes of one state of a document."""
+
+    def __init__(self, package: Package, stories: Stories, comments: Comments) -> None:
+        self._styles: Styles = stories.styles
+        numbers = ListNumbers(package, stories.part, stories.styles)
+        self.tree = Tree(DetailsOfWord(stories, comments, numbers).all())
+        drawn: Mapping[Element, tuple[str, str]] = {
+            detail.source.element: (detail.id, detail.name)
+            for detail in self.tree.by_id.values()
+            if detail.kind in _PICTURES and isinstance(detail.source, Inset)
+        }
+        self._contents = Contents(Relationships(package, stories.part), stories.styles, drawn)
+
+    def at(self, node_id: str) -> Detail | None:  # noqa: ARG002 - workbooks have addresses
+        """Return nothing: all nodes are in the tree."""
+        return None
+
+    def said(self, detail: Detail) -> str:
+        """Return what a node says with all below it, line by line, with marks for what is no text."""
+        return "\n".join(self._lines(detail)).strip("\n")
+
+    def content(self, detail: Detail) -> str | None:
+        """Return a node as CommonMark; what is no text has no such form."""
+        if isinstance(detail.source, Inset) and not detail.children:
+            return None
+        if detail.kind in _SAID_OF_ITSELF:
+            return detail.text
+        return written(self._blocks(detail))
+
+    def form(self, detail: Detail) -> dict[str, Any]:
+        """Return what CommonMark cannot say of a node: style, alignment, size and the like."""
+        source = detail.source
+        if isinstance(source, ParagraphSource):
+            return form_of_paragraph(source.element, source.item, self._styles)
+        if isinstance(source, Inset):
+            return form_of_drawing(source.element)
+        if detail.kind == "table":
+            return form_of_table(source, self._styles)
+        return {}
+
+    def searched(self, under: Detail | None) -> Iterator[Searched]:
+        """Yield every text below a node, or of the whole document, in order."""
+        return searched_in(self.tree, under)
+
+    def _lines(self, detail: Detail) -> Iterator[str]:
+        source = detail.source
+        if isinstance(source, BlocksSource):
+            yield from (block.marked_text for block in source.blocks if block.says_something)
+        elif isinstance(source, ParagraphSource):
+            yield Block(source.element, None).marked_text
+            for child in detail.children:
+                if isinstance(child.source, ParagraphSource) or child.kind in {"section", "page", "table"}:
+                    yield from self._lines(child)
+        elif detail.kind == "table":
+            yield Block(source, None).marked_text
+        elif detail.kind in {"row", "cell"} or detail.children:
+            between = "\t" if detail.kind == "row" else "\n"
+            yield between.join("\n".join(self._lines(child)) for child in detail.children)
+        elif isinstance(source, Inset) and detail.kind not in _SAID_OF_ITSELF:
+            yield f"[{detail.kind}]"
+        else:
+            yield detail.text
+
+    def _blocks(self, detail: Detail) -> Iterator[Said]:
+        source = detail.source
+        if isinstance(source, ParagraphSource):
+            said = self._contents.of_paragraph(source.element, source.level, source.item)
+            if not isinstance(said, Paragraph) or any(span.text.strip() or span.link for span in said.line):
+                yield said
+            yield from (block for child in detail.children if child.is_coarse for block in self._blocks(child))
+        elif detail.kind == "table":
+            yield self._contents.of_table(source)
+        else:
+            for child in detail.children:
+                yield from self._blocks(child)

@@ -1,0 +1,43 @@
+"""Reading in parts: outlines, nodes, finds and stretches of text of a revision, as much as is wanted at once."""
+
+from collections.abc import Callable
+
+from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.outlining import OutlineWanted
+from officeplane.formats.reading.showing import NodeWanted
+from officeplane.formats.reading.telling import TextWanted, Told
+from officeplane.sandbox.answers import Items
+from officeplane.sandbox.operations import FindText, Operation, ReadNode, ReadNodes, ReadTextPart
+from officeplane.sandbox.pool import Sandbox
+from officeplane.services.documents.asking import asked, stored
+from officeplane.store.connection import Ledger
+
+
+class DocumentReading:
+    """What is in documents, part by part; every call names the revision that it reads."""
+
+    def __init__(self, ledger: Ledger, sandbox: Sandbox) -> None:
+        self._ledger = ledger
+        self._sandbox = sandbox
+
+    async def outline(self, document_id: str, revision: int, wanted: OutlineWanted) -> Items:
+        """Return the nodes of a revision as outlines list them."""
+        return await self._items(document_id, revision, lambda state: ReadNodes(state, wanted))
+
+    async def node(self, document_id: str, revision: int, wanted: NodeWanted) -> Items:
+        """Return one node of a revision."""
+        return await self._items(document_id, revision, lambda state: ReadNode(state, wanted))
+
+    async def find(self, document_id: str, revision: int, wanted: FindWanted) -> Items:
+        """Return where in a revision a text stands."""
+        return await self._items(document_id, revision, lambda state: FindText(state, wanted))
+
+    async def text(self, document_id: str, revision: int, wanted: TextWanted) -> Told:
+        """Return what a revision says, or a part of it."""
+        base = (await stored(self._ledger, document_id, revision)).base
+        part = await asked(self._ledger, self._sandbox, ReadTextPart(base.state, wanted), base)
+        return Told(part.text, part.next)
+
+    async def _items(self, document_id: str, revision: int, made: Callable[[str], Operation[Items]]) -> Items:
+        base = (await stored(self._ledger, document_id, revision)).base
+        return await asked(self._ledger, self._sandbox, made(base.state), base)

@@ -1,0 +1,153 @@
+"""Reading in parts over the API: parameters, cursors, validators and refusals."""
+
+import pytest
+from uuid_utils import uuid4
+
+from officeplane.domain.document import Format
+from tests.api.client import Api, Json, code_of, json_of
+from tests.fixtures.documents import excel, powerpoint
+from tests.formats.reading.contracts import contract
+
+FILES = {Format.DOCX: contract, Format.PPTX: powerpoint.rich, Format.XLSX: excel.hard}
+
+
+@pytest.fixture(params=Format)
+async def path(api: Api, request: pytest.FixtureRequest) -> str:
+    """Where a document of each format is."""
+    path = f"/api/documents/doc-{str(uuid4())[:8]}"
+    assert (await api.client.put(path, content=FILES[request.param]())).status_code == 201
+    return path
+
+
+@pytest.fixture
+async def a_contract(api: Api) -> str:
+    path = f"/api/documents/doc-{str(uuid4())[:8]}"
+    assert (await api.client.put(path, content=contract())).status_code == 201
+    return path
+
+
+async def read(api: Api, path: str, **query: str) -> Json:
+    response = await api.get(path, **query)
+    assert response.status_code == 200, response.text
+    assert response.headers["ETag"] == f'"{response.json()["revision"]}"'
+    return json_of(response)
+
+
+async def revise(api: Api, path: str) -> None:
+    """Let a worker make the next revision of a document."""
+    payload = {"find": "undisputed", "replace": "due"}
+    task = await api.submit(taskType="replace_text", documentId=path.rpartition("/")[2], payload=payload)
+    claimed = await api.start(task["id"])
+    await api.end(claimed, await api.worker.editing.run(claimed, claimed.payload_json))
+    assert json_of(await api.get(path))["revision"] == 2
+
+
+def ids(nodes: list[Json]) -> list[str]:
+    return [one for node in nodes for one in (node["id"], *ids(node.get("children", [])))]
+
+
+async def test_an_outline_is_read_from_cursor_to_cursor_within_its_bound(api: Api, path: str) -> None:
+    whole = await read(api, f"{path}/outline")
+
+    read_ids: list[str] = []
+    query = {"maxTokens": "100"}
+    while True:
+        response = await api.get(f"{path}/outline", **query)
+        part = json_of(response)
+        read_ids += ids(part["nodes"])
+        assert len(response.content) <= 400 or len(ids(part["nodes"])) == 1
+        assert part["truncated"] == (part["next"] is not None)
+        if part["next"] is None:
+            break
+        query["cursor"] = part["next"]
+
+    assert not whole["truncated"]
+    assert read_ids == ids(whole["nodes"])
+
+
+async def test_every_node_that_an_outline_lists_can_be_read(api: Api, path: str) -> None:
+    for node_id in ids((await read(api, f"{path}/outline"))["nodes"]):
+        answer = await api.client.get(f"{path}/nodes/{node_id}", params={"with": "format"})
+
+        assert (answer.status_code, answer.json()["node"]["id"]) == (200, node_id)
+
+
+async def test_what_is_read_already_is_not_sent_again(api: Api, path: str) -> None:
+    node_id = (await read(api, f"{path}/outline"))["nodes"][0]["id"]
+
+    for what in ("outline?depth=1", "find?text=e", "text", f"nodes/{node_id}", f"text?under={node_id}"):
+        known = await api.client.get(f"{path}/{what}", headers={"If-None-Match": '"1"'})
+        assert (known.status_code, known.content) == (304, b""), what
+
+
+async def test_a_cursor_stays_in_its_revision_whoever_edits_meanwhile(api: Api, a_contract: str) -> None:
+    first = await read(api, f"{a_contract}/find", text="undisputed", limit="5")
+    await revise(api, a_contract)
+
+    second = await read(api, f"{a_contract}/find", text="undisputed", limit="5", cursor=first["next"])
+
+    assert (await read(api, f"{a_contract}/find", text="undisputed"))["items"] == []
+    assert (first["revision"], second["revision"]) == (1, 1)
+    assert len({(item["id"], item["position"]) for item in (*first["items"], *second["items"])}) == 10
+    asked = {"text": "undisputed", "cursor": first["next"], "revision": "2"}
+    assert code_of(await api.get(f"{a_contract}/find", **asked)) == (400, "invalid_cursor")
+
+
+async def test_text_comes_in_parts_of_whole_lines(api: Api, a_contract: str) -> None:
+    whole = (await read(api, f"{a_contract}/text"))["text"]
+
+    first = await read(api, f"{a_contract}/text", maxTokens="500")
+    second = await read(api, f"{a_contract}/text", maxTokens="500", cursor=first["next"])
+
+    assert whole.startswith(first["text"] + second["text"])
+    assert first["text"].endswith("\n")
+    assert len(first["text"].encode()) <= 2_000
+
+
+async def test_only_what_is_asked_for_is_listed(api: Api, a_contract: str) -> None:
+    nodes = (await read(api, f"{a_contract}/outline", depth="1"))["nodes"]
+    tables = (await read(api, f"{a_contract}/outline", kinds="table, row"))["nodes"]
+    texts = (await read(api, f"{a_contract}/outline", texts="true", under=nodes[0]["id"]))["nodes"]
+
+    assert [node["kind"] for node in nodes] == ["chapter"] * 7
+    assert nodes[0]["number"] == "1."
+    (table,) = tables
+    assert [row["kind"] for row in table["children"]] == ["row"] * 5
+    assert texts[0]["id"] == nodes[0]["id"]
+    assert "The Supplier shall" in texts[0]["children"][0]["text"]
+
+
+async def test_a_find_tells_the_page_and_a_node_its_neighbours(api: Api, a_contract: str) -> None:
+    found = (await read(api, f"{a_contract}/find", text="Late payment"))["items"]
+    (exactly,) = (await read(api, f"{a_contract}/find", text="Late Payment", matchCase="true"))["items"]
+
+    assert found == [exactly]
+    node = (await read(api, f"{a_contract}/nodes/{exactly['id']}", depth="0"))["node"]
+    assert (node["number"], node["text"]) == ("3.2", "Late Payment")
+    assert node["parent"]["kind"] == "chapter"
+    assert node["previous"]["text"] == "Invoices"
+    assert "children" not in node
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["outline?depth=0", "outline?kinds=,", "outline?texts=yes", "find", "find?text=", "find?text=a&limit=501",
+     "find?text=a&maxTokens=1", "nodes/x?with=colours", "text?maxTokens=1_000", "find?text=a&regex=a+"],
+)  # fmt: skip
+async def test_a_parameter_that_makes_no_sense_is_refused(api: Api, a_contract: str, wrong: str) -> None:
+    assert code_of(await api.client.get(f"{a_contract}/{wrong}")) == (422, "invalid_parameter")
+
+
+@pytest.mark.parametrize(
+    "what", ["nodes/page-1", "outline?under=page-1", "text?under=page-1", "find?text=a&under=page-1"]
+)
+async def test_a_node_that_is_not_there_is_not_found(api: Api, a_contract: str, what: str) -> None:
+    response = await api.client.get(f"{a_contract}/{what}")
+
+    assert code_of(response) == (404, "node_not_found")
+    assert "find?text=" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "AAAAAAAAAAYyrq4W", ""])
+async def test_a_cursor_that_nobody_was_given_is_refused(api: Api, a_contract: str, cursor: str) -> None:
+    assert code_of(await api.get(f"{a_contract}/outline", cursor=cursor)) == (400, "invalid_cursor")
