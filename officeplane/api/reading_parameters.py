@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 from officeplane.api.cursors import cursor_after, seq_of
 from officeplane.api.parameters import RevisionNumber, plain_number
 from officeplane.domain.errors import InvalidCursorError
+from officeplane.formats.reading.differing import DiffFormat
 
 TOKENS_MAX: Final = 1_000_000
 TOKENS: Final = 10_000
@@ -36,18 +37,19 @@ NodeIdInPath = Annotated[
         examples=["p-1a2b3c4d"],
     ),
 ]
+SlideIdInPath = Annotated[
+    str,
+    Path(min_length=1, max_length=_NODE_ID_MAX, description="The id of a slide's node.", examples=["slide-257"]),
+]
 Words = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_words)]
 Number = BeforeValidator(plain_number)
 
 
-class PartQuery(BaseModel):
-    """Which revision to read, how much of it at once, and where to go on."""
+class BoundedQuery(BaseModel):
+    """How much to tell at once, and where to go on."""
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
-    revision: RevisionNumber | None = Field(
-        None, description="A revision's number; the head if none is given.", examples=[3]
-    )
     max_tokens: Annotated[int, Number, Field(ge=50, le=TOKENS_MAX)] = Field(
         TOKENS, description="The most that an answer may hold, at four bytes a token.", examples=[2000]
     )
@@ -61,14 +63,24 @@ class PartQuery(BaseModel):
         return 0 if self.cursor is None else _split(self.cursor)[1]
 
     @property
+    def began(self) -> int | None:
+        """The revision of the answer before, if this one goes on from it."""
+        return None if self.cursor is None else _split(self.cursor)[0]
+
+
+class PartQuery(BoundedQuery):
+    """Which revision to read, how much of it at once, and where to go on."""
+
+    revision: RevisionNumber | None = Field(
+        None, description="A revision's number; the head if none is given.", examples=[3]
+    )
+
+    @property
     def wanted_revision(self) -> int | None:
         """The revision that is meant, that of the answer before if this one goes on from it."""
-        if self.cursor is None:
-            return self.revision
-        began = _split(self.cursor)[0]
-        if self.revision not in (None, began):
+        if self.began is not None and self.revision not in (None, self.began):
             raise InvalidCursorError
-        return began
+        return self.revision if self.began is None else self.began
 
 
 class WholeQuery(PartQuery):
@@ -134,6 +146,48 @@ class FindQuery(PartQuery):
         None, description="Only in nodes of these kinds, separated by commas.", examples=["heading,cell"]
     )
     limit: Annotated[int, Number, Field(ge=1, le=500)] = Field(50, description="So many places at most.")
+
+
+class ListedQuery(PartQuery):
+    """Which of them to list."""
+
+    under: NodeId | None = Field(None, description="Only those in this node.", examples=["section-1a2b3c4d"])
+
+
+class SheetsQuery(PartQuery):
+    """How much of the sheets to tell."""
+
+
+class CellsQuery(PartQuery):
+    """Which cells to read, and what of each."""
+
+    sheet: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="The name of a sheet, or its node's id; the first sheet if none is given.", examples=["Plan"]
+    )
+    range: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(
+        None, description="A range such as `A1:C9` or `Plan!A1:C9`; all cells if none is given.", examples=["A1:C9"]
+    )
+    show: str = Field(
+        "values,formulas",
+        pattern="^(values|formulas|formats)(,(values|formulas|formats))*$",
+        description="What to tell of each, separated by commas: `values`, `formulas`, `formats`.",
+        examples=["values,formats"],
+    )
+
+
+class DiffQuery(BoundedQuery):
+    """Which revisions to compare, and how to tell what changed."""
+
+    before: RevisionNumber = Field(alias="from", description="The earlier revision.", examples=[2])
+    after: RevisionNumber = Field(alias="to", description="The later one.", examples=[5])
+    format: DiffFormat | None = Field(
+        None,
+        description="`summary`: how many nodes changed, and some of them. `nodes`: what each node said and says. "
+        "`unified`: lines with `context` around them. Left out, lines and nodes with their whole texts.",
+    )
+    context: Annotated[int, Number, Field(ge=0, le=100)] = Field(
+        3, description="So many lines around each change, of `unified`."
+    )
 
 
 def words_in(text: str | None) -> tuple[str, ...]:

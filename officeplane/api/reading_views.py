@@ -1,6 +1,6 @@
 """Documents read in parts, as the API shows them: only what there is to say is said."""
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 from starlette.responses import Response
@@ -153,6 +153,182 @@ class TextView(PartView):
     """What a revision says, or a part of it."""
 
     text: str = Field(description="The text, line by line, with marks such as `[picture]` for what is no text.")
+
+
+class ListedView(View):
+    """A node of a list."""
+
+    id: str = Field(description="What other calls name it by.", examples=["comment-3"])
+    parent: str | None = Field(default=None, description="The node that it is in.", examples=["p-1a2b3c4d"])
+    page: str | None = Field(default=None, description="The node around it that outlines list.")
+
+
+class ChangeView(ListedView):
+    """A tracked change."""
+
+    kind: Literal["change"]
+    change: str = Field(description="`insertion`, `deletion` or `format`.", examples=["insertion"])
+    text: str | None = Field(default=None, description="What was inserted or deleted.", examples=["thirty"])
+    author: str | None = Field(default=None, description="Who made it.", examples=["Ann"])
+    at: str | None = Field(default=None, description="When, as the file has it.", examples=["2026-01-05T09:30:00Z"])
+
+
+class ChangesView(PartView):
+    """The tracked changes of a revision."""
+
+    items: tuple[ChangeView, ...] = Field(description="The changes that nobody has accepted or rejected, in order.")
+
+
+class CommentView(ListedView):
+    """A comment."""
+
+    kind: Literal["comment"]
+    text: str | None = Field(default=None, description="What it says.", examples=["Is that enough?"])
+    author: str | None = Field(default=None, description="Who wrote it.", examples=["Ann"])
+    at: str | None = Field(default=None, description="When, as the file has it.", examples=["2026-01-05T09:30:00Z"])
+    state: str | None = Field(default=None, description="`open` or `resolved`, where the file says so.")
+    in_reply_to: str | None = Field(default=None, description="The comment that it answers.", examples=["comment-2"])
+    cell: str | None = Field(default=None, description="The cell of a sheet that it is about.", examples=["B2"])
+
+
+class CommentsView(PartView):
+    """The comments of a revision."""
+
+    items: tuple[CommentView, ...] = Field(description="The comments, in order.")
+
+
+class ImageView(ListedView):
+    """A picture."""
+
+    kind: Literal["picture"]
+    name: str | None = Field(default=None, description="What it is called.", examples=["Picture 1"])
+    alt: str | None = Field(default=None, description="Its alternative text.", examples=["Our logo"])
+    width: float | None = Field(default=None, description="Its width in points.", examples=[120.0])
+    height: float | None = Field(default=None, description="Its height in points.", examples=[80.0])
+    anchor: str | None = Field(default=None, description="Of a text: `inline` or `floating`.")
+    placeholder: str | None = Field(default=None, description="Of a slide: the placeholder that it fills.")
+    x: float | None = Field(default=None, description="How far from the slide's left edge, in points.")
+    y: float | None = Field(default=None, description="How far from the slide's upper edge, in points.")
+
+
+class ImagesView(PartView):
+    """The pictures of a revision."""
+
+    items: tuple[ImageView, ...] = Field(description="The pictures, in order.")
+
+
+class TableView(View):
+    """A table of a sheet."""
+
+    id: str = Field(description="Its node's id.", examples=["table-1"])
+    name: str = Field(description="What formulas call it.", examples=["Sales"])
+    range: str = Field(description="The cells that it is of, its header among them.", examples=["A1:C9"])
+
+
+class ChartView(View):
+    """A chart of a sheet."""
+
+    id: str = Field(description="Its node's id.", examples=["chart-chart1"])
+    name: str = Field(description="Its title.", examples=["Sales by region"])
+
+
+class SheetView(View):
+    """A sheet, or a name that formulas know."""
+
+    id: str = Field(description="Its node's id, which edits may name.", examples=["sheet-1"])
+    kind: Literal["sheet", "name"] = Field(description="`sheet`, or `name` for a defined name.")
+    text: str | None = Field(default=None, description="What a sheet is called.", examples=["Plan"])
+    name: str | None = Field(default=None, description="A defined name.", examples=["Rate"])
+    refers_to: str | None = Field(default=None, description="What a name stands for.", examples=["=Plan!$B$1"])
+    sheet: str | None = Field(default=None, description="The sheet in which alone a name is known.")
+    hidden: bool = Field(default=False, description="`true` if nobody sees the sheet who does not look for it.")
+    range: str | None = Field(default=None, description="The cells that hold anything.", examples=["A1:F200"])
+    tables: tuple[TableView, ...] = Field(default=(), description="Its tables.")
+    charts: tuple[ChartView, ...] = Field(default=(), description="Its charts.")
+
+
+class SheetsView(PartView):
+    """The sheets of a workbook, then the names."""
+
+    items: tuple[SheetView, ...] = Field(description="The sheets in order, then the defined names.")
+
+
+class DateValue(View):
+    """A date or a time of day."""
+
+    date: str = Field(description="As ISO 8601 has it.", examples=["2026-01-05"])
+
+
+class ErrorValue(View):
+    """What a formula comes to that cannot be calculated."""
+
+    error: str = Field(description="What Excel shows.", examples=["#DIV/0!"])
+
+
+class CellView(View):
+    """A cell that holds anything."""
+
+    cell: str = Field(description="Its address.", examples=["B2"])
+    value: str | bool | int | float | DateValue | ErrorValue | None = Field(
+        default=None,
+        description="Its value or its formula's result: a text, a number, true or false, an object with a `date` where "
+        "its format makes the number one, an object with an `error`; null where a formula has no result yet.",
+        examples=[1250.5],
+    )
+    formula: str | None = Field(default=None, description="Its formula.", examples=["=SUM(B3:B9)"])
+    stale: bool = Field(
+        default=False, description="`true` where the result is of values that may have changed, or there is none."
+    )
+    format: str | None = Field(
+        default=None, description="How its number is shown, unless generally.", examples=["0.00%"]
+    )
+
+
+class CellsView(PartView):
+    """Cells of a sheet."""
+
+    items: tuple[CellView, ...] = Field(description="The cells of the range that hold anything, row by row.")
+
+
+class SlideAnswerView(PartView):
+    """One slide of a revision, with what lies on it."""
+
+    slide: ShownNodeView = Field(
+        description="The slide: its `children` are its shapes in order, notes and comments, each with its text, "
+        "placeholder and place in points in `format`; `format.overflow` says what has no room."
+    )
+
+
+class NodeChangeView(View):
+    """What became of a node."""
+
+    change: Literal["added", "removed", "changed"] = Field(description="What happened to it.")
+    id: str = Field(description="The node, as of the later revision unless it was removed.", examples=["p-1a2b3c4d"])
+    kind: str = Field(description="What it is.", examples=["paragraph"])
+    was: str | None = Field(default=None, description="What it said, around what changed.", examples=["…thirty days…"])
+    now: str | None = Field(default=None, description="What it says, around what changed.", examples=["…ten days…"])
+    page: str | None = Field(default=None, description="The node around it that outlines list.")
+
+
+class DiffSummaryView(PartView):
+    """What changed, in a few words."""
+
+    added: int = Field(description="How many nodes were added.")
+    removed: int = Field(description="How many were removed.")
+    changed: int = Field(description="How many say something else.")
+    examples: tuple[NodeChangeView, ...] = Field(description="The first of them.")
+
+
+class DiffNodesView(PartView):
+    """What changed, node by node."""
+
+    items: tuple[NodeChangeView, ...] = Field(description="The nodes that say something else, in order.")
+
+
+class DiffLinesView(PartView):
+    """What changed, line by line."""
+
+    text: tuple[str, ...] = Field(description="Lines of a unified diff.")
 
 
 V = TypeVar("V", bound=PartView)

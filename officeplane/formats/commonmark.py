@@ -29,9 +29,10 @@ class Note(Span):
     """A reference to a note: its text is the note's number."""
 
 
-def written(blocks: Iterable[Block]) -> str:
-    """Return blocks as CommonMark with tables and strikethrough."""
+def written(blocks: Iterable[Block], enough: int | None = None) -> str:
+    """Return blocks as CommonMark with tables and strikethrough; no more of them than make `enough` characters."""
     parts: list[str] = []
+    length = 0
     lists = _Lists()
     was_item = False
     for block in blocks:
@@ -39,6 +40,9 @@ def written(blocks: Iterable[Block]) -> str:
         if parts:
             parts.append("\n" if is_item and was_item and not lists.begins(block) else "\n\n")
         parts.append(lists.item(block) if isinstance(block, Item) else _block(block))
+        length += len(parts[-1])
+        if enough is not None and length > enough:
+            break
         if not is_item:
             lists.forget()
         was_item = is_item

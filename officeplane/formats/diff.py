@@ -33,7 +33,7 @@ class _Placed(NamedTuple):
     rank: int
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """A stretch of lines that is the same in both or not, by where it is in each."""
 
     is_same: bool
@@ -51,15 +51,16 @@ def difference(before: Readable, after: Readable) -> dict[str, Any]:
 
 def _text(before: list[str], after: list[str]) -> list[str]:
     lines: list[str] = []
-    for line in _unified(before, after):
+    for line in unified(before, after):
         if len(lines) == LINES_MAX:
             return [*lines, "… (more differences are left out)"]
         lines.append(_cut(line))
     return lines
 
 
-def _unified(before: list[str], after: list[str]) -> Iterator[str]:
-    for hunk in _hunks(_steps(before, after)):
+def unified(before: list[str], after: list[str], context: int = _CONTEXT) -> Iterator[str]:
+    """Yield what changed line by line, with some lines around it."""
+    for hunk in _hunks(steps(before, after), context):
         first, last = hunk[0], hunk[-1]
         old = _range(range(first.before.start, last.before.stop))
         new = _range(range(first.after.start, last.after.stop))
@@ -72,7 +73,7 @@ def _unified(before: list[str], after: list[str]) -> Iterator[str]:
                 yield from (f"+{after[at]}" for at in step.after)
 
 
-def _steps(before: list[str], after: list[str]) -> list[_Step]:
+def steps(before: list[str], after: list[str]) -> list[Step]:
     """Return the two texts as stretches; what they have in common at both ends is not compared."""
     shorter = min(len(before), len(after))
     head = 0
@@ -82,35 +83,35 @@ def _steps(before: list[str], after: list[str]) -> list[_Step]:
     while tail < shorter - head and before[-1 - tail] == after[-1 - tail]:
         tail += 1
     one, other = before[head : len(before) - tail], after[head : len(after) - tail]
-    steps = [_Step(True, range(head), range(head))]
+    found = [Step(True, range(head), range(head))]
     if max(len(one), len(other)) > _COMPARED_MAX:
-        steps.append(_Step(False, range(head, head + len(one)), range(head, head + len(other))))
+        found.append(Step(False, range(head, head + len(one)), range(head, head + len(other))))
     else:
         for tag, a, b, c, d in SequenceMatcher(None, one, other, autojunk=True).get_opcodes():
-            steps.append(_Step(tag == "equal", range(head + a, head + b), range(head + c, head + d)))
-    steps.append(_Step(True, range(len(before) - tail, len(before)), range(len(after) - tail, len(after))))
-    return [step for step in steps if step.before or step.after]
+            found.append(Step(tag == "equal", range(head + a, head + b), range(head + c, head + d)))
+    found.append(Step(True, range(len(before) - tail, len(before)), range(len(after) - tail, len(after))))
+    return [step for step in found if step.before or step.after]
 
 
-def _hunks(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
+def _hunks(steps: Sequence[Step], context: int) -> Iterator[list[Step]]:
     """Yield the changes with a few lines around them; those near each other together."""
-    hunk: list[_Step] = []
+    hunk: list[Step] = []
     for step in steps:
         if not step.is_same:
             hunk.append(step)
             continue
         if any(not one.is_same for one in hunk):
-            if len(step.before) <= 2 * _CONTEXT and step is not steps[-1]:
+            if len(step.before) <= 2 * context and step is not steps[-1]:
                 hunk.append(step)
                 continue
-            yield [*hunk, *_shortened(step, slice(_CONTEXT))]
-        hunk = _shortened(step, slice(-_CONTEXT, None))
+            yield [*hunk, *_shortened(step, slice(context))]
+        hunk = _shortened(step, slice(-context, None) if context else slice(0, 0))
     if any(not one.is_same for one in hunk):
         yield hunk
 
 
-def _shortened(step: _Step, part: slice) -> list[_Step]:
-    shortened = _Step(True, step.before[part], step.after[part])
+def _shortened(step: Step, part: slice) -> list[Step]:
+    shortened = Step(True, step.before[part], step.after[part])
     return [shortened] if shortened.before else []
 
 

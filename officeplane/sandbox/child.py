@@ -25,11 +25,14 @@ from officeplane.sandbox.operations import (
     Apply,
     Check,
     Compare,
+    ComparePart,
     FindChanged,
     FindText,
+    ListNodes,
     MakeBlank,
     Opening,
     Preview,
+    ReadCells,
     ReadNode,
     ReadNodes,
     ReadOutline,
@@ -37,7 +40,18 @@ from officeplane.sandbox.operations import (
     ReadTextPart,
 )  # fmt: skip
 from officeplane.sandbox.protocol import decode_request, encode_answer
-from officeplane.sandbox.reading import compared, found, node, nodes, outline, text, text_part
+from officeplane.sandbox.reading import (
+    cells,
+    compared,
+    compared_part,
+    found,
+    listed,
+    node,
+    nodes,
+    outline,
+    text,
+    text_part,
+)
 from officeplane.sandbox.shelf import NotHereError, Shelf
 
 TOO_COMPLEX: Final = "too_complex"
@@ -112,6 +126,12 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return found(shelf, state, wanted)
         case ReadTextPart(state, wanted):
             return text_part(shelf, state, wanted)
+        case ListNodes(state, wanted):
+            return listed(shelf, state, wanted)
+        case ReadCells(state, wanted):
+            return cells(shelf, state, wanted)
+        case ComparePart(before, after, wanted):
+            return compared_part(shelf, before, after, wanted)
         case Compare(before, after):
             return compared(shelf, before, after)
         case FindChanged(base, head, orders):

@@ -8,7 +8,10 @@ from pydantic import ConfigDict, PlainSerializer
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted
@@ -139,6 +142,31 @@ class ReadTextPart(Operation[TextPart]):
 
 
 @dataclass(frozen=True, slots=True)
+class ListNodes(Operation[Items]):
+    """Tell the changes, comments, pictures or sheets of a state."""
+
+    state: str
+    wanted: ListWanted
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCells(Operation[Items]):
+    """Tell what cells of a state hold."""
+
+    state: str
+    wanted: CellsWanted
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePart(Operation[Items]):
+    """Tell a part of what changed from one state to another."""
+
+    before: str
+    after: str
+    wanted: DiffWanted
+
+
+@dataclass(frozen=True, slots=True)
 class Compare(Operation[Compared]):
     """Tell what changed from one state to another."""
 
@@ -198,6 +226,9 @@ AnyOperation: TypeAlias = (
     | ReadNode
     | FindText
     | ReadTextPart
+    | ListNodes
+    | ReadCells
+    | ComparePart
     | Compare
     | FindChanged
     | Preview

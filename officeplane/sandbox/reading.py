@@ -1,10 +1,14 @@
 """Reading: what a child tells of the states of its document, up to a bounded size."""
 
-from officeplane.domain.document import Node
+from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.formats.diff import difference
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
-from officeplane.formats.reading import finding, outlining, showing
+from officeplane.formats.reading import finding, listing, outlining, showing
+from officeplane.formats.reading.differing import DiffWanted, differences
 from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted, text_under, told
@@ -65,6 +69,37 @@ def text_part(shelf: Shelf, state: str, wanted: TextWanted) -> TextPart:
     whole = opened.document.text() if wanted.under is None else text_under(opened.reader, wanted.under)
     kept, following = told(whole, wanted)
     return TextPart(following, [kept.encode("utf-8", "surrogatepass")])
+
+
+def listed(shelf: Shelf, state: str, wanted: ListWanted) -> Items:
+    """Return the changes, comments, pictures or sheets of a state."""
+    opened = shelf.find(state)
+    if wanted.what == "sheets":
+        _workbook(opened.document)
+    return Items(*listing.listed(opened.reader, wanted))
+
+
+def cells(shelf: Shelf, state: str, wanted: CellsWanted) -> Items:
+    """Return what cells of a state hold."""
+    return Items(*_workbook(shelf.find(state).document).cells(wanted))
+
+
+def compared_part(shelf: Shelf, before: str, after: str, wanted: DiffWanted) -> Items:
+    """Return a part of what changed from one state to another."""
+    was, now = shelf.find(before), shelf.find(after)
+    texts = ("", "")
+    if wanted.format == "unified":
+        one, other = (Measure().passed(opened.document.comparable().text()) for opened in (was, now))
+        texts = (one, other)
+    return Items(*differences(was.reader, now.reader, texts, wanted))
+
+
+def _workbook(document: Document) -> Workbook:
+    if not isinstance(document, Workbook):
+        raise UnsupportedDocumentError(
+            "other_format", f"Only an xlsx has sheets and cells; this is a {document.format}."
+        )
+    return document
 
 
 def compared(shelf: Shelf, before: str, after: str) -> Compared:

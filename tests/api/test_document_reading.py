@@ -5,7 +5,7 @@ from uuid_utils import uuid4
 
 from officeplane.domain.document import Format
 from tests.api.client import Api, Json, code_of, json_of
-from tests.fixtures.documents import excel, powerpoint
+from tests.fixtures.documents import excel, powerpoint, word
 from tests.formats.reading.contracts import contract
 
 FILES = {Format.DOCX: contract, Format.PPTX: powerpoint.rich, Format.XLSX: excel.hard}
@@ -75,7 +75,16 @@ async def test_every_node_that_an_outline_lists_can_be_read(api: Api, path: str)
 async def test_what_is_read_already_is_not_sent_again(api: Api, path: str) -> None:
     node_id = (await read(api, f"{path}/outline"))["nodes"][0]["id"]
 
-    for what in ("outline?depth=1", "find?text=e", "text", f"nodes/{node_id}", f"text?under={node_id}"):
+    reads = (
+        "outline?depth=1",
+        "find?text=e",
+        "text",
+        "comments",
+        "images",
+        f"nodes/{node_id}",
+        f"text?under={node_id}",
+    )
+    for what in reads:
         known = await api.client.get(f"{path}/{what}", headers={"If-None-Match": '"1"'})
         assert (known.status_code, known.content) == (304, b""), what
 
@@ -151,3 +160,108 @@ async def test_a_node_that_is_not_there_is_not_found(api: Api, a_contract: str, 
 @pytest.mark.parametrize("cursor", ["x", "AAAAAAAAAAYyrq4W", ""])
 async def test_a_cursor_that_nobody_was_given_is_refused(api: Api, a_contract: str, cursor: str) -> None:
     assert code_of(await api.get(f"{a_contract}/outline", cursor=cursor)) == (400, "invalid_cursor")
+
+
+@pytest.fixture
+async def a_book(api: Api) -> str:
+    path = f"/api/documents/doc-{str(uuid4())[:8]}"
+    assert (await api.client.put(path, content=excel.hard())).status_code == 201
+    return path
+
+
+@pytest.fixture
+async def a_deck(api: Api) -> str:
+    path = f"/api/documents/doc-{str(uuid4())[:8]}"
+    assert (await api.client.put(path, content=powerpoint.commented())).status_code == 201
+    return path
+
+
+@pytest.fixture
+async def a_draft(api: Api) -> str:
+    """A text with tracked changes."""
+    path = f"/api/documents/doc-{str(uuid4())[:8]}"
+    assert (await api.client.put(path, content=word.tracked_changes())).status_code == 201
+    return path
+
+
+async def test_sheets_and_cells_of_a_workbook_are_told(api: Api, a_book: str) -> None:
+    sheets = (await read(api, f"{a_book}/sheets"))["items"]
+    first = next(sheet for sheet in sheets if "range" in sheet)
+
+    cells = (await read(api, f"{a_book}/cells", sheet=first["text"], show="values,formulas,formats"))["items"]
+    by_id = (await read(api, f"{a_book}/cells", sheet=first["id"]))["items"]
+
+    assert [cell["cell"] for cell in cells] == [cell["cell"] for cell in by_id]
+    assert any("formula" in cell for cell in cells)
+    found = (await read(api, f"{a_book}/find", text="Region"))["items"][0]
+    shown = (await api.client.get(f"{a_book}/nodes/{found['id']}")).json()["node"]
+    assert (shown["kind"], "Region" in shown["content"]) == ("cell", True)
+
+
+async def test_cells_are_read_from_cursor_to_cursor(api: Api, a_book: str) -> None:
+    whole = (await read(api, f"{a_book}/cells"))["items"]
+
+    first = await read(api, f"{a_book}/cells", maxTokens="60")
+    second = await read(api, f"{a_book}/cells", cursor=first["next"])
+
+    assert [*first["items"], *second["items"]] == whole
+
+
+async def test_a_slide_is_told_with_its_shapes_notes_and_comments(api: Api, a_deck: str) -> None:
+    comments = (await read(api, f"{a_deck}/comments"))["items"]
+    slide_id = comments[0]["parent"]
+
+    slide = (await read(api, f"{a_deck}/slides/{slide_id}"))["slide"]
+
+    assert comments[0]["id"] in ids(slide["children"])
+    assert any("x" in shape.get("format", {}) for shape in slide["children"])
+    assert code_of(await api.get(f"{a_deck}/slides/{comments[0]['id']}")) == (404, "node_not_found")
+
+
+async def test_changes_are_told_with_who_made_them(api: Api, a_draft: str) -> None:
+    changes = (await read(api, f"{a_draft}/changes"))["items"]
+
+    assert {change["change"] for change in changes} >= {"insertion", "deletion"}
+    assert all(change["author"] and change["parent"] for change in changes)
+    assert (await read(api, f"{a_draft}/images"))["items"] == []
+
+
+async def test_what_only_workbooks_have_is_refused_of_others(api: Api, a_draft: str) -> None:
+    for what in ("cells", "sheets"):
+        response = await api.get(f"{a_draft}/{what}")
+        assert (response.status_code, response.json()["reason"]) == (415, "other_format")
+
+
+async def test_a_cell_that_is_nowhere_is_not_found(api: Api, a_book: str) -> None:
+    assert code_of(await api.get(f"{a_book}/cells", sheet="Nowhere")) == (404, "node_not_found")
+    assert code_of(await api.get(f"{a_book}/cells", range="A0")) == (404, "node_not_found")
+    assert code_of(await api.get(f"{a_book}/cells", show="colours")) == (422, "invalid_parameter")
+
+
+async def test_a_difference_is_told_as_briefly_as_is_wanted(api: Api, a_contract: str) -> None:
+    await revise(api, a_contract)
+    both = {"from": "1", "to": "2"}
+
+    whole = await api.get(f"{a_contract}/diff", **both)
+    summary = await api.get(f"{a_contract}/diff", **both, format="summary")
+    nodes = await read(api, f"{a_contract}/diff", **both, format="nodes", maxTokens="1000")
+    rest = await read(api, f"{a_contract}/diff", **both, format="nodes", cursor=nodes["next"])
+    lines = await read(api, f"{a_contract}/diff", **both, format="unified", context="0")
+
+    assert {*json_of(whole)} == {"revision", "text", "nodes"}
+    assert len(summary.content) <= 300 * 4
+    assert json_of(summary)["changed"] == len(nodes["items"]) + len(rest["items"])
+    assert {item["change"] for item in nodes["items"]} == {"changed"}
+    assert {line[0] for line in lines["text"]} == {"@", "-", "+"}
+    asked = {**both, "format": "nodes"}
+    known = await api.client.get(f"{a_contract}/diff", params=asked, headers={"If-None-Match": '"2"'})
+    assert known.status_code == 304
+
+
+async def test_a_cursor_of_another_revision_goes_on_in_no_comparison(api: Api, a_contract: str) -> None:
+    await revise(api, a_contract)
+    part = await read(api, f"{a_contract}/outline", revision="1", maxTokens="60")
+
+    refused = await api.get(f"{a_contract}/diff", **{"from": "1", "to": "2", "format": "nodes", "cursor": part["next"]})
+
+    assert code_of(refused) == (400, "invalid_cursor")

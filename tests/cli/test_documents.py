@@ -12,6 +12,8 @@ from uuid_utils import uuid4
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
 from tests.cli.conftest import Ended, Officeplane, Plane, Tasks
+from tests.fixtures.documents import excel
+from tests.formats.reading.contracts import contract
 
 FILE = blank(Format.DOCX, "A file")
 OTHER = blank(Format.DOCX, "Another file")
@@ -382,3 +384,53 @@ async def test_a_revert_to_what_never_was_is_refused(documents: Documents, plan:
 
     assert ended.code == 1
     assert "no revision 9" in ended.err
+
+
+@pytest.fixture
+async def contract_id(documents: Documents, document_id: str, tmp_path: Path) -> str:
+    ended = await documents("put", str(a_file(tmp_path, contract())), document_id)
+    assert ended.code == 0, ended.err
+    return document_id
+
+
+async def test_a_document_is_read_in_parts(documents: Documents, contract_id: str) -> None:
+    outline = await documents("outline", contract_id)
+    found = await documents("find", contract_id, "late payment")
+    node_id = found.out.split()[0]
+    shown = await documents("show", contract_id, node_id)
+    text = await documents("text", contract_id, "--under", node_id)
+
+    assert "3.2 Late Payment" in outline.out
+    assert (found.code, "Late Payment" in found.out) == (0, True)
+    assert shown.out.startswith("## Late Payment\n")
+    assert "style: Heading 2" not in shown.out
+    assert text.out.startswith("Late Payment\nThe Supplier shall")
+
+
+async def test_what_is_not_found_ends_with_1(documents: Documents, contract_id: str) -> None:
+    missing = await documents("find", contract_id, "no such words")
+    nowhere = await documents("show", contract_id, "p-0")
+
+    assert (missing.code, missing.out) == (1, "")
+    assert nowhere.code == 1
+    assert "node_not_found" in nowhere.err
+    for what in ("changes", "comments"):
+        ended = await documents(what, contract_id)
+        assert (ended.code, ended.out) == (0, "")
+
+
+async def test_what_is_read_is_json_for_programs(documents: Documents, contract_id: str) -> None:
+    for arguments in (("outline", contract_id, "--depth", "1"), ("find", contract_id, "fees"), ("text", contract_id)):
+        ended = await documents(*arguments, "--json")
+
+        assert (ended.code, json.loads(ended.out)["revision"]) == (0, 1)
+
+
+async def test_cells_are_shown_by_their_addresses(documents: Documents, document_id: str, tmp_path: Path) -> None:
+    await documents("put", str(a_file(tmp_path, excel.hard(), "book.xlsx")), document_id)
+
+    ended = await documents("cells", document_id)
+
+    assert ended.code == 0
+    assert any(line.startswith("A1  ") for line in ended.out.split("\n"))
+    assert "=" in ended.out

@@ -7,7 +7,10 @@ import pytest
 
 from officeplane.domain.document import Format, InvalidEditError, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError, OfficePlaneError, TooLargeToShowError
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted
@@ -38,11 +41,14 @@ from officeplane.sandbox.operations import (
     Apply,
     Check,
     Compare,
+    ComparePart,
     FindChanged,
     FindText,
+    ListNodes,
     MakeBlank,
     Operation,
     Preview,
+    ReadCells,
     ReadNode,
     ReadNodes,
     ReadOutline,
@@ -68,6 +74,9 @@ ASKED: list[tuple[AnyOperation, Answer]] = [
     (ReadNode("state", NodeWanted("n", form=True)), Items([{"id": "n", "children": [{"id": "m"}]}], None)),
     (FindText("state", FindWanted("a", under="n", kinds=("cell",))), Items([], None)),
     (ReadTextPart("state", TextWanted("n", 3, 50)), TextPart(9, [b"a text"])),
+    (ListNodes("state", ListWanted("changes", begin=2)), Items([{"id": "change-1"}], None)),
+    (ReadCells("state", CellsWanted("Plan", "A1:B2", ("values",), 1, 50)), Items([{"cell": "A1", "value": 1.5}], 2)),
+    (ComparePart("one", "other", DiffWanted("unified", 0)), Items([{"line": "+a"}], None)),
 ]
 REFUSALS: list[Refused] = [
     Invalid("no such node", {"losses": [{"kind": "picture", "times": 2}]}, 1),

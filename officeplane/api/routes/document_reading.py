@@ -1,4 +1,4 @@
-"""`/api/documents/{id}/outline`, `/nodes`, `/find`, `/text`: what is in a document, part by part."""
+"""What is in a document, part by part: `/api/documents/{id}/outline`, `/nodes`, `/find`, `/cells` and so on."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,27 +8,55 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from officeplane.api.callers import needs
-from officeplane.api.etags import is_known, unchanged
+from officeplane.api.document_views import ComparisonView
+from officeplane.api.etags import etag, is_known, unchanged
 from officeplane.api.openapi import Responses, headers, refusals
 from officeplane.api.parameters import DocumentIdInPath, IfNoneMatch
 from officeplane.api.reading_parameters import (
+    CellsQuery,
+    DiffQuery,
     FindQuery,
+    ListedQuery,
     NodeIdInPath,
     NodeQuery,
     OutlineQuery,
     PartQuery,
+    SheetsQuery,
+    SlideIdInPath,
     TextQuery,
     words_in,
 )
-from officeplane.api.reading_views import FindView, NodeAnswerView, OutlineView, TextView, part_answer
+from officeplane.api.reading_views import (
+    CellsView,
+    ChangesView,
+    CommentsView,
+    DiffLinesView,
+    DiffNodesView,
+    DiffSummaryView,
+    FindView,
+    ImagesView,
+    NodeAnswerView,
+    OutlineView,
+    PartView,
+    SheetsView,
+    SlideAnswerView,
+    TextView,
+    part_answer,
+)
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
+from officeplane.api.views import json_answer
 from officeplane.api.waits import while_there
+from officeplane.domain.errors import InvalidCursorError, NodeNotFoundError
 from officeplane.domain.principal import Scope
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.reading.differing import DiffFormat, DiffWanted
 from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted
+from officeplane.sandbox.answers import Items
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
 
@@ -143,6 +171,190 @@ async def text(
     async def made(revision: int) -> Response:
         told = await while_there(request, runtime_of(request).reading.text(document_id, revision, wanted))
         return await asyncio.to_thread(part_answer, TextView, revision, told.next, text=told.text)
+
+    return await _unless_known(request, document_id, query, if_none_match, made)
+
+
+@router.get(
+    "/{document_id}/slides/{slide_id}",
+    operation_id="getSlide",
+    summary="Show a slide with its shapes",
+    response_model=SlideAnswerView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def slide(
+    request: Request,
+    document_id: DocumentIdInPath,
+    slide_id: SlideIdInPath,
+    query: Annotated[PartQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the shapes of a slide with kind, placeholder, text and place, and what on it has no room."""
+    wanted = NodeWanted(slide_id, 2, form=True, begin=query.place, tokens_max=query.max_tokens)
+
+    async def made(revision: int) -> Response:
+        part = await while_there(request, runtime_of(request).reading.node(document_id, revision, wanted))
+        if part.items[0]["kind"] != "slide":
+            raise NodeNotFoundError(slide_id)
+        return await asyncio.to_thread(part_answer, SlideAnswerView, revision, part.next, slide=part.items[0])
+
+    return await _unless_known(request, document_id, query, if_none_match, made)
+
+
+@router.get(
+    "/{document_id}/changes",
+    operation_id="listChanges",
+    summary="List tracked changes",
+    response_model=ChangesView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def changes(
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[ListedQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the tracked changes of a text, with who made them and when."""
+    wanted = ListWanted("changes", query.under, query.place, query.max_tokens)
+    return await _listed(request, document_id, query, if_none_match, wanted, ChangesView)
+
+
+@router.get(
+    "/{document_id}/comments",
+    operation_id="listComments",
+    summary="List comments",
+    response_model=CommentsView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def comments(
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[ListedQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the comments of a document, with who wrote them, when, and whether they are resolved."""
+    wanted = ListWanted("comments", query.under, query.place, query.max_tokens)
+    return await _listed(request, document_id, query, if_none_match, wanted, CommentsView)
+
+
+@router.get(
+    "/{document_id}/images",
+    operation_id="listImages",
+    summary="List pictures",
+    response_model=ImagesView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def images(
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[ListedQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the pictures of a document, with size and alternative text."""
+    wanted = ListWanted("images", query.under, query.place, query.max_tokens)
+    return await _listed(request, document_id, query, if_none_match, wanted, ImagesView)
+
+
+@router.get(
+    "/{document_id}/sheets",
+    operation_id="listSheets",
+    summary="List the sheets of a workbook",
+    response_model=SheetsView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def sheets(
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[SheetsQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the sheets with used ranges, tables and charts, and the defined names."""
+    wanted = ListWanted("sheets", None, query.place, query.max_tokens)
+    return await _listed(request, document_id, query, if_none_match, wanted, SheetsView)
+
+
+@router.get(
+    "/{document_id}/cells",
+    operation_id="getCells",
+    summary="Show cells of a workbook",
+    response_model=CellsView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def cells(
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[CellsQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return cells by their addresses: typed values, formulas, formats, and which results are stale."""
+    wanted = CellsWanted(query.sheet, query.range, words_in(query.show), query.place, query.max_tokens)
+
+    async def made(revision: int) -> Response:
+        part = await while_there(request, runtime_of(request).reading.cells(document_id, revision, wanted))
+        return await asyncio.to_thread(part_answer, CellsView, revision, part.next, items=part.items)
+
+    return await _unless_known(request, document_id, query, if_none_match, made)
+
+
+@router.get(
+    "/{document_id}/diff",
+    operation_id="compareRevisions",
+    summary="Compare two revisions",
+    response_model=ComparisonView | DiffSummaryView | DiffNodesView | DiffLinesView,
+    responses=_READ,
+)
+@needs(Scope.READ)
+async def diff(
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[DiffQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return what changed from one revision to another, in text and in structure; `revision` is the second."""
+    runtime = runtime_of(request)
+    if query.began not in (None, query.after):
+        raise InvalidCursorError
+    # The path names both revisions, so what it says never changes, and to know one number is to have it.
+    if is_known(if_none_match, query.after):
+        for number in (query.before, query.after):
+            await runtime.documents.number(document_id, number)
+        return unchanged(query.after)
+    if query.format is None:
+        found = await while_there(request, runtime.documents.difference(document_id, query.before, query.after))
+        return json_answer(ComparisonView.model_validate({"revision": query.after, **found}), 200, etag(query.after))
+    wanted = DiffWanted(query.format, query.context, query.place, query.max_tokens)
+    part = await while_there(request, runtime.reading.difference(document_id, query.before, query.after, wanted))
+    return await asyncio.to_thread(_differences, query.format, query.after, part)
+
+
+def _differences(format: DiffFormat, revision: int, part: Items) -> Response:
+    match format:
+        case "summary":
+            return part_answer(DiffSummaryView, revision, part.next, **part.items[0])
+        case "nodes":
+            return part_answer(DiffNodesView, revision, part.next, items=part.items)
+        case "unified":
+            lines = [item["line"] for item in part.items]
+            return part_answer(DiffLinesView, revision, part.next, text=lines)
+
+
+async def _listed(
+    request: Request,
+    document_id: str,
+    query: PartQuery,
+    if_none_match: str | None,
+    wanted: ListWanted,
+    view: type[PartView],
+) -> Response:
+    async def made(revision: int) -> Response:
+        part = await while_there(request, runtime_of(request).reading.listed(document_id, revision, wanted))
+        return await asyncio.to_thread(part_answer, view, revision, part.next, items=part.items)
 
     return await _unless_known(request, document_id, query, if_none_match, made)
 

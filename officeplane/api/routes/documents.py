@@ -14,7 +14,6 @@ from officeplane.api.bodies import PreviewBody
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
-    ComparisonView,
     DocumentView,
     PausedLaneView,
     PreviewView,
@@ -33,7 +32,6 @@ from officeplane.api.parameters import (
     IfNoneMatch,
     PageQuery,
     Revision,
-    RevisionNumber,
 )
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
@@ -257,32 +255,6 @@ async def revisions(request: Request, document_id: DocumentIdInPath, query: Anno
     if len(page) == query.limit and page[-1].revision > 1:
         following = link_to_next(request.url.path, request.query_params, cursor_after(page[-1].revision))
     return many_views([revision_view(one) for one in page], following)
-
-
-@router.get(
-    "/{document_id}/diff",
-    operation_id="compareRevisions",
-    summary="Compare two revisions",
-    response_model=ComparisonView,
-    responses={**_READ, **refusals(*_NOT_SHOWN)},
-)
-@needs(Scope.READ)
-async def diff(
-    request: Request,
-    document_id: DocumentIdInPath,
-    before: Annotated[RevisionNumber, Query(alias="from")],
-    after: Annotated[RevisionNumber, Query(alias="to")],
-    if_none_match: IfNoneMatch = None,
-) -> Response:
-    """Return what changed from one revision to another, in text and in structure; `revision` is the second."""
-    documents = runtime_of(request).documents
-    # The path names both revisions, so what it says never changes, and to know one number is to have it.
-    if is_known(if_none_match, after):
-        for number in (before, after):
-            await documents.number(principal_of(request), document_id, number)
-        return unchanged(after)
-    found = await while_there(request, documents.difference(principal_of(request), document_id, before, after))
-    return json_answer(ComparisonView.model_validate({"revision": after, **found}), 200, etag(after))
 
 
 @router.post(

@@ -21,6 +21,7 @@ from officeplane.formats.relationships import Relationships
 from officeplane.formats.shown import Measure
 
 _CELL: Final = "cell"
+_PICTURES: Final = ".//{*}pic/{*}nvPicPr/{*}cNvPr"
 _RANGE: Final = "range"
 _CONTENT_CELLS_MAX: Final = 100_000
 """What a sheet has beyond so many cells is read by rows (`/cells`)."""
@@ -59,7 +60,7 @@ class ExcelReader:
             return "\n".join("\t".join(row) for row in rows)
         return detail.text or detail.name
 
-    def content(self, detail: Detail) -> str | None:
+    def content(self, detail: Detail, enough: int | None = None) -> str | None:  # noqa: ARG002 - a table is whole
         """Return a sheet, a range or a table as a table of CommonMark, its first row as the header."""
         if isinstance(detail.source, Sheet):
             grid = self._parts.grid(detail.source) if detail.source.has_cells else None
@@ -84,8 +85,7 @@ class ExcelReader:
                     yield from self._cells(sheet, None if place is None else place.area)
         for detail in self.tree.below(under):
             if (text := detail.text or detail.name) and detail.kind not in {_RANGE, _CELL}:
-                parent = self.tree.parents.get(detail.id)
-                yield Searched(detail.id, detail.kind, text, None if parent is None else parent.id)
+                yield Searched(detail.id, detail.kind, text)
 
     def _cells(self, sheet: Sheet, within: Area | None) -> Iterator[Searched]:
         if not sheet.has_cells:
@@ -126,8 +126,17 @@ class ExcelReader:
                 )  # fmt: skip
         for chart in charts_of(self._parts.package, sheet.part):
             made.children.append(Detail(chart.id, "chart", name=chart.title, is_coarse=True, mark="chart"))
+        made.children += self._pictures(sheet)
         made.children += self._comments(sheet)
         return made
+
+    def _pictures(self, sheet: Sheet) -> Iterator[Detail]:
+        package = self._parts.package
+        for drawing in Relationships(package, sheet.part).of_type("drawing") if sheet.part else ():
+            for about in package.tree(drawing.target).iterfind(_PICTURES) if drawing.target in package else ():
+                name = about.get("descr") or about.get("name") or ""
+                number = about.get("id", "")
+                yield Detail(f"{sheet.id}.picture-{number}", "picture", name=name, mark="picture")
 
     def _comments(self, sheet: Sheet) -> Iterator[Detail]:
         package = self._parts.package

@@ -7,6 +7,7 @@ from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.formats.blocks import Block
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
+from officeplane.formats.excel.cell_reading import CellsWanted, cells
 from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, address, letters
 from officeplane.formats.excel.cells.appending import append_rows
 from officeplane.formats.excel.cells.searching import fill_all, hits, replace_all
@@ -19,6 +20,7 @@ from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.package import Package
+from officeplane.formats.reading.room import Part
 from officeplane.formats.search import Wanted
 
 __all__ = ["Formula", "Workbook"]
@@ -44,6 +46,10 @@ class Workbook:
     def reader(self) -> ExcelReader:
         """Return it as it is read in parts; it says what is true until the next edit."""
         return ExcelReader(self._parts)
+
+    def cells(self, wanted: CellsWanted) -> Part:
+        """Return what cells hold, with types, formulas and formats."""
+        return cells(self._parts, wanted)
 
     def comparable(self) -> Readable:
         """Return it as it is compared: that all results are stale since an edit is no difference."""

@@ -56,7 +56,7 @@ class Presentation:
     def reader(self) -> PowerPointReader:
         """Return it as it is read in parts; it says what is true until the next edit."""
         slides = self._slides.all()
-        return PowerPointReader(self.package, slides, self._sections.all(slides), self._room)
+        return PowerPointReader(self.package, self._main, slides, self._sections.all(slides), self._room)
 
     def comparable(self) -> Readable:
         """Return it as it is compared."""

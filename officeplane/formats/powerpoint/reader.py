@@ -5,7 +5,7 @@ number that the file gives the shape.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from officeplane.formats.blocks import Block, Heading, Item, Line, Paragraph, Span, Table
@@ -53,12 +53,14 @@ class PowerPointReader:
     def __init__(
         self,
         package: Package,
+        main: str,
         slides: Sequence[Slide],
         sections: Sequence[Section],
         room_of: Callable[[Slide], Room],
     ) -> None:
         self._package = package
         self._room_of = room_of
+        self._authors = _authors(package, main)
         self._slides = {slide.id: slide for slide in slides}
         self._links: dict[str, dict[str, str]] = {}
         if sections:
@@ -97,12 +99,11 @@ class PowerPointReader:
             return "\t".join(cell.text for cell in detail.children)
         return detail.text or (f"[{detail.kind}]" if detail.mark else "")
 
-    def content(self, detail: Detail) -> str | None:
+    def content(self, detail: Detail, enough: int | None = None) -> str | None:
         """Return a node as CommonMark; what is no text has no such form."""
-        blocks = [*self._blocks(detail)]
-        if not blocks and detail.mark and detail.kind != _COMMENT:
-            return None
-        return detail.text if detail.kind == _COMMENT else written(blocks)
+        if detail.kind == _COMMENT:
+            return detail.text
+        return written(self._blocks(detail), enough) or (None if detail.mark else "")
 
     def form(self, detail: Detail) -> dict[str, Any]:
         """Return where a shape lies and how large it is, and what runs off a slide."""
@@ -164,7 +165,7 @@ class PowerPointReader:
                         source=NotesSource(notes, paragraphs),
                     )
                 )
-        for turn, (author, at, text) in enumerate(_comments(self._package, slide.part), 1):
+        for turn, (author, at, text) in enumerate(_comments(self._package, slide.part, self._authors), 1):
             facts = {name: said for name, said in (("author", author), ("at", at)) if said}
             made.children.append(Detail(f"{slide.id}.comment-{turn}", _COMMENT, text, mark=_COMMENT, facts=facts))
         return made
@@ -277,13 +278,26 @@ def _cell_text(cell: Element) -> str:
     return "\n".join(text_of(each) for each in cell.iter(PARAGRAPH)).strip("\n")
 
 
-def _comments(package: Package, part: str) -> Iterator[tuple[str, str, str]]:
-    """Yield author, time and text of each comment on a slide, in both of the forms that there are."""
+def _authors(package: Package, main: str) -> dict[str, str]:
+    """Return the names of those who comment, by their ids, in both of the forms that there are."""
+    arrows = Relationships(package, main)
+    parts = [arrow.target for kind in ("commentAuthors", "authors") for arrow in arrows.of_type(kind)]
+    return {
+        author.get("id", ""): author.get("name", "")
+        for part in parts
+        if part in package
+        for author in package.tree(part)
+        if isinstance(author.tag, str)
+    }
+
+
+def _comments(package: Package, part: str, authors: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield author, time and text of each comment on a slide."""
     for arrow in Relationships(package, part).of_type("comments"):
         if arrow.target not in package:
             continue
         for comment in package.tree(arrow.target).iter("{*}cm"):
-            author = comment.get("authorId", "")
+            author = authors.get(comment.get("authorId", ""), "")
             texts = (each.text or "" for each in comment.iter("{*}text", "{*}t"))
             yield author, comment.get("dt", comment.get("created", "")), " ".join(" ".join(texts).split())
 

@@ -73,7 +73,8 @@ class Tree:
 
     def below(self, under: Detail | None) -> Iterator[Detail]:
         """Yield a node and all below it, in order; all nodes if none is given."""
-        yield from _walk(self.top if under is None else [under])
+        # They were entered in this order.
+        yield from self.by_id.values() if under is None else _walk([under])
 
     def _enter(self, detail: Detail) -> None:
         # Two nodes of one id: the first has it, the others are told apart by their turn.

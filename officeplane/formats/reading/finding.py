@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 from officeplane.formats.reading.detail import Tree
-from officeplane.formats.reading.reader import Reader, Searched, found
+from officeplane.formats.reading.reader import Reader, Searched, found, page_around
 from officeplane.formats.reading.room import Part, Room
 from officeplane.formats.search import Wanted
 
@@ -26,19 +26,19 @@ class FindWanted(NamedTuple):
 def find(reader: Reader, wanted: FindWanted) -> Part:
     """Return the places at which a text stands, in order, from the one on at which an answer ended."""
     under = None if wanted.under is None else found(reader, wanted.under)
-    looked_for = Wanted(wanted.text, wanted.match_case)
+    spans_in = Wanted(wanted.text, wanted.match_case).finder()
     room = Room(wanted.tokens_max)
     items: list[dict[str, Any]] = []
     at = -1
     for searched in reader.searched(under):
-        spans = looked_for.spans(searched.text)
+        spans = spans_in(searched.text)
         if not spans or not _is_of(reader.tree, searched, wanted.kinds):
             continue
         for nth, (begin, end) in enumerate(spans, 1):
             at += 1
             if at < wanted.begin:
                 continue
-            item = _told(searched, begin, end, nth, len(spans))
+            item = _told(reader.tree, searched, (begin, end), nth, len(spans))
             if len(items) == wanted.limit or not room.takes(item):
                 return Part(items, at)
             items.append(item)
@@ -57,8 +57,8 @@ def _is_of(tree: Tree, searched: Searched, kinds: Collection[str]) -> bool:
     return False
 
 
-def _told(searched: Searched, begin: int, end: int, nth: int, of: int) -> dict[str, Any]:
-    text = searched.text
+def _told(tree: Tree, searched: Searched, span: tuple[int, int], nth: int, of: int) -> dict[str, Any]:
+    text, (begin, end) = searched.text, span
     left, right = max(begin - _AROUND, 0), min(end + _AROUND, len(text))
     # Whole words, as far as there are any.
     if left > 0:
@@ -69,6 +69,7 @@ def _told(searched: Searched, begin: int, end: int, nth: int, of: int) -> dict[s
     item: dict[str, Any] = {"id": searched.id, "kind": searched.kind, "position": begin, "text": around}
     if of > 1:
         item |= {"nth": nth, "of": of}
-    if searched.parent is not None:
-        item["page"] = searched.parent
+    page = page_around(tree, searched)
+    if page is not None:
+        item["page"] = page
     return item

@@ -16,8 +16,8 @@ class Searched(NamedTuple):
     id: str
     kind: str
     text: str
-    parent: str | None
-    """The node around it that outlines list."""
+    page: str | None = None
+    """The node around it that outlines list, of what is no node of the tree; of others it is looked up if need be."""
 
 
 class Reader(Protocol):
@@ -33,8 +33,8 @@ class Reader(Protocol):
         """Return what a node says with all below it, line by line, with marks for what is no text."""
         ...
 
-    def content(self, detail: Detail) -> str | None:
-        """Return a node as CommonMark; None when it has no such form."""
+    def content(self, detail: Detail, enough: int | None = None) -> str | None:
+        """Return a node as CommonMark, at least `enough` characters of it; None when it has no such form."""
         ...
 
     def form(self, detail: Detail) -> dict[str, Any]:
@@ -68,4 +68,10 @@ def searched_in(tree: Tree, under: Detail | None) -> Iterator[Searched]:
     for detail in tree.below(under):
         text = detail.text or detail.name
         if text and not detail.is_repeated:
-            yield Searched(detail.id, detail.kind, text, listed_around(tree, detail))
+            yield Searched(detail.id, detail.kind, text)
+
+
+def page_around(tree: Tree, searched: Searched) -> str | None:
+    """Return the id of the node around a text that outlines list."""
+    detail = None if searched.page is not None else tree.by_id.get(searched.id)
+    return searched.page if detail is None else listed_around(tree, detail)

@@ -30,7 +30,8 @@ class NodeShown(NamedTuple):
 def node(reader: Reader, wanted: NodeWanted) -> NodeShown:
     """Return a node as CommonMark, with its neighbours; its children as far down as is wanted while there is room."""
     detail = found(reader, wanted.id)
-    content = reader.content(detail)
+    enough = None if wanted.tokens_max is None else wanted.begin + wanted.tokens_max * TOKEN_BYTES
+    content = reader.content(detail, enough)
     told, following = ("", None) if content is None else cut(content, wanted.begin, wanted.tokens_max)
     shown = _told(reader, detail, form=wanted.form)
     if content is not None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, declare
-from officeplane.formats.word.names import ID, P, W, child, element, w
+from officeplane.formats.word.names import ID, PARA_ID, P, W, child, element, w
 from officeplane.formats.word.segments import fill_run, text_of
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element, is_storable
@@ -16,6 +16,7 @@ _CONTENT_TYPE: Final = "application/vnd.openxmlformats-officedocument.wordproces
 _PART: Final = "word/comments.xml"
 _EMPTY: Final = f'<w:comments xmlns:w="{W}"/>'.encode()
 _COMMENT: Final = w("comment")
+_W15: Final = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _PREFIX: Final = "comment-"
 _INITIALS_MAX: Final = 9
 _LINES: Final = re.compile(r"\r\n|\r|\n")
@@ -38,6 +39,30 @@ class Comments:
     def texts(self) -> dict[str, str]:
         """Return what each comment says, by its number."""
         return {comment.get(ID, ""): "\n".join(text_of(paragraph) for paragraph in comment.iter(P)) for comment in self}
+
+    def facts(self) -> dict[str, dict[str, str]]:
+        """Return of each comment who wrote it and when, whether it is resolved, and which it answers, by its number."""
+        ends = {self._last_id(comment): comment.get(ID, "") for comment in self}
+        states = {state.get(_W15 + "paraId", "").lower(): state for state in self._states()}
+        told: dict[str, dict[str, str]] = {}
+        for comment in self:
+            facts = {"author": comment.get(w("author"), ""), "at": comment.get(w("date"), "")}
+            state = states.get(self._last_id(comment))
+            if state is not None:
+                facts["state"] = "resolved" if state.get(_W15 + "done") in {"1", "true"} else "open"
+                number = ends.get(state.get(_W15 + "paraIdParent", "").lower(), "")
+                facts["inReplyTo"] = comment_id(number) if number else ""
+            told[comment.get(ID, "")] = {name: text for name, text in facts.items() if text}
+        return told
+
+    def _states(self) -> Iterator[Element]:
+        for arrow in self._arrows.of_type("commentsExtended"):
+            if arrow.target in self._package:
+                yield from self._package.tree(arrow.target)
+
+    def _last_id(self, comment: Element) -> str:
+        paragraphs = [*comment.iterchildren(P)]
+        return paragraphs[-1].get(PARA_ID, "").lower() if paragraphs else ""
 
     def find(self, node_id: str) -> Element | None:
         """Return the comment that is the node of this id, or None."""

@@ -131,7 +131,7 @@ class Contents:
 
     def _inset(self, held: Element) -> Iterator[Span]:
         if held.tag in _NOTES:
-            yield Note(f"{_NOTES[held.tag]}{held.get(ID, '')}")
+            yield Note(f"{_NOTES[str(held.tag)]}{held.get(ID, '')}")
             return
         for found in (held, *held.iter(w("drawing"), w("pict"))) if held.tag == ALTERNATIVES else (held,):
             if found in self._pictures:

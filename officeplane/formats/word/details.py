@@ -68,6 +68,7 @@ class DetailsOfWord:
     def __init__(self, stories: Stories, comments: Comments, numbers: ListNumbers) -> None:
         self._stories = stories
         self._remarks = comments.texts()
+        self._facts = comments.facts()
         self._numbers = numbers
         self._turns: Counter[tuple[str, str]] = Counter()
         self._insets: dict[Element, list[Inset]] = {}
@@ -183,7 +184,8 @@ class DetailsOfWord:
             for mark in paragraph.iter(COMMENT_REFERENCE):
                 number = mark.get(ID, "")
                 remark = self._remarks.get(number, "")
-                yield Detail(comment_id(number), "comment", remark, mark="comment", source=number)
+                facts = self._facts.get(number, {})
+                yield Detail(comment_id(number), "comment", remark, mark="comment", facts={**facts}, source=number)
 
     def _inset(self, inset: Inset, fallback: str) -> Detail:
         made = Detail(fallback, inset.kind, name=inset.name, mark=inset.kind, source=inset)

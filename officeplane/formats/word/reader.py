@@ -47,13 +47,13 @@ class WordReader:
         """Return what a node says with all below it, line by line, with marks for what is no text."""
         return "\n".join(self._lines(detail)).strip("\n")
 
-    def content(self, detail: Detail) -> str | None:
+    def content(self, detail: Detail, enough: int | None = None) -> str | None:
         """Return a node as CommonMark; what is no text has no such form."""
         if isinstance(detail.source, Inset) and not detail.children:
             return None
         if detail.kind in _SAID_OF_ITSELF:
             return detail.text
-        return written(self._blocks(detail))
+        return written(self._blocks(detail), enough)
 
     def form(self, detail: Detail) -> dict[str, Any]:
         """Return what CommonMark cannot say of a node: style, alignment, size and the like."""

@@ -2,12 +2,24 @@
 
 from collections.abc import Callable
 
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted, Told
 from officeplane.sandbox.answers import Items
-from officeplane.sandbox.operations import FindText, Operation, ReadNode, ReadNodes, ReadTextPart
+from officeplane.sandbox.operations import (
+    ComparePart,
+    FindText,
+    ListNodes,
+    Operation,
+    ReadCells,
+    ReadNode,
+    ReadNodes,
+    ReadTextPart,
+)
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.documents.asking import asked, stored
 from officeplane.store.connection import Ledger
@@ -37,6 +49,19 @@ class DocumentReading:
         base = (await stored(self._ledger, document_id, revision)).base
         part = await asked(self._ledger, self._sandbox, ReadTextPart(base.state, wanted), base)
         return Told(part.text, part.next)
+
+    async def listed(self, document_id: str, revision: int, wanted: ListWanted) -> Items:
+        """Return the changes, comments, pictures or sheets of a revision."""
+        return await self._items(document_id, revision, lambda state: ListNodes(state, wanted))
+
+    async def cells(self, document_id: str, revision: int, wanted: CellsWanted) -> Items:
+        """Return what cells of a revision hold."""
+        return await self._items(document_id, revision, lambda state: ReadCells(state, wanted))
+
+    async def difference(self, document_id: str, before: int, after: int, wanted: DiffWanted) -> Items:
+        """Return a part of what changed between two revisions."""
+        one, other = [(await stored(self._ledger, document_id, number)).base for number in (before, after)]
+        return await asked(self._ledger, self._sandbox, ComparePart(one.state, other.state, wanted), one, other)
 
     async def _items(self, document_id: str, revision: int, made: Callable[[str], Operation[Items]]) -> Items:
         base = (await stored(self._ledger, document_id, revision)).base

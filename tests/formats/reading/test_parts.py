@@ -159,3 +159,17 @@ def test_a_node_that_is_not_there_is_refused_with_the_one_that_was_meant(reader:
     for wanted in (OutlineWanted(under="nowhere-1"), FindWanted("e", under="nowhere-1")):
         with pytest.raises(NodeNotFoundError):
             outline(reader, wanted) if isinstance(wanted, OutlineWanted) else find(reader, wanted)
+
+
+def test_parts_of_a_nodes_content_are_its_content(reader: Reader) -> None:
+    for top in reader.tree.top:
+        whole = node(reader, NodeWanted(top.id, depth=0)).node.get("content", "")
+
+        read: list[str] = []
+        begin: int | None = 0
+        while begin is not None:
+            part = node(reader, NodeWanted(top.id, depth=0, begin=begin, tokens_max=100))
+            read.append(part.node.get("content", ""))
+            begin = part.next
+
+        assert "".join(read) == whole
