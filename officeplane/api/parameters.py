@@ -165,7 +165,10 @@ class TaskSelection(_Query):
     parent_id: TaskIdInQuery | None = Field(None, description="Children of this batch.")
     tag: Tag | None = Field(None, description="With this tag.")
     created_by: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
-        None, description="Asked for by this `createdBy`.", examples=["ann"]
+        None, description="Asked for by this caller, a key or the machine itself.", examples=["key:bot"]
+    )
+    on_behalf_of: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="Asked for in this name.", examples=["ann"]
     )
     since: Time | None = Field(
         None, description="Created at this time or later, with its offset from UTC.", examples=["2026-01-05T00:00:00Z"]
@@ -186,6 +189,7 @@ class TaskSelection(_Query):
             parent_id=None if self.parent_id is None else TaskId(self.parent_id),
             tag=self.tag,
             created_by=self.created_by,
+            on_behalf_of=self.on_behalf_of,
             since=self.since,
             until=self.until,
         )

@@ -53,6 +53,7 @@ class TaskFilter:
     parent_id: TaskId | None = None
     tag: str | None = None
     created_by: str | None = None
+    on_behalf_of: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -198,6 +199,7 @@ class _FilterValues(TypedDict):
     parent_id: TaskId | None
     tag: str | None
     created_by: str | None
+    on_behalf_of: str | None
     since: datetime | None
     until: datetime | None
 
@@ -232,6 +234,7 @@ def _selected(wanted: TaskFilter) -> _FilterValues:
         "parent_id": wanted.parent_id,
         "tag": wanted.tag,
         "created_by": wanted.created_by,
+        "on_behalf_of": wanted.on_behalf_of,
         "since": wanted.since,
         "until": wanted.until,
     }

@@ -379,13 +379,14 @@ async def test_a_refusal_does_not_wait(api: Api) -> None:
 
 async def test_lists_show_who_asked_and_when(api: Api) -> None:
     name = f"ann {secrets.token_hex(4)}"
-    task = await api.submit(createdBy=name)
+    task = await api.submit(onBehalfOf=name)
     created = task["createdAt"]
 
     async def listed(**query: str) -> list[str]:
-        return [one["id"] for one in (await api.get("/api/tasks", createdBy=name, **query)).json()]
+        return [one["id"] for one in (await api.get("/api/tasks", onBehalfOf=name, **query)).json()]
 
-    assert await listed() == [task["id"]]
+    assert await listed() == await listed(createdBy=task["createdBy"]) == [task["id"]]
+    assert await listed(createdBy="key:nobody") == []
     assert await listed(since=created) == [task["id"]]
     assert await listed(since=created, until="2990-01-01T00:00:00+02:00") == [task["id"]]
     assert await listed(until=created) == []

@@ -26,12 +26,13 @@ ROWS: Final = {HISTORY: (20_000, 400), BACKLOG: (2_000, 20_000)}
 
 FILL = """
 INSERT INTO tasks (id, task_type, document_id, payload, state, priority, rank, runnable, yields, blockers, run_at,
-                   max_retries, timeout_seconds, parent_id, position, tags, created_by, created_at, queued_at, rung_at,
-                   rung_tier, finished_at)
+                   max_retries, timeout_seconds, parent_id, position, tags, created_by, on_behalf_of,
+                   created_at, queued_at, rung_at, rung_tier, finished_at)
 SELECT gen_random_uuid(), 'noop', CASE WHEN n % 3 > 0 THEN 'document-' || n % 1000 END, '{}', s.state, 50,
        50 + n / 600.0, true, false, CASE WHEN s.state = 'PENDING' AND n % 20 = 0 THEN 1 ELSE 0 END, now(), 3, 600,
        CASE WHEN n % 10 = 0 THEN md5((n / 100)::text)::uuid END, CASE WHEN n % 10 = 0 THEN n END,
-       CASE WHEN n % 50 = 0 THEN ARRAY['tag-' || n % 500] ELSE '{}' END, 'user-' || n % 500, now(), now(), now(), 2,
+       CASE WHEN n % 50 = 0 THEN ARRAY['tag-' || n % 500] ELSE '{}' END, 'key:' || n % 500, 'user-' || n % 500,
+       now(), now(), now(), 2,
        CASE WHEN $1::text IS NOT NULL THEN now() END
   FROM generate_series(1, $2::integer) AS n,
        LATERAL (SELECT CASE WHEN $1::text IS NOT NULL THEN $1::text WHEN n % 10 = 0 THEN 'PENDING'
@@ -382,7 +383,8 @@ LISTS: Final[dict[str, tuple[str, dict[str, object]]]] = {
     "of a document": ("of_document", {"document_id": "document-7"}),
     "of a parent": ("of_parent", {"parent_id": "0192f000-0000-7000-8000-000000000000"}),
     "with a tag": ("with_tags", {"tag": "tag-50"}),
-    "asked for by somebody": ("created_by", {"created_by": "user-7"}),
+    "asked for by a caller": ("created_by", {"created_by": "key:7"}),
+    "asked for in a name": ("on_behalf_of", {"on_behalf_of": "user-7"}),
     "created in a time": ("seq", {"since": datetime.now(UTC), "at_least": 20_000}),
     "that gave up": ("gave_up", {"states": ["FAILED", "TIMEOUT"]}),
 }

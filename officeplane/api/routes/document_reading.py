@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.document_views import ComparisonView
 from officeplane.api.etags import etag, is_known, unchanged
 from officeplane.api.openapi import Responses, headers, refusals
@@ -93,7 +93,9 @@ async def outline(
     )
 
     async def made(revision: int) -> Response:
-        part = await while_there(request, runtime_of(request).reading.outline(document_id, revision, wanted))
+        part = await while_there(
+            request, runtime_of(request).reading.outline(principal_of(request), document_id, revision, wanted)
+        )
         return await asyncio.to_thread(part_answer, OutlineView, revision, part.next, nodes=part.items)
 
     return await _unless_known(request, document_id, query, if_none_match, made)
@@ -118,7 +120,9 @@ async def node(
     wanted = NodeWanted(node_id, query.depth, query.with_ == "format", query.place, query.max_tokens)
 
     async def made(revision: int) -> Response:
-        part = await while_there(request, runtime_of(request).reading.node(document_id, revision, wanted))
+        part = await while_there(
+            request, runtime_of(request).reading.node(principal_of(request), document_id, revision, wanted)
+        )
         return await asyncio.to_thread(part_answer, NodeAnswerView, revision, part.next, node=part.items[0])
 
     return await _unless_known(request, document_id, query, if_none_match, made)
@@ -145,7 +149,9 @@ async def find(
     )  # fmt: skip
 
     async def made(revision: int) -> Response:
-        part = await while_there(request, runtime_of(request).reading.find(document_id, revision, wanted))
+        part = await while_there(
+            request, runtime_of(request).reading.find(principal_of(request), document_id, revision, wanted)
+        )
         return await asyncio.to_thread(part_answer, FindView, revision, part.next, items=part.items)
 
     return await _unless_known(request, document_id, query, if_none_match, made)
@@ -169,7 +175,9 @@ async def text(
     wanted = TextWanted(query.under, query.place, query.max_tokens)
 
     async def made(revision: int) -> Response:
-        told = await while_there(request, runtime_of(request).reading.text(document_id, revision, wanted))
+        told = await while_there(
+            request, runtime_of(request).reading.text(principal_of(request), document_id, revision, wanted)
+        )
         return await asyncio.to_thread(part_answer, TextView, revision, told.next, text=told.text)
 
     return await _unless_known(request, document_id, query, if_none_match, made)
@@ -194,7 +202,9 @@ async def slide(
     wanted = NodeWanted(slide_id, 2, form=True, begin=query.place, tokens_max=query.max_tokens)
 
     async def made(revision: int) -> Response:
-        part = await while_there(request, runtime_of(request).reading.node(document_id, revision, wanted))
+        part = await while_there(
+            request, runtime_of(request).reading.node(principal_of(request), document_id, revision, wanted)
+        )
         if part.items[0]["kind"] != "slide":
             raise NodeNotFoundError(slide_id)
         return await asyncio.to_thread(part_answer, SlideAnswerView, revision, part.next, slide=part.items[0])
@@ -296,7 +306,9 @@ async def cells(
     wanted = CellsWanted(query.sheet, query.range, words_in(query.show), query.place, query.max_tokens)
 
     async def made(revision: int) -> Response:
-        part = await while_there(request, runtime_of(request).reading.cells(document_id, revision, wanted))
+        part = await while_there(
+            request, runtime_of(request).reading.cells(principal_of(request), document_id, revision, wanted)
+        )
         return await asyncio.to_thread(part_answer, CellsView, revision, part.next, items=part.items)
 
     return await _unless_known(request, document_id, query, if_none_match, made)
@@ -323,13 +335,17 @@ async def diff(
     # The path names both revisions, so what it says never changes, and to know one number is to have it.
     if is_known(if_none_match, query.after):
         for number in (query.before, query.after):
-            await runtime.documents.number(document_id, number)
+            await runtime.documents.number(principal_of(request), document_id, number)
         return unchanged(query.after)
     if query.format is None:
-        found = await while_there(request, runtime.documents.difference(document_id, query.before, query.after))
+        found = await while_there(
+            request, runtime.documents.difference(principal_of(request), document_id, query.before, query.after)
+        )
         return json_answer(ComparisonView.model_validate({"revision": query.after, **found}), 200, etag(query.after))
     wanted = DiffWanted(query.format, query.context, query.place, query.max_tokens)
-    part = await while_there(request, runtime.reading.difference(document_id, query.before, query.after, wanted))
+    part = await while_there(
+        request, runtime.reading.difference(principal_of(request), document_id, query.before, query.after, wanted)
+    )
     return await asyncio.to_thread(_differences, query.format, query.after, part)
 
 
@@ -353,7 +369,9 @@ async def _listed(
     view: type[PartView],
 ) -> Response:
     async def made(revision: int) -> Response:
-        part = await while_there(request, runtime_of(request).reading.listed(document_id, revision, wanted))
+        part = await while_there(
+            request, runtime_of(request).reading.listed(principal_of(request), document_id, revision, wanted)
+        )
         return await asyncio.to_thread(part_answer, view, revision, part.next, items=part.items)
 
     return await _unless_known(request, document_id, query, if_none_match, made)
@@ -367,5 +385,5 @@ async def _unless_known(
     made: Callable[[int], Awaitable[Response]],
 ) -> Response:
     """Return what is made of a revision, or only that the caller has it."""
-    revision = await runtime_of(request).documents.number(document_id, query.wanted_revision)
+    revision = await runtime_of(request).documents.number(principal_of(request), document_id, query.wanted_revision)
     return unchanged(revision) if is_known(if_none_match, revision) else await made(revision)

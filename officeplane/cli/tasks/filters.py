@@ -36,7 +36,8 @@ def _filters(
     task_type: Annotated[str | None, typer.Option("--type", help="Only tasks of this type.")] = None,
     priority: Annotated[str | None, typer.Option(help="Only this priority, by name.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only tasks with this tag.")] = None,
-    created_by: Annotated[str | None, typer.Option(help="Only what this name asked for.", metavar="NAME")] = None,
+    created_by: Annotated[str | None, typer.Option(help="Only what this caller asked for.", metavar="CALLER")] = None,
+    by: Annotated[str | None, typer.Option(help="Only what was asked for in this name.", metavar="WHO")] = None,
     since: Annotated[
         str | None, typer.Option(help="Only created at this time or later, such as 2026-01-05T08:00Z.", metavar="TIME")
     ] = None,
@@ -51,6 +52,7 @@ def _filters(
         "tag": tag,
         "parentId": parent,
         "createdBy": created_by,
+        "onBehalfOf": by,
         "since": since,
         "until": until,
     }

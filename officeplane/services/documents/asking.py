@@ -4,6 +4,7 @@ from typing import Final, TypeVar
 
 from officeplane.domain.document import UnsupportedDocumentError
 from officeplane.domain.errors import DocumentNotFoundError, RevisionNotFoundError, TooLargeToShowError
+from officeplane.domain.ids import DocumentId
 from officeplane.domain.revision import EditBase
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.sandbox.answers import accepted
@@ -24,7 +25,7 @@ _TOO_LARGE: Final = (
 )
 
 
-async def stored(ledger: Ledger, document_id: str, revision: int | None) -> Stored:
+async def stored(ledger: Ledger, document_id: DocumentId, revision: int | None) -> Stored:
     """Return a revision, the head if none is named."""
     found = await documents.revision(ledger, document_id, revision)
     if found is None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from officeplane.domain.ids import DocumentId
+from officeplane.domain.principal import Principal
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
@@ -32,37 +34,38 @@ class DocumentReading:
         self._ledger = ledger
         self._sandbox = sandbox
 
-    async def outline(self, document_id: str, revision: int, wanted: OutlineWanted) -> Items:
+    async def outline(self, caller: Principal, name: str, revision: int, wanted: OutlineWanted) -> Items:
         """Return the nodes of a revision as outlines list them."""
-        return await self._items(document_id, revision, lambda state: ReadNodes(state, wanted))
+        return await self._items(caller.document(name), revision, lambda state: ReadNodes(state, wanted))
 
-    async def node(self, document_id: str, revision: int, wanted: NodeWanted) -> Items:
+    async def node(self, caller: Principal, name: str, revision: int, wanted: NodeWanted) -> Items:
         """Return one node of a revision."""
-        return await self._items(document_id, revision, lambda state: ReadNode(state, wanted))
+        return await self._items(caller.document(name), revision, lambda state: ReadNode(state, wanted))
 
-    async def find(self, document_id: str, revision: int, wanted: FindWanted) -> Items:
+    async def find(self, caller: Principal, name: str, revision: int, wanted: FindWanted) -> Items:
         """Return where in a revision a text stands."""
-        return await self._items(document_id, revision, lambda state: FindText(state, wanted))
+        return await self._items(caller.document(name), revision, lambda state: FindText(state, wanted))
 
-    async def text(self, document_id: str, revision: int, wanted: TextWanted) -> Told:
+    async def text(self, caller: Principal, name: str, revision: int, wanted: TextWanted) -> Told:
         """Return what a revision says, or a part of it."""
-        base = (await stored(self._ledger, document_id, revision)).base
+        base = (await stored(self._ledger, caller.document(name), revision)).base
         part = await asked(self._ledger, self._sandbox, ReadTextPart(base.state, wanted), base)
         return Told(part.text, part.next)
 
-    async def listed(self, document_id: str, revision: int, wanted: ListWanted) -> Items:
+    async def listed(self, caller: Principal, name: str, revision: int, wanted: ListWanted) -> Items:
         """Return the changes, comments, pictures or sheets of a revision."""
-        return await self._items(document_id, revision, lambda state: ListNodes(state, wanted))
+        return await self._items(caller.document(name), revision, lambda state: ListNodes(state, wanted))
 
-    async def cells(self, document_id: str, revision: int, wanted: CellsWanted) -> Items:
+    async def cells(self, caller: Principal, name: str, revision: int, wanted: CellsWanted) -> Items:
         """Return what cells of a revision hold."""
-        return await self._items(document_id, revision, lambda state: ReadCells(state, wanted))
+        return await self._items(caller.document(name), revision, lambda state: ReadCells(state, wanted))
 
-    async def difference(self, document_id: str, before: int, after: int, wanted: DiffWanted) -> Items:
+    async def difference(self, caller: Principal, name: str, before: int, after: int, wanted: DiffWanted) -> Items:
         """Return a part of what changed between two revisions."""
+        document_id = caller.document(name)
         one, other = [(await stored(self._ledger, document_id, number)).base for number in (before, after)]
         return await asked(self._ledger, self._sandbox, ComparePart(one.state, other.state, wanted), one, other)
 
-    async def _items(self, document_id: str, revision: int, made: Callable[[str], Operation[Items]]) -> Items:
+    async def _items(self, document_id: DocumentId, revision: int, made: Callable[[str], Operation[Items]]) -> Items:
         base = (await stored(self._ledger, document_id, revision)).base
         return await asked(self._ledger, self._sandbox, made(base.state), base)

@@ -95,6 +95,7 @@ SELECT id, state FROM tasks WHERE id = ANY(:task_ids::uuid[])
    AND (:parent_id::uuid IS NULL OR parent_id = :parent_id::uuid)
    AND (:tag::text IS NULL OR (tags @> ARRAY[:tag::text] AND tags <> '{}'))
    AND (:created_by::text IS NULL OR created_by = :created_by::text)
+   AND (:on_behalf_of::text IS NULL OR on_behalf_of = :on_behalf_of::text)
    AND (:since::timestamptz IS NULL OR created_at >= :since::timestamptz)
    AND (:until::timestamptz IS NULL OR created_at < :until::timestamptz)
    AND {visible}

@@ -101,8 +101,10 @@ async def test_a_list_shows_what_somebody_asked_for(bench: Workbench) -> None:
     anns = await bench.submit_many([{"task_type": "noop", "created_by": "ann"}] * 2)
     await bench.submit_many([{"task_type": "noop", "created_by": "bob"}, {"task_type": "noop"}])
 
-    assert await page(bench, created_by="ann") == ids(*reversed(anns))
-    assert await page(bench, created_by="Ann") == []
+    assert await page(bench, on_behalf_of="ann") == ids(*reversed(anns))
+    assert await page(bench, on_behalf_of="Ann") == []
+    assert len(await page(bench, created_by=LOCAL.id)) == 4
+    assert await page(bench, created_by="ann") == []
 
 
 async def test_a_list_shows_what_was_created_in_a_time(bench: Workbench) -> None:
