@@ -17,6 +17,7 @@ from officeplane.edits.set_cells import FormulaCell, SetCells
 from officeplane.formats.blank import blank
 from officeplane.formats.gate import admit
 from officeplane.formats.opening import read_document
+from officeplane.formats.reading.outlining import OutlineWanted, outline
 
 _EDITS: Final[Mapping[Format, Edit]] = {
     Format.DOCX: AddSection(title="Title", content="A **word**\n\n- and\n\n| a | b |\n| - | - |\n| 1 | 2 |"),
@@ -34,6 +35,7 @@ def rehearse() -> None:
         edit.apply(document, Occasion("rehearsal", "nobody", datetime(2000, 1, 1, tzinfo=UTC)))
         document.outline()
         document.text()
+        outline(document.reader(), OutlineWanted())
         document.package.write()
     # A collector that looks at objects writes to their pages, which a child would have to copy.
     gc.collect()

@@ -30,6 +30,8 @@ FILLED: Final[Mapping[str, str]] = {
     "key_id": "01890a5d-ac96-774b-bcce-b302099a8057",
     "document_id": "none-such",
     "task_type": "none.such",
+    "node_id": "page-1",
+    "slide_id": "slide-1",
 }
 OPEN: Final = {"/api/health/live", "/api/health/ready"}
 REFUSED: Final = {401, 403}

@@ -142,8 +142,8 @@ class Body:
         if any(comment_id(number) == node_id for block in self.story.blocks for number in block.comment_ids):
             return f"{node_id!r} is a comment: give the id of the page that it stands in, which `find` tells"
         return (
-            f"the document has no page or heading {node_id!r}; its outline names those it has, and `find` tells the "
-            "page of a text"
+            f"the document has no node {node_id!r} that edits name; its outline names those it has, and `find` tells "
+            "the page of a text"
         )
 
     def _clear(self, page: NodePlace) -> tuple[int, PreservedMarks]:
