@@ -50,7 +50,7 @@ class BoundedQuery(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
-    max_tokens: Annotated[int, Number, Field(ge=50, le=TOKENS_MAX)] = Field(
+    max_tokens: Annotated[int, Field(ge=50, le=TOKENS_MAX), Number] = Field(
         TOKENS, description="The most that an answer may hold, at four bytes a token.", examples=[2000]
     )
     cursor: str | None = Field(
@@ -86,7 +86,7 @@ class PartQuery(BoundedQuery):
 class WholeQuery(PartQuery):
     """The same of what is answered as a whole when nobody bounds it."""
 
-    max_tokens: Annotated[int, Number, Field(ge=50, le=TOKENS_MAX)] | None = Field(  # type: ignore[assignment]
+    max_tokens: Annotated[int, Field(ge=50, le=TOKENS_MAX), Number] | None = Field(  # type: ignore[assignment]
         None, description="The most that an answer may hold, at four bytes a token; all of it if not given."
     )
 
@@ -94,7 +94,7 @@ class WholeQuery(PartQuery):
 class OutlineQuery(WholeQuery):
     """Which nodes of a document to list."""
 
-    depth: Annotated[int, Number, Field(ge=1, le=100)] | None = Field(
+    depth: Annotated[int, Field(ge=1, le=100), Number] | None = Field(
         None, description="So many levels of nodes; with 1 only chapters, sheets, or slides.", examples=[1]
     )
     under: NodeId | None = Field(None, description="Only this node and what is in it.", examples=["chapter-1a2b3c4d"])
@@ -120,7 +120,7 @@ class TextQuery(WholeQuery):
 class NodeQuery(PartQuery):
     """How much to tell of a node."""
 
-    depth: Annotated[int, Number, Field(ge=0, le=100)] = Field(
+    depth: Annotated[int, Field(ge=0, le=100), Number] = Field(
         1, description="So many levels of the nodes in it; 0 for none.", examples=[0]
     )
     with_: str | None = Field(
@@ -145,7 +145,7 @@ class FindQuery(PartQuery):
     kinds: Words | None = Field(
         None, description="Only in nodes of these kinds, separated by commas.", examples=["heading,cell"]
     )
-    limit: Annotated[int, Number, Field(ge=1, le=500)] = Field(50, description="So many places at most.")
+    limit: Annotated[int, Field(ge=1, le=500), Number] = Field(50, description="So many places at most.")
 
 
 class ListedQuery(PartQuery):
@@ -169,6 +169,7 @@ class CellsQuery(PartQuery):
     )
     show: str = Field(
         "values,formulas",
+        max_length=100,
         pattern="^(values|formulas|formats)(,(values|formulas|formats))*$",
         description="What to tell of each, separated by commas: `values`, `formulas`, `formats`.",
         examples=["values,formats"],
@@ -185,7 +186,7 @@ class DiffQuery(BoundedQuery):
         description="`summary`: how many nodes changed, and some of them. `nodes`: what each node said and says. "
         "`unified`: lines with `context` around them. Left out, lines and nodes with their whole texts.",
     )
-    context: Annotated[int, Number, Field(ge=0, le=100)] = Field(
+    context: Annotated[int, Field(ge=0, le=100), Number] = Field(
         3, description="So many lines around each change, of `unified`."
     )
 

@@ -16,7 +16,6 @@ from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragra
 _HEADINGS: Final = 6
 _SPECIAL: Final = frozenset("\\`*_[]<&~")
 _LINE_START: Final = re.compile(r"(?:([#>+=-])|(\d{1,9})([.)])(?=\s|$))")
-_TRAILING: Final = re.compile(r"#+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def _block(block: Block) -> str:
         case Heading(level, spans):
             text = " ".join(line(spans).split("\\\n"))
             # Signs at its end would be taken for the end of the heading's own.
-            return f"{'#' * min(level, _HEADINGS)} {_TRAILING.sub(_escaped, text)}".rstrip()
+            return f"{'#' * min(level, _HEADINGS)} {_ended(text)}".rstrip()
         case Paragraph(spans):
             return line(spans)
         case Quote(spans):
@@ -79,8 +78,9 @@ def _block(block: Block) -> str:
             return _Lists().item(block)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return "\\" + found[0]
+def _ended(text: str) -> str:
+    kept = text.rstrip("#")
+    return text if kept == text else f"{kept}\\{text[len(kept) :]}"
 
 
 def _table(rows: Sequence[Sequence[Line]], header_rows: int) -> str:

@@ -70,7 +70,6 @@ async def test_each_filter_shows_what_fits(bench: Workbench) -> None:
     assert await page(bench, tag="b", document_id="e") == []
 
 
-<<<<<<< HEAD
 FAIL_OFTEN = """
 INSERT INTO task_failures (task_id, attempt, kind, message, duration_seconds)
 SELECT id, n, 'error', repeat('x', 8192), 0 FROM tasks, generate_series(1, 30) n
@@ -96,7 +95,8 @@ async def test_a_page_of_tasks_that_failed_often_ends_early(bench: Workbench) ->
 
     assert 0 < len(found) < len(tasks)
     assert goes_on
-=======
+
+
 async def test_a_list_shows_what_somebody_asked_for(bench: Workbench) -> None:
     anns = await bench.submit_many([{"task_type": "noop", "created_by": "ann"}] * 2)
     await bench.submit_many([{"task_type": "noop", "created_by": "bob"}, {"task_type": "noop"}])
@@ -149,7 +149,6 @@ async def test_a_task_whose_number_and_time_are_out_of_order_is_found_by_its_tim
 
 def hours_after(first: datetime, hours: int) -> datetime:
     return first + timedelta(hours=hours)
->>>>>>> 792686f (A submission can wait for its end, and lists tell who asked and when)
 
 
 async def test_a_page_of_tasks_with_much_to_say_of_their_failures_ends_early(bench: Workbench) -> None:

@@ -18,7 +18,7 @@ _BUILT_IN: Final = {
     48: "##0.0E+0", 49: "@",
 }  # fmt: skip
 _DATES_OF_THE_EAST: Final = frozenset((*range(27, 37), *range(50, 59)))
-_NO_LETTERS: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+_NO_LETTERS: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]', re.IGNORECASE)
 _OF_DATES: Final = re.compile(r"[dmyhs]", re.IGNORECASE)
 _OF_DAYS: Final = re.compile(r"[dy]", re.IGNORECASE)
 _OF_TIMES: Final = re.compile(r"[hs]", re.IGNORECASE)
