@@ -9,6 +9,7 @@ from tests.chaos.marks import Mark
 from tests.chaos.nemesis import Struck
 from tests.chaos.orders import EDIT
 from tests.chaos.processes import Death
+from tests.chaos.strangers import Sightings
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting
 
@@ -174,6 +175,7 @@ class Evidence:
     heard: set[str] | None = None
     """The positions of events that a follower was told of; None if nobody followed."""
     odd_of_stream: list[str] = field(default_factory=list[str])
+    strangers: Sightings = field(default_factory=Sightings)
     remains: Remains = field(default_factory=Remains)
     redis_lost_at: list[float] = field(default_factory=list[float])
     """When some process found that Redis did not answer in time."""

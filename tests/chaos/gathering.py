@@ -1,4 +1,4 @@
-"""Gathering: from the servers, at the end of a run, to evidence."""
+"""Gathering: from the servers, at the end of a run, to evidence of what was asked for in the default space."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ from tests.chaos.evidence import (
     SpawnRow,
     TaskRow,
 )
+from tests.chaos.strangers import TYPE
 
 _TASKS: Final = """
     SELECT id::text, seq, task_type, document_id, title, state, rank, runnable, yields, blockers, unmet, max_retries,
@@ -35,21 +36,27 @@ _TASKS: Final = """
            ARRAY(SELECT (one ->> 'token') || '#' || (one ->> 'attempt')
                    FROM jsonb_array_elements(result -> 'given') WITH ORDINALITY AS given(one, place)
                   ORDER BY place) AS given
-      FROM tasks
+      FROM tasks WHERE space = 'default'
 """
 _EVENTS: Final = """
     SELECT e.xid || '-' || e.id || '-' || (one.index - 1) AS position, e.id, e.kind, one.task_id::text,
            extract(epoch FROM e.at)::float8 AS at,
            extract(epoch FROM coalesce(pg_xact_commit_timestamp(e.xid::xid), e.at))::float8 AS committed
-      FROM events e, unnest(e.task_ids) WITH ORDINALITY AS one(task_id, index)
-     WHERE one.task_id IS NOT NULL
+      FROM events e, unnest(e.task_ids, e.document_ids) WITH ORDINALITY AS one(task_id, place, index)
+     WHERE one.task_id IS NOT NULL AND strpos(coalesce(one.place, ''), '/') = 0
      ORDER BY e.id, one.index
 """
 _FAILURES: Final = """
     SELECT task_id::text, attempt, worker_id, kind, message,
-           extract(epoch FROM started_at)::float8 + duration_seconds AS ended FROM task_failures
+           extract(epoch FROM started_at)::float8 + duration_seconds AS ended
+      FROM task_failures WHERE task_id IN (SELECT id FROM tasks WHERE space = 'default')
 """
-_REVISIONS: Final = "SELECT document_id, revision, base, task_id::text FROM revisions"
+_REVISIONS: Final = (
+    "SELECT document_id, revision, base, task_id::text FROM revisions WHERE strpos(document_id, '/') = 0"
+)
+_HEADS: Final = "SELECT id, head FROM documents WHERE space = 'default'"
+_COUNTERS: Final = "SELECT outcome, sum(count)::bigint AS n FROM task_counters WHERE task_type <> $1 GROUP BY 1"
+_KEYS: Final = r"SELECT key, task_id::text FROM idempotency_keys WHERE strpos(key, E'\n') = 0"
 _EDGES: Final = "SELECT task_id::text, depends_on::text FROM task_edges"
 _SPAWNS: Final = "SELECT spawned_by::text, key, task_id::text FROM spawns"
 _DAGS: Final = "SELECT id::text, title, status, cancel_requested_at IS NOT NULL FROM dags"
@@ -69,8 +76,8 @@ async def gather_tables(
         tasks = {row["id"]: TaskRow(**dict(row)) for row in await connection.fetch(_TASKS)}
         events = [EventRow(*row.values()) for row in await connection.fetch(_EVENTS)]
         failures = [FailureRow(*row.values()) for row in await connection.fetch(_FAILURES)]
-        counted = await connection.fetch("SELECT outcome, sum(count)::bigint AS n FROM task_counters GROUP BY 1")
-        keys = await connection.fetch("SELECT key, task_id::text FROM idempotency_keys")
+        counted = await connection.fetch(_COUNTERS, TYPE)
+        keys = await connection.fetch(_KEYS)
     finally:
         await connection.close()
     return (
@@ -104,7 +111,7 @@ async def gather_documents(
     connection = await asyncpg.connect(database_url, timeout=10)
     try:
         revisions = [RevisionRow(*row.values()) for row in await connection.fetch(_REVISIONS)]
-        heads = {row["id"]: row["head"] for row in await connection.fetch("SELECT id, head FROM documents")}
+        heads = {row["id"]: row["head"] for row in await connection.fetch(_HEADS)}
     finally:
         await connection.close()
     async with httpx.AsyncClient(timeout=20, trust_env=False) as http:

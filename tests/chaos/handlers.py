@@ -121,3 +121,18 @@ def _end(payload: Work, context: Context | BlockingContext) -> dict[str, object]
         message = f"it was told to fail until attempt {payload.fails_until}"
         raise RuntimeError(message)
     return {"token": payload.token, "attempt": context.attempt, "echo": payload.echo}
+
+
+class Secret(BaseModel):
+    """What nobody of another space may read."""
+
+    word: str
+    fails: bool
+
+
+@handler("chaos.stranger", payload=Secret)
+async def stranger(payload: Secret, context: Context) -> dict[str, str]:
+    """Answer or fail with the word of a space."""
+    if payload.fails:
+        raise PermanentFailure(payload.word)
+    return {"word": payload.word, "document": context.document_id or ""}

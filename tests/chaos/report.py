@@ -74,6 +74,8 @@ def lines(outcome: Outcome) -> Iterator[str]:
     spawned = sum(task.spawned_by is not None for task in evidence.tasks.values())
     yield f"DAGs: {dict(dags)}; edges: {len(evidence.edges)}; behind a failure: {len(held_up(evidence))}"
     yield f"spawned: {spawned}; waits for what was spawned: {suspended(outcome)}"
+    strangers = evidence.strangers
+    yield f"looks across spaces: {strangers.looks}; keys revoked and tried again: {strangers.revocations}"
     kinds = by_kind(evidence.struck)
     yield f"faults: {sum(kinds.values())} of {len(kinds)} kinds: " + ", ".join(f"{k} {n}" for k, n in kinds.items())
     ends = Counter(f"{death.name.split('-')[0]} {death.status}" for death in evidence.deaths)

@@ -23,6 +23,7 @@ from tests.chaos.gathering import gather_documents, gather_graphs, gather_remain
 from tests.chaos.history import HistoryWriter, read_history
 from tests.chaos.marks import read_marks
 from tests.chaos.nemesis import EVERY_SECONDS, Nemesis, schedule
+from tests.chaos.strangers import Strangers
 from tests.chaos.supervisor import Installation, Told, installation
 from tests.chaos.terms import RARE_FAILPOINTS, Failpoints, Terms
 from tests.chaos.watcher import Look, Watcher
@@ -99,17 +100,22 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
             workload.unfinished = look.unfinished
             workload.gave_up, workload.spawned = look.gave_up, look.spawned
 
+        strangers = Strangers(urls, plan.seed)
         await workload.prepare()
+        await strangers.prepare()
         await leaving.enter_async_context(in_background(watcher.run(tell)))
         await leaving.enter_async_context(in_background(follower.run()))
         working = await leaving.enter_async_context(in_background(workload.run()))
+        living = await leaving.enter_async_context(in_background(strangers.run()))
         await nemesis.run()
         evidence.struck, evidence.healed_at = nemesis.struck, nemesis.healed_at
         say(f"healed after {len(nemesis.struck)} faults; {workload.acknowledged} tasks acknowledged so far")
         evidence.ready_after = await _all_ready(place, START_SECONDS)
         await asyncio.sleep(max(0.0, nemesis.healed_at + CALM_SECONDS - time.time()))
         workload.stop()
+        strangers.stop()
         await working
+        await living
         say(f"{workload.acknowledged} tasks acknowledged, {watcher.unfinished} still to end")
         evidence.quiet_seconds = await _until_ended(watcher)
         evidence.remains = await gather_remains(
@@ -127,6 +133,7 @@ async def _play(plan: Plan, place: Installation, history: Path, evidence: Eviden
             await asyncio.sleep(0.1)
         evidence.heard, evidence.odd_of_stream = follower.heard, follower.odd
         evidence.sightings = watcher.sightings
+        evidence.strangers = strangers.seen
 
 
 async def _all_ready(place: Installation, within_seconds: float) -> float | None:

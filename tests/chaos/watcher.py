@@ -21,7 +21,7 @@ ANSWER_SECONDS: Final = 1.0
 _HELD: Final = """
     SELECT id::text, attempt, claim_id::text, hold_id::text, worker_id, document_id,
            extract(epoch FROM lease_until)::float8 AS lease_until, extract(epoch FROM started_at)::float8 AS claimed_at
-      FROM tasks WHERE runnable AND state = 'RUNNING' AND lease_until IS NOT NULL
+      FROM tasks WHERE space = 'default' AND runnable AND state = 'RUNNING' AND lease_until IS NOT NULL
 """
 _STANDING: Final = "SELECT claim_id::text FROM tasks WHERE runnable AND state = 'RUNNING'"
 # What waits behind a failure, however indirectly, waits for ever.
@@ -37,7 +37,8 @@ _UNFINISHED: Final = f"""
        AND NOT (state = 'PENDING' AND id IN (SELECT task_id FROM held_up))
 """  # noqa: S608 - our own words
 _GAVE_UP: Final = (
-    "SELECT id::text FROM tasks WHERE state IN ('FAILED', 'TIMEOUT', 'CANCELLED') ORDER BY finished_at DESC LIMIT 40"
+    "SELECT id::text FROM tasks WHERE space = 'default' AND state IN ('FAILED', 'TIMEOUT', 'CANCELLED')"
+    " ORDER BY finished_at DESC LIMIT 40"
 )
 _SPAWNED: Final = """
     SELECT id::text FROM tasks WHERE spawned_by IS NOT NULL AND state IN ('PENDING', 'QUEUED', 'RUNNING', 'RETRYING')

@@ -22,6 +22,8 @@ believed.
 | I15 | a retry waits for its delay, a delayed task for its time |
 | I16 | counters, streams and answers tell what happened |
 | I18 | with Redis in health, who works on a document has its lock |
+| I40 | nothing of one space is ever seen in another |
+| I41 | a key does nothing a second after it was revoked |
 | L1 | everything ends |
 | L2 | the service answers, and refuses only as agreed; its processes do not die by themselves |
 """
@@ -43,6 +45,7 @@ from tests.chaos.checker.liveness import check_liveness
 from tests.chaos.checker.lives import Lives, lives_of
 from tests.chaos.checker.locks import check_locks
 from tests.chaos.checker.overlaps import check_overlaps
+from tests.chaos.checker.spaces import check_spaces
 from tests.chaos.checker.spawns import check_spawns
 from tests.chaos.checker.transitions import check_transitions
 from tests.chaos.checker.violation import Violation
@@ -65,6 +68,7 @@ CHECKS: Final[tuple[Callable[[Evidence, Lives], Iterator[Violation]], ...]] = (
     check_waiting,
     check_answers,
     check_locks,
+    check_spaces,
     check_liveness,
 )
 

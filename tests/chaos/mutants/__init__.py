@@ -10,7 +10,17 @@ chaos finds every one of them.
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from tests.chaos.mutants import batches, claims, doorbell, graphs, maintenance, retries, settlements, submission
+from tests.chaos.mutants import (
+    batches,
+    callers,
+    claims,
+    doorbell,
+    graphs,
+    maintenance,
+    retries,
+    settlements,
+    submission,
+)
 from tests.chaos.terms import RARE_FAILPOINTS, Failpoints
 
 
@@ -74,5 +84,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(retries.hand_back_charged, "I12", provoked_by=_DRAINS),
         _breaks(retries.poison_ignored, "I11", "I12"),
         _breaks(submission.key_ignored, "I13"),
+        _breaks(callers.space_ignored, "I40"),
+        _breaks(callers.revoked_key_kept, "I41"),
     )
 )
