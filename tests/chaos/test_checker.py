@@ -400,6 +400,16 @@ def the_service_does_not_come_back(story: Story) -> None:
     story.evidence.ready_after = None
 
 
+def a_space_sees_another(story: Story) -> None:
+    """A caller is told of a task of another space."""
+    story.evidence.strangers.across.append("GET /api/tasks told south of north")
+
+
+def a_revoked_key_is_answered(story: Story) -> None:
+    """A key works on after its end."""
+    story.evidence.strangers.revived.append("200 1.20 s after its revocation")
+
+
 VIOLATIONS: list[tuple[str, Tale]] = [
     ("I1", a_final_task_is_changed),
     ("I1", a_running_task_is_claimed_again),
@@ -445,6 +455,8 @@ VIOLATIONS: list[tuple[str, Tale]] = [
     ("L2", an_api_answers_500),
     ("I18", somebody_works_without_a_lock),
     ("I18", a_lock_has_no_nonce),
+    ("I40", a_space_sees_another),
+    ("I41", a_revoked_key_is_answered),
     ("L1", a_task_waits_for_ever),
     ("L2", a_worker_dies_by_itself),
     ("L2", a_worker_gives_up_when_postgres_is_away),
