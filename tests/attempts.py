@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from uuid_utils import uuid7
 
 from officeplane.domain.ids import ClaimId, TaskId
+from officeplane.domain.space import DEFAULT
 from officeplane.domain.task import ClaimedTask
 
 
@@ -16,6 +17,7 @@ def a_claimed_task(task_type: str = "noop", *, timeout_seconds: float = 60) -> C
         claim_id=ClaimId(str(uuid7())),
         hold_id=None,
         task_type=task_type,
+        space=DEFAULT,
         document_id=None,
         payload_json="{}",
         attempt=1,

@@ -19,7 +19,7 @@ from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
-from officeplane.domain.principal import LOCAL
+from officeplane.domain.principal import LOCAL, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
@@ -36,6 +36,12 @@ class Workbench:
 
     runtime: Runtime
     worker: WorkerServices
+    caller: Principal = LOCAL
+    """Who submits and looks."""
+
+    def called_by(self, caller: Principal) -> "Workbench":
+        """Return the same plane and worker in the hands of somebody else."""
+        return Workbench(self.runtime, self.worker, caller)
 
     def another_worker(self) -> "Workbench":
         """Return a second worker on the same runtime."""
@@ -57,12 +63,12 @@ class Workbench:
     async def submit_many(self, given: Iterable[Mapping[str, Any]]) -> list[Task]:
         """Submit a bulk and return its tasks without those below them."""
         requests = [TaskRequest.from_python(options) for options in given]
-        return [stored.task for stored in await self.runtime.submission.submit_many(LOCAL, requests)]
+        return [stored.task for stored in await self.runtime.submission.submit_many(self.caller, requests)]
 
     async def submit(self, options: Mapping[str, Any]) -> tuple[Task, ...]:
         """Submit one request and return every task it became."""
         request = TaskRequest.from_python(options)
-        return (await self.runtime.submission.submit(LOCAL, request)).tasks
+        return (await self.runtime.submission.submit(self.caller, request)).tasks
 
     async def claim(self, *tasks: Task) -> list[ClaimedTask]:
         """Claim what these tasks, as hints, lead to."""
@@ -121,7 +127,7 @@ class Workbench:
 
     async def details(self, task_id: TaskId) -> TaskDetails:
         """Return a task with its failures and children, as it is now."""
-        return await self.runtime.tasks.find(LOCAL, task_id)
+        return await self.runtime.tasks.find(self.caller, task_id)
 
     async def state(self, task: Task | ClaimedTask) -> TaskState:
         """Return the state a task is in now."""

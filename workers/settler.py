@@ -19,6 +19,7 @@ import structlog
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import DocumentId
 from officeplane.domain.outcome import Outcome
+from officeplane.domain.space import QualifiedType
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims.continuation import Continuation
 from officeplane.services.claims.desk import WorkerDesk
@@ -89,8 +90,8 @@ class Settler:
         self._finished = finished
         self._plain = Gathering[EndedAttempt]()
         self._leading_to_more = Gathering[EndedAttempt]()
-        # Types of which an attempt has succeeded since the last group of ends that lead to more.
-        self._succeeded: set[str] = set()
+        # Types, each of its space, of which an attempt has succeeded since the last group of ends that lead to more.
+        self._succeeded: set[QualifiedType] = set()
         self._in_lanes = Gathering[tuple[ClaimedTask, bool]]()
         self._told = Gathering[Aftermath]()
         self.may_continue = True
@@ -102,7 +103,7 @@ class Settler:
             return
         ended = EndedAttempt(task, outcome, time.monotonic())
         if ended.went_well:
-            self._succeeded.add(task.task_type)
+            self._succeeded.add(task.qualified_type)
         (self._leading_to_more if ended.leads_to_more else self._plain).add((ended,))
 
     async def run(self) -> None:
@@ -194,7 +195,7 @@ class Settler:
         continuation: Continuation | None,
         *,
         counted_by: str,
-        succeeded: Collection[str] = (),
+        succeeded: Collection[QualifiedType] = (),
     ) -> tuple[set[DocumentId], list[Aftermath]]:
         """Settle what has ended; return the documents in whose lanes nothing else waits, and what is to be told."""
         settled, told = await self._settlements.write(group, continuation, counted_by=counted_by, succeeded=succeeded)

@@ -46,6 +46,8 @@ class Sight(NamedTuple):
     space: Space | None = None
     documents: tuple[str, ...] | None = None
     task_types: tuple[str, ...] | None = None
+    workers: bool = True
+    """Whether it sees which worker has something: that names a host."""
 
     @property
     def is_narrowed(self) -> bool:
@@ -85,7 +87,8 @@ class Principal:
         if self.kind is Kind.SYSTEM:
             return EVERYTHING
         documents = None if self.documents is None else tuple(self._patterns(self.documents))
-        return Sight(self.space, documents, None if self.task_types is None else tuple(map(pattern, self.task_types)))
+        task_types = None if self.task_types is None else tuple(map(pattern, self.task_types))
+        return Sight(self.space, documents, task_types, self.sees_the_whole)
 
     def sees(self, document_id: DocumentId | str | None, task_type: str | None = None) -> bool:
         """Tell whether it may have to do with a task of its space that has this document and this type."""
@@ -104,10 +107,26 @@ class Principal:
             raise OutsideError(self.id, "document", name)
         return DocumentId(qualified(self.space, name))
 
+    def sees_type(self, task_type: str) -> bool:
+        """Tell whether it may have to do with tasks of a type."""
+        return fits(task_type, self.task_types)
+
     def check_type(self, task_type: str) -> None:
         """Raise when it may not have to do with tasks of a type."""
-        if not fits(task_type, self.task_types):
+        if not self.sees_type(task_type):
             raise OutsideError(self.id, "task type", task_type)
+
+    def check_whole_type(self, task_type: str) -> None:
+        """Raise when it may not have to do with all tasks of a type in its space, whatever their documents."""
+        self.check_type(task_type)
+        if self.documents is not None:
+            raise OutsideError(self.id, "all tasks of type", task_type)
+
+    @property
+    def sees_the_whole(self) -> bool:
+        """Whether it may see what is no space's own: the figures of the whole installation, and where it runs."""
+        is_whole = self.space == DEFAULT and self.documents is None and self.task_types is None
+        return is_whole and self.may(Scope.CONTROL)
 
     @property
     def narrowing(self) -> Narrowing:

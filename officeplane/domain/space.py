@@ -8,6 +8,8 @@ default space has no prefix, so that its names are the same inside and outside.
 from typing import Final, NewType
 
 Space = NewType("Space", str)
+QualifiedType = NewType("QualifiedType", str)
+"""A task type of a space as it is called inside: what its valve and its counters are known by."""
 
 DEFAULT: Final = Space("default")
 SPACE_PATTERN: Final = r"^[a-z0-9][a-z0-9-]{0,62}$"
@@ -16,6 +18,11 @@ SPACE_PATTERN: Final = r"^[a-z0-9][a-z0-9-]{0,62}$"
 def qualified(space: Space, name: str) -> str:
     """Return what a name of a space is inside."""
     return name if space == DEFAULT else f"{space}/{name}"
+
+
+def qualified_type(space: Space, task_type: str) -> QualifiedType:
+    """Return what a task type of a space is inside."""
+    return QualifiedType(qualified(space, task_type))
 
 
 def qualified_key(space: Space, key: str) -> str:

@@ -12,7 +12,7 @@ from officeplane.domain.batch import ALL_OR_NOTHING
 from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import WAITING, TaskState
 from officeplane.domain.priority import Urgency, effective_priority
-from officeplane.domain.space import Space
+from officeplane.domain.space import QualifiedType, Space, qualified_type
 
 
 class Task(NamedTuple):
@@ -120,6 +120,7 @@ class ClaimedTask(NamedTuple):
     claim_id: ClaimId
     hold_id: HoldId | None
     task_type: str
+    space: Space
     document_id: DocumentId | None
     payload_json: str
     attempt: int
@@ -135,6 +136,11 @@ class ClaimedTask(NamedTuple):
     created_at: datetime
     waited_seconds: float
     has_dependents: bool = False
+
+    @property
+    def qualified_type(self) -> QualifiedType:
+        """Return what its valve and its counters are known by."""
+        return qualified_type(self.space, self.task_type)
 
 
 class NewTask(NamedTuple):

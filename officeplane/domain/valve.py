@@ -1,4 +1,4 @@
-"""Valves: what keeps the tasks of a type from being claimed."""
+"""Valves: what keeps the tasks of a type from being claimed, in each space by itself."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import ACTIVE, CLAIMABLE, TaskState
+from officeplane.domain.space import QualifiedType
 from officeplane.domain.task import ClaimedTask
 
 _K = FailureKind
@@ -48,10 +49,10 @@ class Contender(NamedTuple):
 
     task_id: TaskId
     document_id: DocumentId | None
-    task_type: str
+    task_type: QualifiedType
 
 
-def admitted(contenders: Iterable[Contender], rooms: Mapping[str, Room]) -> list[Contender]:
+def admitted(contenders: Iterable[Contender], rooms: Mapping[QualifiedType, Room]) -> list[Contender]:
     """Return those that there is room for; who comes first, comes in first."""
     left = {task_type: room.tasks for task_type, room in rooms.items()}
     found: list[Contender] = []
@@ -78,9 +79,10 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Valve:
-    """Everything that may keep the tasks of one type."""
+    """Everything that may keep the tasks of one type of a space."""
 
     task_type: str
+    """As those who call know it."""
     is_paused: bool = False
     slow_until: datetime | None = None
     breaker: Breaker = Breaker()
@@ -91,7 +93,7 @@ class Valve:
 class Probe:
     """The one task of a half-open type that is let through, and how it stands."""
 
-    task_type: str
+    task_type: QualifiedType
     task_id: TaskId | None
     state: TaskState | None
     may_be_claimed: bool
@@ -109,9 +111,9 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class TypeFailure:
-    """What one failed attempt means for everything of its type."""
+    """What one failed attempt means for everything of its type in its space."""
 
-    task_type: str
+    task_type: QualifiedType
     slow_seconds: float | None = None
     """For how long the type slows down; None: it is counted as a failure."""
     crashed_by: str | None = None
@@ -131,10 +133,10 @@ def type_failure_of(
         return None
     match failure.kind:
         case FailureKind.RATE_LIMITED:
-            return TypeFailure(task.task_type, slow_seconds=wait_seconds / 2)
+            return TypeFailure(task.qualified_type, slow_seconds=wait_seconds / 2)
         case FailureKind.TIMEOUT if task.timeout_seconds < own:
             return None
         case FailureKind.CRASH:
-            return TypeFailure(task.task_type, crashed_by=task.document_id or task.id)
+            return TypeFailure(task.qualified_type, crashed_by=task.document_id or task.id)
         case _:
-            return TypeFailure(task.task_type)
+            return TypeFailure(task.qualified_type)

@@ -290,6 +290,7 @@ def claimed_task(row: Row) -> ClaimedTask:
         ClaimId(str(row["claim_id"])),
         None if hold_id is None else HoldId(str(hold_id)),
         row["task_type"],
+        row["space"],
         row["document_id"],
         row["payload"],
         row["attempt"],

@@ -92,10 +92,10 @@ async def lock_latest(executor: Executor, task_id: TaskId) -> DeadLetter | None:
     return letter_in(rows[0]) if rows else None
 
 
-async def reviewed(executor: Executor, letters: Sequence[DeadLetter]) -> list[Reviewed]:
+async def reviewed(executor: Executor, letters: Sequence[DeadLetter], sight: Sight) -> list[Reviewed]:
     """Return letters with the failed attempts of their tasks and what was decided about these."""
     task_ids = list({letter.task_id for letter in letters})
-    failures = await tasks.failures(executor, task_ids)
+    failures = await tasks.failures(executor, task_ids, sight)
     decisions: dict[TaskId, list[Decided]] = {}
     for row in await _SQL["decisions"].fetch(executor, task_ids=task_ids) if task_ids else ():
         decisions.setdefault(TaskId(str(row["task_id"])), []).append(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import asyncpg
 
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.space import DEFAULT, bare, space_of
 from officeplane.store.api_keys import working
 from officeplane.store.connection import COMMAND_SECONDS, CONNECT_SECONDS, Connection, translated
 from officeplane.store.migrate import MigrationChangedError, pending
@@ -137,6 +138,11 @@ async def examine_plane(connection: Connection, lease_seconds: float) -> PlaneFa
         overdue_leases=overdue["overdue"],
         unresolved_letters=UnresolvedLetters(**dict(unresolved[0])) if unresolved else None,
         undelivered_alerts=undelivered["alerts"],
-        held_back={row["what"]: row["how"] for row in held},
+        held_back={_held(row["what"], row["name"]): row["how"] for row in held},
         working_keys=await working(connection),
     )
+
+
+def _held(what: str, name: str) -> str:
+    space = space_of(name)
+    return f"{what} {bare(name)}" if space == DEFAULT else f"{what} {bare(name)} of space {space}"

@@ -11,6 +11,7 @@ from officeplane.domain.lifecycle import LET_GO, SETTLEABLE, STATES, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.revision import NewRevision
+from officeplane.domain.space import QualifiedType
 from officeplane.domain.task import ClaimedTask
 from officeplane.store import documents, pieces
 from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError, claimed_task, lane_values
@@ -178,7 +179,7 @@ async def ask_to_stop(executor: Executor, task: ClaimedTask, reason: str) -> Non
     await _SQL["ask_to_stop"].fetch(executor, task_id=task.id, claim_id=task.claim_id, reason=reason)
 
 
-async def count_fenced(executor: Executor, task_types: Sequence[str], *, counted_by: str) -> None:
+async def count_fenced(executor: Executor, task_types: Sequence[QualifiedType], *, counted_by: str) -> None:
     """Count attempts that were lost before they could be settled."""
     await _SQL["count_fenced"].fetch(executor, counted_by=counted_by, task_types=task_types)
 

@@ -136,7 +136,7 @@ async def contents(executor: Executor, task_ids: Iterable[TaskId]) -> dict[bytes
 async def fetch(executor: Executor, task_ids: Iterable[TaskId], sight: Sight = EVERYTHING) -> dict[TaskId, Task]:
     """Return tasks by id; ids that are not there, for this caller, are left out."""
     rows = await _SQL["fetch"].fetch(executor, task_ids=list(task_ids), **seen_by(sight))
-    return {task.id: task for task in map(task_in, rows)}
+    return {task.id: task for task in _as_seen(rows, sight)}
 
 
 async def visible(executor: Executor, task_ids: Iterable[TaskId], sight: Sight) -> set[TaskId]:
@@ -173,7 +173,7 @@ async def page(
         limit=limit,
     )
     found = rows[0]["found"] if rows else 0
-    return [task_in(row) for row in rows], found == limit or len(rows) < found
+    return _as_seen(rows, sight), found == limit or len(rows) < found
 
 
 async def select(executor: Executor, wanted: TaskFilter, sight: Sight, *, after: int, limit: int) -> list[Selected]:
@@ -242,7 +242,7 @@ def _selected(wanted: TaskFilter) -> _FilterValues:
 
 async def details(executor: Executor, tasks: Sequence[Task], sight: Sight = EVERYTHING) -> list[TaskDetails]:
     """Return the tasks with their failed attempts, their children in sight and what they still wait for."""
-    failed = await failures(executor, [task.id for task in tasks if task.attempt])
+    failed = await failures(executor, [task.id for task in tasks if task.attempt], sight)
     children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
     if children:
         for row in await _SQL["children"].fetch(executor, parent_ids=list(children), **seen_by(sight)):
@@ -266,13 +266,15 @@ async def details(executor: Executor, tasks: Sequence[Task], sight: Sight = EVER
     ]
 
 
-async def failures(executor: Executor, task_ids: Sequence[TaskId]) -> dict[TaskId, list[AttemptFailure]]:
+async def failures(
+    executor: Executor, task_ids: Sequence[TaskId], sight: Sight = EVERYTHING
+) -> dict[TaskId, list[AttemptFailure]]:
     """Return the latest failed attempts of tasks, in order; tasks without any are left out."""
     if not task_ids:
         return {}
     failed: dict[TaskId, list[AttemptFailure]] = {}
     for row in await _SQL["failures"].fetch(executor, task_ids=task_ids, limit=FAILURES_SHOWN):
-        failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row))
+        failed.setdefault(TaskId(str(row["task_id"])), []).append(_failure(row, sight))
     return failed
 
 
@@ -307,10 +309,15 @@ async def earlier_sibling(executor: Executor, task: Task) -> tuple[TaskId, TaskS
     return (TaskId(str(rows[0]["id"])), TaskState(rows[0]["state"])) if rows else None
 
 
-def _failure(row: Row) -> AttemptFailure:
+def _as_seen(rows: Iterable[Row], sight: Sight) -> list[Task]:
+    found = map(task_in, rows)
+    return list(found) if sight.workers else [task._replace(worker_id=None) for task in found]
+
+
+def _failure(row: Row, sight: Sight) -> AttemptFailure:
     return AttemptFailure(
         row["attempt"],
-        row["worker_id"],
+        row["worker_id"] if sight.workers else None,
         row["kind"],
         row["message"],
         row["started_at"],

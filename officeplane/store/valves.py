@@ -1,4 +1,4 @@
-"""Valves in the ledger: a row per type of which something was ever held."""
+"""Valves in the ledger: a row for each type of a space of which something was ever held."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
 from officeplane.domain.priority import Tier
-from officeplane.domain.space import space_of
+from officeplane.domain.space import QualifiedType, Space, bare, space_of
 from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, TypeFailure, Valve
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -15,7 +15,7 @@ from officeplane.store.queries import load
 _SQL: Final = load("valves")
 
 
-async def set_paused(executor: Executor, task_type: str, *, paused: bool) -> None:
+async def set_paused(executor: Executor, task_type: QualifiedType, *, paused: bool) -> None:
     """Say whether a type is paused."""
     await _SQL["set_paused"].fetch(executor, task_type=task_type, paused=paused)
 
@@ -36,20 +36,20 @@ async def is_paused(executor: Executor, document_id: DocumentId) -> bool:
     return bool(row["paused"])
 
 
-async def fetch(executor: Executor, task_type: str) -> Valve | None:
+async def fetch(executor: Executor, task_type: QualifiedType) -> Valve | None:
     """Return the valve of a type; None when nothing ever kept its tasks."""
     rows = await _SQL["fetch"].fetch(executor, task_type=task_type)
     return _valve(rows[0]) if rows else None
 
 
-async def every(executor: Executor) -> list[Valve]:
-    """Return the valves that were ever touched."""
-    return [_valve(row) for row in await _SQL["all"].fetch(executor)]
+async def of_space(executor: Executor, space: Space) -> list[Valve]:
+    """Return the valves of a space that were ever touched."""
+    return [_valve(row) for row in await _SQL["of_space"].fetch(executor, space=space)]
 
 
 async def ring(
     executor: Executor,
-    wanted: Mapping[str, int],
+    wanted: Mapping[QualifiedType, int],
     *,
     rung_ago: float = 0.0,
     cutoffs: Sequence[datetime | None] | None = None,
@@ -61,7 +61,7 @@ async def ring(
     return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
 
 
-async def slow_down(executor: Executor, seconds: Sequence[tuple[str, float]]) -> None:
+async def slow_down(executor: Executor, seconds: Sequence[tuple[QualifiedType, float]]) -> None:
     """Slow types down for at least so many seconds from now."""
     await _SQL["slow_down"].fetch(
         executor, task_types=[task_type for task_type, _ in seconds], seconds=[wait for _, wait in seconds]
@@ -74,7 +74,7 @@ async def count_failures(
     *,
     failure_threshold: int,
     half_open_after_seconds: float,
-) -> list[str]:
+) -> list[QualifiedType]:
     """Count failed attempts in a row; return the types whose breaker opens with them."""
     types = [failure.task_type for _, failure in failed]
     await _SQL["count_failures"].fetch(
@@ -90,19 +90,19 @@ async def count_failures(
     return [row["task_type"] for row in rows]
 
 
-async def open_by_hand(executor: Executor, task_type: str, half_open_after_seconds: float) -> None:
+async def open_by_hand(executor: Executor, task_type: QualifiedType, half_open_after_seconds: float) -> None:
     """Open a type's breaker, for as long as it says itself, or else for so many seconds."""
     await _SQL["open_by_hand"].fetch(executor, task_type=task_type, half_open_after_seconds=half_open_after_seconds)
 
 
-async def close_by_hand(executor: Executor, task_type: str) -> None:
+async def close_by_hand(executor: Executor, task_type: QualifiedType) -> None:
     """Close a type's breaker and forget its failures."""
     await _SQL["close_by_hand"].fetch(executor, task_type=task_type)
 
 
 async def set_breaker(
     executor: Executor,
-    task_type: str,
+    task_type: QualifiedType,
     failure_threshold: int | None,
     half_open_after_seconds: float | None,
     default_seconds: float,
@@ -131,12 +131,12 @@ async def survey(executor: Executor) -> Survey:
     return Survey(row["next_seconds"], row["probing"], row["limited"])
 
 
-async def end_slowdowns(executor: Executor) -> list[str]:
+async def end_slowdowns(executor: Executor) -> list[QualifiedType]:
     """End slowdowns whose time is over; return their types."""
     return [row["task_type"] for row in await _SQL["end_slowdowns"].fetch(executor)]
 
 
-async def half_open(executor: Executor) -> list[str]:
+async def half_open(executor: Executor) -> list[QualifiedType]:
     """Let types be tried again whose breaker was open for long enough; return them."""
     return [row["task_type"] for row in await _SQL["half_open"].fetch(executor)]
 
@@ -151,7 +151,7 @@ async def probes(executor: Executor) -> list[Probe]:
     return [_probe(row, states.get(row["probe_task_id"])) for row in found]
 
 
-async def close_after(executor: Executor, task_ids: Sequence[TaskId]) -> list[str]:
+async def close_after(executor: Executor, task_ids: Sequence[TaskId]) -> list[QualifiedType]:
     """Close the breakers whose probes these are; return their types."""
     return [row["task_type"] for row in await _SQL["close_after"].fetch(executor, task_ids=task_ids)]
 
@@ -167,14 +167,14 @@ async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds
     return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
 
 
-async def set_limits(executor: Executor, task_type: str, limits: Limits) -> None:
+async def set_limits(executor: Executor, task_type: QualifiedType, limits: Limits) -> None:
     """Declare the limits of a type, or lift them."""
     await _SQL["set_limits"].fetch(
         executor, task_type=task_type, rate_per_second=limits.rate_per_second, concurrency=limits.concurrency
     )
 
 
-async def rooms(executor: Executor, task_types: Sequence[str] | None = None) -> dict[str, Room]:
+async def rooms(executor: Executor, task_types: Sequence[QualifiedType] | None = None) -> dict[QualifiedType, Room]:
     """Return how many tasks of limited types may be claimed now; all of them if none is named."""
     rows = await _SQL["rooms"].fetch(executor, task_types=task_types)
     return {
@@ -195,12 +195,12 @@ async def contenders(
     return [Contender(TaskId(str(row["id"])), _document(row), row["task_type"]) for row in rows]
 
 
-async def lock_limits(executor: Executor, task_types: Sequence[str]) -> None:
+async def lock_limits(executor: Executor, task_types: Sequence[QualifiedType]) -> None:
     """Have nobody else count against these limits until the transaction ends."""
     await _SQL["lock_limits"].fetch(executor, task_types=task_types)
 
 
-async def take_tokens(executor: Executor, task_types: Sequence[str]) -> None:
+async def take_tokens(executor: Executor, task_types: Sequence[QualifiedType]) -> None:
     """Take tokens out of buckets, one for each time a type is named."""
     await _SQL["take_tokens"].fetch(executor, task_types=task_types)
 
@@ -228,4 +228,4 @@ def _valve(row: Row) -> Valve:
         row["half_open_after_seconds"],
     )
     limits = Limits(row["rate_per_second"], row["concurrency"])
-    return Valve(row["task_type"], row["paused"], row["slow_until"], breaker, limits)
+    return Valve(bare(row["task_type"]), row["paused"], row["slow_until"], breaker, limits)

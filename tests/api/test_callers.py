@@ -238,10 +238,13 @@ async def test_a_wait_of_a_caller_whose_key_is_revoked_tells_nothing(
 async def test_what_is_refused_is_counted(api_settings: Settings) -> None:
     async with running(api_settings) as app:
         key = await a_key(app, Scope.READ)
+        watchful = await a_key(app, Scope.READ, Scope.CONTROL)
         async with stranger_to(app, key) as reader, stranger_to(app, new_key_text()) as guesser:
             assert (await reader.post("/api/tasks", json={})).status_code == 403
             assert (await guesser.get("/api/stats")).status_code == 401
-            told = (await reader.get("/metrics")).text
+            assert "officeplane_refused" not in (await reader.get("/metrics")).text
+        async with stranger_to(app, watchful) as operator:
+            told = (await operator.get("/metrics")).text
 
     assert "officeplane_authentication_failures_total 1.0" in told
     assert 'officeplane_refused_total{scope="edit"} 1.0' in told

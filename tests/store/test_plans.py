@@ -60,6 +60,7 @@ AN_ID: Final = "'0192f000-0000-7000-8000-000000000000'"
 NOW: Final = "'2030-01-01T00:00:00Z'"
 SEEN: Final = {"seen_space": "'default'", "seen_documents": "NULL", "seen_types": "NULL"}
 """What a caller of the default space sees."""
+SHOWN: Final = {"spaces": "ARRAY['acme']"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +238,9 @@ WATCHFUL: Final = [
     ),
     hot("valves", "choose_probes", *WAITING, task_types="ARRAY['noop']", task_ids=IDS, seconds="30"),
     hot("valves", "admissible", *WAITING, limit="32"),
-    hot("statistics", "unfinished_counts", "by_urgency"),
-    hot("statistics", "oldest_wait", "by_urgency", "lane", "active", "due"),
+    hot("statistics", "largest_spaces", "by_urgency", limit="50"),
+    hot("statistics", "unfinished_counts", "by_urgency", **SEEN, **SHOWN),
+    hot("statistics", "oldest_wait", "by_urgency", "lane", "active", "due", **SEEN, **SHOWN),
 ]
 """These look at everything that waits; only of what is over they must not see anything."""
 
@@ -420,3 +422,23 @@ async def test_a_page_of_a_document_is_found_by_its_index_however_often_lists_we
     )
 
     assert planned["generic_plans"] == 0
+
+
+CLAIMING: Final = [it for it in HOT if (it.noun, it.name) in {("claims", "claim_hinted"), ("claims", "claim_lanes")}]
+MANY_VALVES: Final = "INSERT INTO valves (task_type) SELECT 'space-' || n || '/noop' FROM generate_series(1, 5000) AS n"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("statement", CLAIMING, ids=str)
+async def test_nobody_who_claims_reads_the_valves_of_all_spaces(
+    long_history: Connection, statement: Hot, mode: str
+) -> None:
+    undone = long_history.transaction()
+    await undone.start()
+    await long_history.execute(MANY_VALVES)
+    await long_history.execute("ANALYZE valves")
+
+    plan = await plan_of(long_history, statement, mode)
+
+    await undone.rollback()
+    assert "valves" not in plan.read_whole

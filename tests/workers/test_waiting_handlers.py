@@ -96,7 +96,7 @@ async def test_who_goes_on_sees_the_document_as_it_is_then_and_edits_follow_it(b
 @BOTH
 async def test_a_worker_drains_at_once_while_its_task_waits(bench: Workbench, marks: Marks, task_type: str) -> None:
     asked = {"task_type": "test.mark", "payload": {"folder": str(marks.folder), "gated": True}}
-    await bench.runtime.valves.pause_type("test.mark")
+    await bench.runtime.valves.pause_type(LOCAL, "test.mark")
     async with a_worker(bench, concurrency=1, drain_seconds=30) as worker:
         task = await bench.a_task(task_type, payload=asked)
         await eventually(is_in(bench, task, TaskState.PENDING))
@@ -106,7 +106,7 @@ async def test_a_worker_drains_at_once_while_its_task_waits(bench: Workbench, ma
             await worker.running
 
     assert await bench.state(task) is TaskState.PENDING
-    await bench.runtime.valves.resume_type("test.mark")
+    await bench.runtime.valves.resume_type(LOCAL, "test.mark")
     marks.open_gate("it")
     async with a_worker(bench, concurrency=1):
         done = await completed(bench, task)
@@ -133,13 +133,13 @@ async def test_a_cancel_of_who_waits_stops_what_runs_for_it(bench: Workbench, ma
 @BOTH
 async def test_what_is_spawned_with_other_things_under_one_key_fails_for_good(bench: Workbench, task_type: str) -> None:
     task = await bench.a_task(task_type, payload={"keys": ["it"]})
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     async with a_worker(bench) as worker:
         await eventually(is_in(bench, task, TaskState.PENDING))
         await bench.execute(
             "UPDATE tasks SET payload = jsonb_set(payload, '{task_type}', '\"test.say\"') WHERE id = $1::uuid", task.id
         )
-        await bench.runtime.valves.resume_type("noop")
+        await bench.runtime.valves.resume_type(LOCAL, "noop")
         await eventually(is_in(bench, task, TaskState.FAILED))
         assert not worker.running.done()
 

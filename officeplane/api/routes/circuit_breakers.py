@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from officeplane.api import examples
 from officeplane.api.bodies import NoBody
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import TaskTypeInPath
 from officeplane.api.requests import StrictRoute
@@ -51,7 +51,7 @@ class BreakerView(View):
 async def list_breakers(request: Request) -> list[BreakerView]:
     """Return the breaker of every type that can be run, by name; edits have none: they talk to nothing outside."""
     runtime = runtime_of(request)
-    return [_view(valve, runtime.settings) for valve in await runtime.valves.breakers()]
+    return [_view(valve, runtime.settings) for valve in await runtime.valves.breakers(principal_of(request))]
 
 
 @router.put(
@@ -68,7 +68,9 @@ async def put_breaker(
 ) -> BreakerView:
     """Say after how many failures in a row it opens and for how long; what is left out is the installation's."""
     runtime = runtime_of(request)
-    valve = await runtime.valves.set_breaker(task_type, body.failure_threshold, body.half_open_after_seconds)
+    valve = await runtime.valves.set_breaker(
+        principal_of(request), task_type, body.failure_threshold, body.half_open_after_seconds
+    )
     return _view(valve, runtime.settings)
 
 
@@ -82,7 +84,7 @@ async def put_breaker(
 async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Close it, forget the failures, and let the type go on."""
     runtime = runtime_of(request)
-    return _view(await runtime.valves.reset_breaker(task_type), runtime.settings)
+    return _view(await runtime.valves.reset_breaker(principal_of(request), task_type), runtime.settings)
 
 
 @router.post(
@@ -95,7 +97,7 @@ async def reset_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBo
 async def open_breaker(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> BreakerView:
     """Hold the type back as its failures would; after its time one task finds out whether it works."""
     runtime = runtime_of(request)
-    return _view(await runtime.valves.open_breaker(task_type), runtime.settings)
+    return _view(await runtime.valves.open_breaker(principal_of(request), task_type), runtime.settings)
 
 
 def _view(valve: Valve, settings: Settings) -> BreakerView:

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.openapi import refusals
 from officeplane.api.parameters import TaskTypeInPath
 from officeplane.api.requests import StrictRoute
@@ -47,7 +47,7 @@ class LimitsView(View):
 @needs(Scope.READ)
 async def get_limits(request: Request, task_type: TaskTypeInPath) -> LimitsView:
     """Return the limits that were declared for a type."""
-    return _view(task_type, await runtime_of(request).valves.limits(task_type))
+    return _view(task_type, await runtime_of(request).valves.limits(principal_of(request), task_type))
 
 
 @router.put(
@@ -62,7 +62,7 @@ async def put_limits(
 ) -> LimitsView:
     """Declare the limits of a type, over all workers; what is left out is not limited."""
     limits = Limits(body.rate_per_second, body.concurrency)
-    await runtime_of(request).valves.set_limits(task_type, limits)
+    await runtime_of(request).valves.set_limits(principal_of(request), task_type, limits)
     return _view(task_type, limits)
 
 
@@ -76,7 +76,7 @@ async def put_limits(
 @needs(Scope.CONTROL)
 async def delete_limits(request: Request, task_type: TaskTypeInPath) -> Response:
     """Let as many tasks of a type run as there are slots."""
-    await runtime_of(request).valves.set_limits(task_type, Limits())
+    await runtime_of(request).valves.set_limits(principal_of(request), task_type, Limits())
     return Response(status_code=204)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.openapi import refusals
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of, state_of
@@ -32,7 +32,10 @@ class PrometheusText(Response):
 )
 @needs(Scope.READ)
 async def metrics(request: Request) -> PrometheusText:
-    """Return queue depths, counters of what has ended, and workers."""
+    """Return queue depths and counters of what has ended; and workers, to those who control the default space."""
     state = state_of(request)
-    told = await runtime_of(request).statistics.metrics()
-    return PrometheusText(told + exposed(Refusals(state.wrong_keys.total, state.refused)))
+    caller = principal_of(request)
+    told = await runtime_of(request).statistics.metrics(caller)
+    if caller.sees_the_whole:
+        told += exposed(Refusals(state.wrong_keys.total, state.refused))
+    return PrometheusText(told)

@@ -58,7 +58,7 @@ async def resume_document(request: Request, document_id: DocumentIdInPath, _body
 @needs(Scope.CONTROL)
 async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Keep tasks of a type from being started."""
-    await runtime_of(request).valves.pause_type(task_type)
+    await runtime_of(request).valves.pause_type(principal_of(request), task_type)
     return PausedView(paused=True)
 
 
@@ -72,5 +72,5 @@ async def pause_task_type(request: Request, task_type: TaskTypeInPath, _body: No
 @needs(Scope.CONTROL)
 async def resume_task_type(request: Request, task_type: TaskTypeInPath, _body: NoBody = None) -> PausedView:
     """Let tasks of a type be started again."""
-    await runtime_of(request).valves.resume_type(task_type)
+    await runtime_of(request).valves.resume_type(principal_of(request), task_type)
     return PausedView(paused=False)

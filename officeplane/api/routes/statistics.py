@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from officeplane.api.callers import needs
+from officeplane.api.callers import needs, principal_of
 from officeplane.api.openapi import refusals
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
@@ -38,7 +38,7 @@ class WorkerView(View):
 
 
 class StatsView(View):
-    """The installation in numbers; a state or priority without tasks is left out."""
+    """The installation, or the caller's space, in numbers; a state or priority without tasks is left out."""
 
     states: dict[TaskState, int]
     priorities: dict[TierName, int]
@@ -52,8 +52,11 @@ class StatsView(View):
 )
 @needs(Scope.READ)
 async def stats(request: Request) -> Response:
-    """Return counts by state and priority, the longest wait of a runnable task, and the live workers."""
-    return json_answer(_view(await runtime_of(request).statistics.stats()))
+    """Return counts by state and priority, and the longest wait of a runnable task, in the caller's space.
+
+    Who has `control` in the default space sees those of all spaces, and the live workers.
+    """
+    return json_answer(_view(await runtime_of(request).statistics.stats(principal_of(request))))
 
 
 def _view(stats: Stats) -> StatsView:

@@ -15,6 +15,7 @@ from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.ids import TaskId
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import QualifiedType, bare, space_of
 from officeplane.services.chores.redelivery import Redelivery
 from officeplane.services.operate.valves import RINGS_AT_ONCE
 from officeplane.store import valves
@@ -45,7 +46,7 @@ class ValveTimers:
         if due is not None and due <= 0:
             half_open = await valves.half_open(self._ledger)
             for task_type in half_open:
-                _log.info("breaker.half_open", task_type=task_type)
+                _log.info("breaker.half_open", task_type=bare(task_type), space=space_of(task_type))
             await self._ring(await valves.end_slowdowns(self._ledger))
             due = SHORTEST_PAUSE_SECONDS
         if survey.is_probing:
@@ -60,20 +61,20 @@ class ValveTimers:
         """Close the breakers whose probe did well, and choose another where the last one came to nothing."""
         known_types = await self._redelivery.known_types()
 
-        async def decide(executor: Executor) -> tuple[list[str], list[tuple[TaskId, Tier]]]:
+        async def decide(executor: Executor) -> tuple[list[QualifiedType], list[tuple[TaskId, Tier]]]:
             probes = await valves.probes(executor)
             well = [probe.task_id for probe in probes if probe.succeeded and probe.task_id is not None]
             closed = await valves.close_after(executor, well) if well else []
             over = [
                 probe
                 for probe in probes
-                if not probe.succeeded and not probe.is_under_way and probe.task_type in known_types
+                if not probe.succeeded and not probe.is_under_way and bare(probe.task_type) in known_types
             ]
             return closed, await valves.choose_probes(executor, over, self._probe_seconds) if over else []
 
         closed, chosen = await self._ledger.in_transaction(decide)
         for task_type in closed:
-            _log.info("breaker.closed", task_type=task_type)
+            _log.info("breaker.closed", task_type=bare(task_type), space=space_of(task_type))
         for task_id, _ in chosen:
             _log.info("breaker.probed", task_id=task_id)
         await self._doorbell.bells.ring(chosen)
@@ -85,7 +86,7 @@ class ValveTimers:
         Workers ring for the place that they leave; this is for tokens, and for what gets lost.
         """
         known_types = await self._redelivery.known_types()
-        rooms = {name: room for name, room in (await valves.rooms(self._ledger)).items() if name in known_types}
+        rooms = {name: room for name, room in (await valves.rooms(self._ledger)).items() if bare(name) in known_types}
         wanted = {task_type: min(room.tasks, RINGS_AT_ONCE) for task_type, room in rooms.items() if room.tasks}
         if not wanted:
             return bool(rooms)
@@ -97,7 +98,7 @@ class ValveTimers:
         await self._doorbell.bells.ring(rung)
         return bool(rung) or len(wanted) < len(rooms)
 
-    async def _ring(self, task_types: Iterable[str]) -> None:
+    async def _ring(self, task_types: Iterable[QualifiedType]) -> None:
         wanted = dict.fromkeys(task_types, RINGS_AT_ONCE)
         if wanted:
             await self._doorbell.bells.ring(await valves.ring(self._ledger, wanted))

@@ -38,7 +38,7 @@ async def admit(
             alone = who.may_take_suspect and not any(task.suspect for task in claimed)
             claimed += await claims.claim_lanes(executor, replace(who, may_take_suspect=alone), heads, ids)
         if claimed:
-            await valves.take_tokens(executor, [task.task_type for task in claimed])
+            await valves.take_tokens(executor, [task.qualified_type for task in claimed])
         return claimed
 
     return await ledger.in_transaction(claim)

@@ -16,6 +16,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import ClaimId, DocumentId, TaskId
+from officeplane.domain.space import QualifiedType
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.claims.companion import ClaimStatement
@@ -163,13 +164,13 @@ class WorkerDesk:
         if self._suspect is not None and any(task.id == self._suspect for task in tasks):
             self._suspect = None
 
-    def freed(self, tasks: Iterable[ClaimedTask]) -> list[str]:
+    def freed(self, tasks: Iterable[ClaimedTask]) -> list[QualifiedType]:
         """Return the types of those that limits had admitted: their place is free for another."""
         if not self._admitted:
             return []
         freed = [task for task in tasks if task.id in self._admitted]
         self._admitted.difference_update([task.id for task in freed])
-        return [task.task_type for task in freed]
+        return [task.qualified_type for task in freed]
 
     @contextmanager
     def around(self, who: Claimant, claim_ids: Iterable[ClaimId]) -> Generator[ClaimStatement, None, None]:

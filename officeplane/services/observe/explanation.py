@@ -10,7 +10,7 @@ from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
 from officeplane.domain.principal import Principal
 from officeplane.domain.priority import shown
-from officeplane.domain.space import bare
+from officeplane.domain.space import bare, qualified_type
 from officeplane.domain.task import Task, TaskDetails
 from officeplane.domain.valve import BreakerState, Limits, Valve
 from officeplane.services.observe.tasks import Tasks
@@ -57,10 +57,11 @@ class Explanations:
         if task.state in FINAL:
             return Explanation(runnable=False, reasons=(Reason("final", f"It has ended {task.state}."),))
         if task.state not in WAITING:
-            return Explanation(runnable=False, reasons=tuple([reason async for reason in self._going_on(task)]))
-        return Explanation(*await self._waiting(details), shown(task.effective_priority(datetime.now(UTC))))
+            reasons = tuple([reason async for reason in self._going_on(task, caller)])
+            return Explanation(runnable=False, reasons=reasons)
+        return Explanation(*await self._waiting(details, caller), shown(task.effective_priority(datetime.now(UTC))))
 
-    async def _waiting(self, details: TaskDetails) -> tuple[bool, tuple[Reason, ...]]:
+    async def _waiting(self, details: TaskDetails, caller: Principal) -> tuple[bool, tuple[Reason, ...]]:
         task = details.task
         if _runs_by_its_children(task) and not task.unmet:
             # Its children are read after it, and may have ended in between.
@@ -68,19 +69,24 @@ class Explanations:
             if not waiting:
                 return False, (_under_way(task),)
             return False, (Reason("children", "It begins with its first child.", {"nextChild": waiting[0]}),)
-        obstacles = tuple([reason async for reason in self._obstacles(task)])
+        obstacles = tuple([reason async for reason in self._obstacles(task, caller)])
         if obstacles:
             return False, obstacles
         return True, (Reason("next", "A free worker slot will take it."),)
 
-    async def _going_on(self, task: Task) -> AsyncIterator[Reason]:
+    async def _going_on(self, task: Task, caller: Principal) -> AsyncIterator[Reason]:
         alive = {worker.id: worker for worker in await workers.alive(self._ledger, self._lease_seconds)}
-        worker = alive.get(task.worker_id) if task.worker_id is not None else None
+        worker_id = task.worker_id
+        if not caller.sees_the_whole:
+            # How long it has been silent is no secret, only which it is.
+            found = (await tasks.fetch(self._ledger, [task.id])).get(task.id)
+            worker_id = None if found is None else found.worker_id
+        worker = None if worker_id is None else alive.get(worker_id)
         yield _under_way(task, worker)
         if worker is not None and worker.blocked is not None:
-            yield _worker_blocked(worker.id, worker.blocked)
+            yield _worker_blocked(worker.id, worker.blocked, caller)
 
-    async def _obstacles(self, task: Task) -> AsyncIterator[Reason]:
+    async def _obstacles(self, task: Task, caller: Principal) -> AsyncIterator[Reason]:
         place = await tasks.lane_position(self._ledger, task)
         if task.unmet:
             unmet = [edge for edge in await dependencies.of_tasks(self._ledger, [task.id]) if edge.is_unmet]
@@ -93,29 +99,34 @@ class Explanations:
         elif task.state is TaskState.RETRYING and not place.is_due:
             yield Reason("retry_delay", f"It is tried again at {_text(task.run_at)}.", {"retryAt": _text(task.run_at)})
         if task.document_id is not None and task.state is not TaskState.PENDING:
-            for reason in _lane(task, place):
+            for reason in _lane(task, place, caller):
                 yield reason
             if await valves.is_paused(self._ledger, task.document_id):
                 detail = f"Document {bare(task.document_id or '')!r} is paused."
                 yield Reason("paused", detail, {"documentId": bare(task.document_id)})
-        valve = await valves.fetch(self._ledger, task.task_type)
+        of_space = qualified_type(task.space, task.task_type)
+        valve = await valves.fetch(self._ledger, of_space)
         for reason in () if valve is None else _held(valve):
             yield reason
         if valve is not None and valve.limits != Limits():
-            room = (await valves.rooms(self._ledger, [task.task_type])).get(task.task_type)
+            room = (await valves.rooms(self._ledger, [of_space])).get(of_space)
             if room is not None and not room.tasks:
                 yield _limit_reached(valve)
         alive = await workers.alive(self._ledger, self._lease_seconds)
         able = [worker for worker in alive if task.task_type in worker.task_types]
         if not able:
-            detail = f"No live worker knows task type {task.task_type!r}; {len(alive)} are alive."
-            yield Reason("no_worker", detail, {"workers": len(alive)})
+            detail = f"No live worker knows task type {task.task_type!r}"
+            counted = f"{detail}; {len(alive)} are alive." if caller.sees_the_whole else f"{detail}."
+            yield Reason("no_worker", counted, {"workers": _unless_hidden(len(alive), caller)})
         elif all(worker.running >= worker.concurrency or worker.blocked for worker in able):
             if any(worker.running >= worker.concurrency for worker in able):
-                yield Reason("workers_busy", "Every slot that could run it is taken.", {"workers": len(able)})
-            for worker in able:
+                facts: dict[str, object] = {"workers": _unless_hidden(len(able), caller)}
+                yield Reason("workers_busy", "Every slot that could run it is taken.", facts)
+            # Whoever is not told which they are is told once.
+            blocked = [worker for worker in able if worker.blocked is not None]
+            for worker in blocked if caller.sees_the_whole else blocked[:1]:
                 if worker.blocked is not None:
-                    yield _worker_blocked(worker.id, worker.blocked)
+                    yield _worker_blocked(worker.id, worker.blocked, caller)
 
     async def _earlier_sibling(self, task: Task) -> Reason:
         sibling = await tasks.earlier_sibling(self._ledger, task)
@@ -134,10 +145,10 @@ def _dependency(edge: Edge) -> Reason:
     return Reason("dependency", f"It depends on task {edge.depends_on}, which is {edge.state}.", facts)
 
 
-def _lane(task: Task, place: LanePosition) -> Iterator[Reason]:
+def _lane(task: Task, place: LanePosition, caller: Principal) -> Iterator[Reason]:
     if place.occupant is not None:
         detail = f"Task {place.occupant} is in document {bare(task.document_id or '')!r}."
-        facts: dict[str, object] = {"taskId": place.occupant, "workerId": place.occupied_by}
+        facts: dict[str, object] = {"taskId": place.occupant, "workerId": _unless_hidden(place.occupied_by, caller)}
         yield Reason("lane_occupied", detail, facts)
     if place.ahead:
         detail = f"{place.ahead} tasks of document {bare(task.document_id or '')!r} come before it."
@@ -186,13 +197,19 @@ def _under_way(task: Task, worker: WorkerInfo | None = None) -> Reason:
         if silent is None
         else f"last heard {silent:g} s ago"
     )
+    who = "a worker" if task.worker_id is None else f"worker {task.worker_id}"
     if task.cancel_requested_at is not None:
-        detail = f"It was asked to stop and is about to end; worker {task.worker_id} has it, {heard}."
+        detail = f"It was asked to stop and is about to end; {who} has it, {heard}."
         return Reason("cancelling", detail, facts)
-    return Reason("running", f"Worker {task.worker_id} is running it, {heard}.", facts)
+    return Reason("running", f"{who[0].upper()}{who[1:]} is running it, {heard}.", facts)
 
 
-def _worker_blocked(worker_id: WorkerId, blocked: Blockage) -> Reason:
+def _worker_blocked(worker_id: WorkerId, blocked: Blockage, caller: Principal) -> Reason:
+    if not caller.sees_the_whole:
+        # By what may be another space's task.
+        hidden: dict[str, object] = {"workerId": None, "taskId": None, "taskType": None, "at": None}
+        detail = f"The event loop of a worker is blocked for {blocked.seconds:.0f} s."
+        return Reason("worker_blocked", detail, {**hidden, "seconds": round(blocked.seconds, 1)})
     facts: dict[str, object] = {
         "workerId": worker_id,
         "seconds": round(blocked.seconds, 1),
@@ -201,6 +218,11 @@ def _worker_blocked(worker_id: WorkerId, blocked: Blockage) -> Reason:
         "at": blocked.at,
     }
     return Reason("worker_blocked", f"The event loop of worker {worker_id} is {blocked}.", facts)
+
+
+def _unless_hidden(fact: object, caller: Principal) -> object:
+    """Return what is known of workers to those who may know it."""
+    return fact if caller.sees_the_whole else None
 
 
 def _runs_by_its_children(task: Task) -> bool:

@@ -72,14 +72,14 @@ class DeadLetters:
         page = await dead_letters.page(
             self._ledger, wanted.within(caller.space), caller.sight, before=before, limit=limit
         )
-        return await dead_letters.reviewed(self._ledger, page)
+        return await dead_letters.reviewed(self._ledger, page, caller.sight)
 
     async def letter(self, caller: Principal, task_id: TaskId) -> Reviewed:
         """Return the latest letter of a task, with everything that was ever decided about the task's letters."""
         letter = await dead_letters.latest(self._ledger, task_id, caller.sight)
         if letter is None:
             raise DeadLetterNotFoundError(task_id)
-        (reviewed,) = await dead_letters.reviewed(self._ledger, [letter])
+        (reviewed,) = await dead_letters.reviewed(self._ledger, [letter], caller.sight)
         return reviewed
 
     async def resolve(

@@ -8,6 +8,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import QualifiedType
 from officeplane.services.settle.batches import TreeEffects
 from officeplane.store.settlements import Settled
 
@@ -21,7 +22,7 @@ class Aftermath:
 
     ended: list[TaskId] = field(default_factory=list[TaskId])
     ready: list[tuple[TaskId, Tier]] = field(default_factory=list[tuple[TaskId, Tier]])
-    freed: list[str] = field(default_factory=list[str])
+    freed: list[QualifiedType] = field(default_factory=list[QualifiedType])
 
 
 def aftermath_of(rows: Sequence[Settled], verdicts: Sequence[Verdict], effects: TreeEffects | None = None) -> Aftermath:

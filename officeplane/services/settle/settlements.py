@@ -21,6 +21,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import RetryRules, unstorable
+from officeplane.domain.space import QualifiedType
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.claims.continuation import Continuation
@@ -86,14 +87,14 @@ class Settlements:
         continuation: Continuation | None = None,
         *,
         counted_by: str,
-        succeeded: Collection[str] = (),
+        succeeded: Collection[QualifiedType] = (),
         only_lapsed: bool = False,
     ) -> Group:
         """Do what `settle` does and leave the telling to the caller, who may have something to do that is more urgent.
 
         What is never told is found by the sweeper, and by those who wait when they look again.
         `continuation` goes on in the lanes of these attempts, if that can be done at once;
-        `succeeded` are types of which others have just ended well.
+        `succeeded` are types, each of its space, of which others have just ended well.
         """
         if not attempts:
             return Group([], [])
@@ -177,4 +178,4 @@ class Settlements:
             _log.info("attempt.fenced", task_id=task.id, attempt=task.attempt)
         # The settlement is committed; a count that fails must not have it tried again.
         with suppress(DatabaseUnavailableError):
-            await settlements.count_fenced(self._ledger, [task.task_type for task in tasks], counted_by=counted_by)
+            await settlements.count_fenced(self._ledger, [task.qualified_type for task in tasks], counted_by=counted_by)

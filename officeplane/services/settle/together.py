@@ -13,6 +13,7 @@ from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, TaskState
 from officeplane.domain.outcome import RetryRules, Verdict
 from officeplane.domain.revision import Revisions
+from officeplane.domain.space import QualifiedType
 from officeplane.failpoints import reach
 from officeplane.services.settle.aftermath import aftermath_of
 from officeplane.services.settle.batches import TreeEffects, roll_up
@@ -36,8 +37,11 @@ class Terms:
     counted_by: str
     only_lapsed: bool
     """End an attempt only if its lease has run out by the ledger's own clock, whatever was read before."""
-    succeeded: Collection[str]
-    """The types of which others succeeded at the same moment: their failures are not failures in a row."""
+    succeeded: Collection[QualifiedType]
+    """The types, each of its space, of which others succeeded at the same moment.
+
+    Their failures are not failures in a row.
+    """
 
     @property
     def letters(self) -> DeadLetterWriter:
@@ -80,7 +84,7 @@ class _Together:
         effects = await self._follow(executor, settled, dag_ids, foreseen)
         failures = {one.task.id: one.type_failure for one in self._judged if one.type_failure is not None}
         if failures:
-            well = {one.task.task_type for one in self._judged if one.verdict.state is TaskState.COMPLETED}
+            well = {one.task.qualified_type for one in self._judged if one.verdict.state is TaskState.COMPLETED}
             succeeded = well.union(self._terms.succeeded)
             await count_type_failures(executor, failures, settled, succeeded, self._terms.rules)
         await reach("before_commit")

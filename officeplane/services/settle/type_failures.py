@@ -7,6 +7,7 @@ import structlog
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import RetryRules
+from officeplane.domain.space import QualifiedType, bare, space_of
 from officeplane.domain.valve import TypeFailure
 from officeplane.store import valves
 from officeplane.store.connection import Executor
@@ -19,7 +20,7 @@ async def count_type_failures(
     executor: Executor,
     failures: Mapping[TaskId, TypeFailure],
     settled: Sequence[Settled],
-    succeeded: Collection[str],
+    succeeded: Collection[QualifiedType],
     rules: RetryRules,
 ) -> None:
     """Slow types down that were told to wait, and count failures in a row of the others.
@@ -43,4 +44,4 @@ async def count_type_failures(
             half_open_after_seconds=rules.half_open_after_seconds,
         )
         for task_type in opened:
-            _log.warning("breaker.opened", task_type=task_type)
+            _log.warning("breaker.opened", task_type=bare(task_type), space=space_of(task_type))

@@ -19,7 +19,7 @@ WITH cutoff AS MATERIALIZED (
 ), moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), heads AS (
-    SELECT DISTINCT ON (document_id) id, document_id, task_type, rank, run_at, rung_at
+    SELECT DISTINCT ON (document_id) id, document_id, task_type, space, rank, run_at, rung_at
       FROM tasks
      WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
      ORDER BY document_id, rank, seq
@@ -60,7 +60,7 @@ SELECT id, rung_tier FROM rung ORDER BY rank, seq
 -- name: waiting_lanes
 -- Lanes with a runnable head and nobody in them. No row: every lane is worked on, held or empty.
 SELECT h.document_id, h.id AS head
-  FROM (SELECT DISTINCT ON (document_id) document_id, id, task_type, run_at FROM tasks
+  FROM (SELECT DISTINCT ON (document_id) document_id, id, task_type, space, run_at FROM tasks
          WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
          ORDER BY document_id, rank, seq) h
  WHERE h.run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}

@@ -5,7 +5,7 @@
 
 -- part: attempt_facts
 -- What is told of a task that was claimed, but for what it takes to do it.
-id, claim_id, hold_id, task_type, document_id, attempt, attempts_charged, crashes, suspect, max_retries, timeout_seconds,
+id, claim_id, hold_id, task_type, space, document_id, attempt, attempts_charged, crashes, suspect, max_retries, timeout_seconds,
 retry_policy, parent_id, ancestors, created_at, has_dependents
 
 -- part: attempt
@@ -14,7 +14,7 @@ retry_policy, parent_id, ancestors, created_at, has_dependents
 
 -- part: weighed
 -- What `fits` looks at, of a task that was looked up.
-state, runnable, run_at, task_type, suspect
+state, runnable, run_at, task_type, space, suspect
 
 -- part: fits
 -- Of a task: this claimant may have it now. Whatever a claim asks of a task stands here, and
@@ -120,7 +120,7 @@ SELECT document_id FROM tasks
 -- The head of each lane that could be claimed now. No row: nothing to ring for.
 SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
   FROM unnest(:document_ids::text[]) AS w(lane),
-       LATERAL (SELECT id, document_id, task_type, rank, run_at FROM tasks
+       LATERAL (SELECT id, document_id, task_type, space, rank, run_at FROM tasks
                  WHERE document_id = w.lane AND runnable AND state IN {claimable} AND {may_head}
                  ORDER BY rank, seq LIMIT 1) head
  WHERE run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} lane OFFSET 0) AND NOT {held}

@@ -133,7 +133,7 @@ WITH RECURSIVE awaited AS (
     SELECT 'alerts', jsonb_build_object('taskId', task_id, 'generation', generation, 'reason', 'dead_lettered')
       FROM letters WHERE :alerts::boolean
 ), counts AS (
-    SELECT task_type, 'dead_lettered' AS outcome, kind AS reason FROM letters
+    SELECT qualified(space, task_type) AS task_type, 'dead_lettered' AS outcome, kind AS reason FROM letters
 ), counted AS (
     {counted}
 ), happened AS (

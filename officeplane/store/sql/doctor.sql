@@ -56,8 +56,8 @@ SELECT count(*)::integer AS alerts FROM deliveries WHERE destination = 'alerts' 
 
 -- name: held_back
 -- No row: nothing is paused, and every breaker is closed.
-SELECT 'type ' || task_type AS what, CASE WHEN paused THEN 'paused' ELSE 'breaker ' || breaker END AS how
+SELECT 'type' AS what, task_type AS name, CASE WHEN paused THEN 'paused' ELSE 'breaker ' || breaker END AS how
   FROM valves WHERE paused OR breaker <> 'closed'
 UNION ALL
-SELECT 'document ' || document_id, 'paused' FROM paused_documents
- ORDER BY what
+SELECT 'document', document_id, 'paused' FROM paused_documents
+ ORDER BY what DESC, name

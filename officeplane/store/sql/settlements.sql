@@ -18,14 +18,15 @@ settled.has_dependents AS is_awaited
 
 -- part: accounted
 -- Counts what has `ended`, and lets successes begin the count of a type's failures in a row
--- anew. Nearly always there is no such row.
+-- anew, in their space. Nearly always there is no such row.
 counts AS (
-    SELECT task_type, lower(state) AS outcome, reason FROM ended
+    SELECT qualified(space, task_type) AS task_type, lower(state) AS outcome, reason FROM ended
 ), counted AS (
     {counted}
 ), forgiven AS (
     UPDATE valves SET failures = 0
-     WHERE failures > 0 AND breaker = 'closed' AND task_type IN (SELECT task_type FROM ended WHERE state = 'COMPLETED')
+     WHERE failures > 0 AND breaker = 'closed' 
+       AND task_type IN (SELECT qualified(space, task_type) FROM ended WHERE state = 'COMPLETED')
 )
 
 -- name: settle
@@ -222,7 +223,7 @@ WITH revised AS MATERIALIZED (
     SELECT r.*, t.tid, bool_and(t.tid IS NOT NULL) OVER (PARTITION BY r.leader_id ORDER BY r.place) AS goes_along
       FROM ahead r
       LEFT JOIN lined_up n ON n.leader_id = r.leader_id AND n.place = r.place AND n.next_id = r.task_id
-      LEFT JOIN LATERAL (SELECT id, task_type, ctid AS tid, xmin AS version
+      LEFT JOIN LATERAL (SELECT id, task_type, space, ctid AS tid, xmin AS version
                            FROM tasks WHERE tasks.id = n.next_id FOR NO KEY UPDATE SKIP LOCKED) t
         ON t.version::text = r.version AND NOT {held}
 ), ended_ahead AS (
@@ -232,8 +233,8 @@ WITH revised AS MATERIALIZED (
       FROM in_turn WHERE tasks.ctid = in_turn.tid AND in_turn.goes_along
     RETURNING tasks.*, in_turn.leader_id, in_turn.place
 ), ended AS (
-    SELECT id, state, document_id, task_type, reason FROM settled
-    UNION ALL SELECT id, state, document_id, task_type, '' FROM ended_ahead
+    SELECT id, state, document_id, space, task_type, reason FROM settled
+    UNION ALL SELECT id, state, document_id, space, task_type, '' FROM ended_ahead
 ), {accounted}, added AS (
     INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
     SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe,
@@ -327,7 +328,7 @@ WITH locked AS (
 ), told AS (
     {told}
 ), counts AS (
-    SELECT task_type, 'pending' AS outcome, '' AS reason FROM suspended
+    SELECT qualified(space, task_type) AS task_type, 'pending' AS outcome, '' AS reason FROM suspended
 ), counted AS (
     {counted}
 )

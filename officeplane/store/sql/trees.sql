@@ -113,7 +113,7 @@ WITH RECURSIVE ending AS (
 ), told AS (
     {told}
 ), counts AS (
-    SELECT task_type, lower(state) AS outcome, '' AS reason FROM all_of_them
+    SELECT qualified(space, task_type) AS task_type, lower(state) AS outcome, '' AS reason FROM all_of_them
 ), counted AS (
     {counted}
 )
@@ -142,7 +142,7 @@ WITH ended AS (
 ), told AS (
     {told}
 ), counts AS (
-    SELECT task_type, lower(state) AS outcome, '' AS reason FROM ended
+    SELECT qualified(space, task_type) AS task_type, lower(state) AS outcome, '' AS reason FROM ended
 ), counted AS (
     {counted}
 )
@@ -173,7 +173,7 @@ WITH asked AS (
 ), told AS (
     {told}
 ), counts AS (
-    SELECT task_type, 'cancelled' AS outcome, '' AS reason FROM ended
+    SELECT qualified(space, task_type) AS task_type, 'cancelled' AS outcome, '' AS reason FROM ended
 ), counted AS (
     {counted}
 )

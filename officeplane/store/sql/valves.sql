@@ -1,9 +1,10 @@
--- Valves: what keeps tasks of a type, or of a document, from being claimed.
+-- Valves: what keeps tasks of a type in a space, or of a document, from being claimed. What is called
+-- `task_type` here is, as that of the table, a type as it is called inside: `qualified(space, task_type)`.
 
 -- part: held
--- Of a task: nothing of its type is to be claimed now, and it is no probe. The few rows
+-- Of a task: nothing of its type in its space is to be claimed now, and it is no probe. The few rows
 -- there may be are read once a statement, and not at all for what each task looks like.
-(task_type IN (SELECT v.task_type FROM valves v
+(qualified(space, task_type) IN (SELECT v.task_type FROM valves v
                 WHERE v.paused OR v.breaker <> 'closed' OR v.limited OR v.slow_until > clock_timestamp())
  AND id NOT IN (SELECT v.probe_task_id FROM valves v
                  WHERE v.breaker = 'half_open' AND v.probe_until > clock_timestamp() AND NOT v.paused AND NOT v.limited
@@ -68,13 +69,13 @@ rate_per_second, concurrency
 -- The valve of a type. No row: nothing keeps its tasks.
 SELECT {valve} FROM valves WHERE task_type = :task_type::text
 
--- name: all
--- Every valve that was ever touched, by type. No row: none was.
-SELECT {valve} FROM valves ORDER BY task_type
+-- name: of_space
+-- The valves of a space that were ever touched, by type. No row: none was.
+SELECT {valve} FROM valves WHERE {space_inside} = :space::text ORDER BY task_type
 
 -- part: ready
--- Of a task of type `v.task_type`: it could be claimed if its type's valve let it through.
-t.task_type = v.task_type AND t.runnable AND t.state IN {claimable} AND t.run_at <= clock_timestamp()
+-- Of a task that `v` is the valve of: it could be claimed if that let it through.
+qualified(t.space, t.task_type) = v.task_type AND t.runnable AND t.state IN {claimable} AND t.run_at <= clock_timestamp()
 AND (t.document_id IS NULL
      OR NOT EXISTS ({pause_of} t.document_id OFFSET 0)
         AND NOT EXISTS ({occupant_of} t.document_id)
@@ -234,7 +235,8 @@ least(greatest(1, v.rate_per_second),
 SELECT v.task_type, CASE WHEN v.breaker = 'half_open' THEN v.probe_task_id END AS probe,
        greatest(0, least(2147483647, CASE WHEN v.rate_per_second IS NOT NULL THEN floor({tokens}) END,
                          v.concurrency - (SELECT count(*) FROM tasks a
-                                           WHERE a.runnable AND a.state IN {active} AND a.task_type = v.task_type))
+                                           WHERE a.runnable AND a.state IN {active}
+                                             AND qualified(a.space, a.task_type) = v.task_type))
        )::integer AS room
   FROM valves v
  WHERE v.limited AND NOT v.paused AND (v.slow_until IS NULL OR v.slow_until <= clock_timestamp())
@@ -256,16 +258,17 @@ SELECT t.id
 -- more, most urgent first. One that yields is a head if there is room for it: else what
 -- stands behind it is. No row: whatever keeps them, it is no limit.
 SELECT c.id, c.document_id, c.task_type
-  FROM (SELECT t.id, t.document_id, t.task_type, t.run_at, t.rank, t.seq
+  FROM (SELECT t.id, t.document_id, qualified(t.space, t.task_type) AS task_type, t.run_at, t.rank, t.seq
           FROM unnest(:task_ids::uuid[]) AS w(id), LATERAL (SELECT * FROM tasks WHERE tasks.id = w.id OFFSET 0) t
          WHERE t.document_id IS NULL AND t.runnable AND t.state IN {claimable}
         UNION ALL
         SELECT head.* FROM unnest(:document_ids::text[]) AS w(lane),
-               LATERAL (SELECT id, document_id, task_type, run_at, rank, seq FROM tasks
+               LATERAL (SELECT id, document_id, qualified(space, task_type), run_at, rank, seq FROM tasks
                          WHERE document_id = w.lane AND runnable AND state IN {claimable}
                            AND (NOT yields OR run_at <= clock_timestamp()
                                 AND (NOT {held}
-                                     OR task_type IN (SELECT r.task_type FROM ({rooms}) r WHERE r.room > 0 AND r.probe IS NULL)
+                                     OR qualified(space, task_type)
+                                        IN (SELECT r.task_type FROM ({rooms}) r WHERE r.room > 0 AND r.probe IS NULL)
                                      OR id IN (SELECT r.probe FROM ({rooms}) r WHERE r.room > 0)))
                          ORDER BY rank, seq LIMIT 1) head) c
  WHERE c.run_at <= clock_timestamp() AND c.task_type IN (SELECT v.task_type FROM valves v WHERE v.limited)

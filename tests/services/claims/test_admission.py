@@ -10,6 +10,7 @@ from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Succeeded
 from officeplane.domain.principal import LOCAL
+from officeplane.domain.space import QualifiedType
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Contender, Limits, Room, admitted
 from officeplane.services.settle.judgement import EndedAttempt
@@ -18,7 +19,7 @@ from tests.workbench import Workbench
 
 
 async def limit(bench: Workbench, *, rate: float | None = None, concurrency: int | None = None) -> None:
-    await bench.runtime.valves.set_limits("noop", Limits(rate, concurrency))
+    await bench.runtime.valves.set_limits(LOCAL, "noop", Limits(rate, concurrency))
 
 
 async def let_seconds_pass(bench: Workbench, seconds: float) -> None:
@@ -37,11 +38,12 @@ async def claimed_by(workers: list[Workbench], tasks: list[Task]) -> list[Claime
 
 def test_who_comes_first_comes_in_first_as_long_as_there_is_room() -> None:
     ids = [TaskId(str(n)) for n in range(5)]
-    contenders = [Contender(one, None, "b" if n == 1 else "a") for n, one in enumerate(ids)]
+    a, b = QualifiedType("a"), QualifiedType("acme/a")
+    contenders = [Contender(one, None, b if n == 1 else a) for n, one in enumerate(ids)]
 
-    assert [one.task_id for one in admitted(contenders, {"a": Room(2)})] == [ids[0], ids[2]]
-    assert [one.task_id for one in admitted(contenders, {"a": Room(0), "b": Room(1)})] == [ids[1]]
-    assert [one.task_id for one in admitted(contenders, {"a": Room(4, only=ids[3])})] == [ids[3]]
+    assert [one.task_id for one in admitted(contenders, {a: Room(2)})] == [ids[0], ids[2]]
+    assert [one.task_id for one in admitted(contenders, {a: Room(0), b: Room(1)})] == [ids[1]]
+    assert [one.task_id for one in admitted(contenders, {a: Room(4, only=ids[3])})] == [ids[3]]
 
 
 async def test_no_more_are_claimed_at_once_than_was_said_whoever_claims(bench: Workbench) -> None:
@@ -134,7 +136,7 @@ async def test_limits_that_are_lifted_let_everything_go_on(bench: Workbench) -> 
     await bench.claim(*tasks)
     await bench.hush()
 
-    await bench.runtime.valves.set_limits("noop", Limits())
+    await bench.runtime.valves.set_limits(LOCAL, "noop", Limits())
 
     assert await bench.rung() == [task.id for task in tasks[1:]]
     assert len(await bench.claim(*tasks)) == 4
@@ -174,13 +176,13 @@ async def test_a_limited_head_that_yields_lets_others_pass(bench: Workbench) -> 
 @pytest.mark.parametrize("held_by", ["its limit", "a pause", "an open breaker"])
 async def test_a_limited_head_that_yields_lets_others_pass_that_are_limited_too(bench: Workbench, held_by: str) -> None:
     await limit(bench, concurrency=1)
-    await bench.runtime.valves.set_limits("sleep", Limits(None, 1))
+    await bench.runtime.valves.set_limits(LOCAL, "sleep", Limits(None, 1))
     if held_by == "its limit":
         await bench.a_running_task()
     elif held_by == "a pause":
-        await bench.runtime.valves.pause_type("noop")
+        await bench.runtime.valves.pause_type(LOCAL, "noop")
     else:
-        await bench.runtime.valves.open_breaker("noop")
+        await bench.runtime.valves.open_breaker(LOCAL, "noop")
     head = await bench.a_task(document_id="d", on_retry="yield")
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
 
@@ -202,20 +204,20 @@ async def test_a_limited_head_that_yields_has_its_turn_while_there_is_room(bench
 async def test_a_paused_or_slowed_type_is_not_admitted(bench: Workbench) -> None:
     await limit(bench, concurrency=5)
     tasks = await some(bench, 3)
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     assert await bench.claim(*tasks) == []
-    await bench.runtime.valves.resume_type("noop")
-    await bench.runtime.valves.open_breaker("noop")
+    await bench.runtime.valves.resume_type(LOCAL, "noop")
+    await bench.runtime.valves.open_breaker(LOCAL, "noop")
     assert await bench.claim(*tasks) == []
 
-    await bench.runtime.valves.reset_breaker("noop")
+    await bench.runtime.valves.reset_breaker(LOCAL, "noop")
     assert len(await bench.claim(*tasks)) == 3
 
 
 async def test_a_limited_type_is_probed_with_one_task(bench: Workbench) -> None:
     await limit(bench, concurrency=5)
     tasks = await some(bench, 5)
-    await bench.runtime.valves.open_breaker("noop")
+    await bench.runtime.valves.open_breaker(LOCAL, "noop")
     await bench.execute("UPDATE valves SET retry_at = now()")
     for _ in range(2):
         await bench.worker.valve_timers.tend()
@@ -244,7 +246,7 @@ async def test_whoever_leaves_a_place_rings_for_the_next(bench: Workbench) -> No
 
     _, news = await bench.runtime.settlements.write([_done(running)], counted_by=bench.worker.worker_id)
     assert bench.worker.desk.freed([running]) == ["noop"]
-    news[0].freed.append("noop")
+    news[0].freed.append(QualifiedType("noop"))
     await bench.runtime.settlements.tell(news)
 
     assert await bench.rung() == [tasks[1].id]
@@ -315,19 +317,19 @@ async def test_a_task_says_that_its_limit_is_reached(bench: Workbench) -> None:
 
 async def test_limits_of_a_type_that_nobody_knows_are_refused(bench: Workbench) -> None:
     with pytest.raises(UnknownTaskTypeError):
-        await bench.runtime.valves.set_limits("nobody.knows", Limits(concurrency=1))
+        await bench.runtime.valves.set_limits(LOCAL, "nobody.knows", Limits(concurrency=1))
     with pytest.raises(UnknownTaskTypeError):
-        await bench.runtime.valves.limits("nobody.knows")
+        await bench.runtime.valves.limits(LOCAL, "nobody.knows")
 
 
 async def test_a_pause_and_a_claim_that_meet_leave_no_task_half_claimed(bench: Workbench) -> None:
     tasks = await some(bench, 30)
     workers = [bench.another_worker() for _ in range(3)]
 
-    pausing = [bench.runtime.valves.pause_type("noop"), bench.runtime.valves.resume_type("noop")] * 5
+    pausing = [bench.runtime.valves.pause_type(LOCAL, "noop"), bench.runtime.valves.resume_type(LOCAL, "noop")] * 5
     claims = [worker.claim(*tasks[n::3]) for n, worker in enumerate(workers)]
     await asyncio.gather(*pausing, *claims)
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert await claimed_by(workers, tasks) == []
     rows = await bench.execute("SELECT state, claim_id IS NOT NULL AS claimed FROM tasks")

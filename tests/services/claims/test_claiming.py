@@ -11,6 +11,7 @@ from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId
 from officeplane.domain.outcome import Succeeded
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.priority import Tier
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.failpoints import arm
@@ -311,7 +312,7 @@ async def test_a_suspect_that_is_held_does_not_keep_the_others_from_being_taken(
     held = await bench.a_task(**SLEEP, **({"document_id": "a"} if lanes else {}))
     other = await bench.a_task(**({"document_id": "b"} if lanes else {}))
     await bench.execute("UPDATE tasks SET suspect = true")
-    await bench.runtime.valves.pause_type("sleep")
+    await bench.runtime.valves.pause_type(LOCAL, "sleep")
     assert await stands_first(bench, held, other)
 
     assert ids(await bench.claim(held, other)) == [other.id]
@@ -321,7 +322,7 @@ async def test_a_suspect_that_is_held_does_not_keep_another_from_following(bench
     running = [await bench.a_running_task(document_id="a"), await bench.a_running_task(document_id="b")]
     held, other = await bench.a_task(**SLEEP, document_id="a"), await bench.a_task(document_id="b")
     await bench.execute("UPDATE tasks SET suspect = true WHERE state = 'QUEUED'")
-    await bench.runtime.valves.pause_type("sleep")
+    await bench.runtime.valves.pause_type(LOCAL, "sleep")
     assert await stands_first(bench, held, other)
     continuation = bench.worker.desk.continuation([DocumentId("a"), DocumentId("b")])
     assert continuation is not None

@@ -137,9 +137,9 @@ async def test_a_batch_whose_children_ended_after_it_was_read_ends_with_them(ben
 async def test_an_atomic_batch_runs_itself_and_waits_like_any_task(bench: Workbench) -> None:
     await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     parent, child = await bench.a_batch(CHAPTER, document_id="plan", atomic=True)
-    await bench.runtime.valves.pause_type("batch_edit")
+    await bench.runtime.valves.pause_type(LOCAL, "batch_edit")
     paused = await the_reason(bench, parent)
-    await bench.runtime.valves.resume_type("batch_edit")
+    await bench.runtime.valves.resume_type(LOCAL, "batch_edit")
     assert (await explain(bench, parent)).runnable
 
     running = await bench.claim_next(parent)

@@ -22,14 +22,18 @@ BOUNDS: Final = [str(bound) for bound in BOUNDS_SECONDS[:-1]] + ["+Inf"]
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
-async def scrape(bench: Workbench) -> dict[Sample, float]:
-    """Return every sample of the metrics, by name and labels."""
-    families = text_string_to_metric_families(await bench.runtime.statistics.metrics())
+def samples_in(text: str) -> dict[Sample, float]:
+    """Return every sample of a scrape, by name and labels."""
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value
-        for family in families
+        for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
+
+
+async def scrape(bench: Workbench) -> dict[Sample, float]:
+    """Return what those who see the whole are told."""
+    return samples_in(await bench.runtime.statistics.metrics(LOCAL))
 
 
 def sample(name: str, **labels: str) -> Sample:
@@ -43,7 +47,7 @@ async def test_a_worker_whose_loop_is_blocked_says_by_whom_until_it_turns_again(
     other = bench.another_worker()
     await other.beat(blocked=Blockage(2.0, "acme.py:9"))
 
-    first, second = [worker.blocked for worker in (await bench.runtime.statistics.stats()).workers]
+    first, second = [worker.blocked for worker in (await bench.runtime.statistics.stats(LOCAL)).workers]
     metrics = await scrape(bench)
 
     assert first is not None
@@ -57,7 +61,7 @@ async def test_a_worker_whose_loop_is_blocked_says_by_whom_until_it_turns_again(
 
     await bench.beat()
 
-    assert (await bench.runtime.statistics.stats()).workers[0].blocked is None
+    assert (await bench.runtime.statistics.stats(LOCAL)).workers[0].blocked is None
     assert (await scrape(bench))[sample("workers_blocked", type="noop")] == 0
 
 
@@ -107,7 +111,7 @@ async def test_a_type_that_was_cancelled_in_two_ways_is_one_sample(bench: Workbe
     await bench.runtime.cancellation.cancel(LOCAL, running.id, None)
     await bench.fail(running, FailureKind.CANCELLED)
 
-    text = await bench.runtime.statistics.metrics()
+    text = await bench.runtime.statistics.metrics(LOCAL)
 
     assert text.count('officeplane_tasks_cancelled_total{type="noop"}') == 1
     assert (await scrape(bench))[sample("tasks_cancelled_total", type="noop")] == 2
@@ -236,7 +240,7 @@ async def test_no_sample_is_told_twice(bench: Workbench) -> None:
     for outcome in ("failed", "timeout", "fenced", "retrying", "completed", "queued"):
         await bench.execute("INSERT INTO task_counters VALUES ('', 'noop', $1, 'timeout', 1)", outcome)
 
-    lines = [line.rpartition(" ")[0] for line in (await bench.runtime.statistics.metrics()).splitlines()]
+    lines = [line.rpartition(" ")[0] for line in (await bench.runtime.statistics.metrics(LOCAL)).splitlines()]
 
     assert [line for line, times in Counter(lines).items() if times > 1] == []
 
@@ -279,7 +283,7 @@ async def test_counters_never_go_down_when_workers_are_forgotten(bench: Workbenc
 
 
 async def test_every_metric_is_explained_and_no_other(bench: Workbench) -> None:
-    text = await bench.runtime.statistics.metrics()
+    text = await bench.runtime.statistics.metrics(LOCAL)
 
     page = (DOCS / "operating.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| (`officeplane_.*?) \|", page, re.MULTILINE)
@@ -287,7 +291,7 @@ async def test_every_metric_is_explained_and_no_other(bench: Workbench) -> None:
 
 
 async def test_the_alerts_are_about_metrics_that_there_are(bench: Workbench) -> None:
-    text = await bench.runtime.statistics.metrics()
+    text = await bench.runtime.statistics.metrics(LOCAL)
     names = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
 
     asked = set(re.findall(r"officeplane_\w+", (DOCS / "alerts.yml").read_text(encoding="utf-8")))

@@ -1,6 +1,7 @@
 """Breakers for tests: what opens one, makes it half-open, and finds its probe."""
 
 from officeplane.domain.failure import FailureKind
+from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
 from officeplane.domain.valve import Breaker, BreakerState
 from tests.workbench import Workbench
@@ -10,7 +11,7 @@ THRESHOLD = 5
 
 
 async def breaker(bench: Workbench, task_type: str = "noop") -> Breaker:
-    return next(v.breaker for v in await bench.runtime.valves.breakers() if v.task_type == task_type)
+    return next(v.breaker for v in await bench.runtime.valves.breakers(LOCAL) if v.task_type == task_type)
 
 
 async def fail_times(bench: Workbench, times: int, kind: FailureKind = FailureKind.ERROR) -> None:

@@ -114,7 +114,7 @@ async def test_a_worker_that_died_says_nothing_of_the_types_it_ran(bench: Workbe
 
 
 async def test_a_type_of_its_own_has_a_threshold_and_a_time_of_its_own(bench: Workbench) -> None:
-    await bench.runtime.valves.set_breaker("noop", 2, 5)
+    await bench.runtime.valves.set_breaker(LOCAL, "noop", 2, 5)
     await fail_times(bench, 2)
 
     found = await breaker(bench)
@@ -123,7 +123,7 @@ async def test_a_type_of_its_own_has_a_threshold_and_a_time_of_its_own(bench: Wo
     assert found.opened_at is not None
     assert found.retry_at is not None
     assert (found.retry_at - found.opened_at).total_seconds() == pytest.approx(5, abs=0.5)
-    await bench.runtime.valves.set_breaker("noop", None, None)
+    await bench.runtime.valves.set_breaker(LOCAL, "noop", None, None)
     back = await breaker(bench)
     assert back.retry_at is not None
     assert (back.retry_at - found.opened_at).total_seconds() == pytest.approx(60, abs=1)
@@ -147,7 +147,7 @@ async def test_a_breaker_is_reset_by_hand_and_what_waited_is_rung(bench: Workben
     waiting = await bench.a_task()
     await bench.hush()
 
-    assert (await bench.runtime.valves.reset_breaker("noop")).breaker == Breaker()
+    assert (await bench.runtime.valves.reset_breaker(LOCAL, "noop")).breaker == Breaker()
 
     assert await bench.rung() == [waiting.id]
     assert (await bench.claim_next(waiting)).id == waiting.id
@@ -156,7 +156,7 @@ async def test_a_breaker_is_reset_by_hand_and_what_waited_is_rung(bench: Workben
 async def test_a_breaker_is_opened_by_hand(bench: Workbench) -> None:
     waiting = await bench.a_task()
 
-    found = (await bench.runtime.valves.open_breaker("noop")).breaker
+    found = (await bench.runtime.valves.open_breaker(LOCAL, "noop")).breaker
 
     assert found.state is OPEN
     assert found.retry_at is not None
@@ -167,11 +167,11 @@ async def test_a_breaker_of_a_type_that_nobody_knows_is_refused(bench: Workbench
     valves = bench.runtime.valves
     for action in (valves.reset_breaker, valves.open_breaker):
         with pytest.raises(UnknownTaskTypeError):
-            await action("nobody.knows")
+            await action(LOCAL, "nobody.knows")
 
 
 async def test_every_handler_has_a_breaker_and_no_edit_has_one(bench: Workbench) -> None:
-    found = {valve.task_type: valve.breaker for valve in await bench.runtime.valves.breakers()}
+    found = {valve.task_type: valve.breaker for valve in await bench.runtime.valves.breakers(LOCAL)}
 
     assert found.keys() >= {"noop", "sleep", "test.note"}
     assert not found.keys() & {"add_section", "set_cells", "upload", "revert", "batch_edit"}
@@ -182,9 +182,9 @@ async def test_the_breaker_of_an_edit_can_be_neither_set_nor_opened(bench: Workb
     valves = bench.runtime.valves
 
     with pytest.raises(NoBreakerError, match="pause it"):
-        await valves.open_breaker("add_section")
+        await valves.open_breaker(LOCAL, "add_section")
     with pytest.raises(NoBreakerError):
-        await valves.set_breaker("add_section", 3, None)
+        await valves.set_breaker(LOCAL, "add_section", 3, None)
 
     assert await bench.execute("SELECT FROM valves") == []
 
@@ -280,7 +280,7 @@ async def test_a_task_says_that_its_breaker_is_open_and_when_it_is_tried(bench: 
 async def test_a_breaker_that_was_opened_by_hand_is_not_explained_by_failures_that_never_were(
     bench: Workbench,
 ) -> None:
-    await bench.runtime.valves.open_breaker("noop")
+    await bench.runtime.valves.open_breaker(LOCAL, "noop")
 
     (reason, *_) = (await bench.runtime.explanations.explain(LOCAL, (await bench.a_task()).id)).reasons
 

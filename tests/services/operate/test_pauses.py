@@ -27,12 +27,12 @@ async def test_a_task_of_a_paused_type_is_not_claimed_until_the_type_is_resumed(
         await bench.a_task(document_id="d"),
         await bench.a_task("sleep", payload={"seconds": 0}),
     )
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert [task.id for task in await bench.claim(free, in_lane, other)] == [other.id]
     assert await bench.states(free, in_lane) == ["QUEUED", "QUEUED"]
 
-    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_type(LOCAL, "noop")
     assert {task.id for task in await bench.claim(free, in_lane)} == {free.id, in_lane.id}
 
 
@@ -40,10 +40,10 @@ async def test_pausing_and_resuming_twice_is_the_same_as_once(bench: Workbench) 
     task = await bench.a_task(document_id="d")
     valves = bench.runtime.valves
     for _ in range(2):
-        await valves.pause_type("noop")
+        await valves.pause_type(LOCAL, "noop")
         await valves.pause_document(LOCAL, D)
     for _ in range(2):
-        await valves.resume_type("noop")
+        await valves.resume_type(LOCAL, "noop")
         await valves.resume_document(LOCAL, D)
 
     assert (await bench.claim_next(task)).id == task.id
@@ -52,7 +52,7 @@ async def test_pausing_and_resuming_twice_is_the_same_as_once(bench: Workbench) 
 async def test_a_type_that_nobody_knows_is_refused(bench: Workbench) -> None:
     for action in (bench.runtime.valves.pause_type, bench.runtime.valves.resume_type):
         with pytest.raises(UnknownTaskTypeError):
-            await action("nobody.knows")
+            await action(LOCAL, "nobody.knows")
 
     assert await bench.execute("SELECT FROM valves") == []
 
@@ -156,7 +156,7 @@ async def test_what_runs_in_a_lane_that_is_paused_ends_and_nothing_follows(bench
 async def test_a_held_head_blocks_its_lane(bench: Workbench) -> None:
     await bench.a_task(document_id="d")
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert await bench.claim(behind) == []
 
@@ -164,14 +164,14 @@ async def test_a_held_head_blocks_its_lane(bench: Workbench) -> None:
 async def test_a_held_head_that_yields_lets_others_pass(bench: Workbench) -> None:
     head = await bench.a_task(document_id="d", on_retry="yield")
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert (await bench.claim_next(head)).id == behind.id
 
 
 async def test_more_urgent_work_overtakes_a_held_head(bench: Workbench) -> None:
     await bench.a_task(document_id="d")
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     urgent = await bench.a_task("sleep", document_id="d", payload={"seconds": 0}, priority="CRITICAL")
 
     assert (await bench.claim_next(urgent)).id == urgent.id
@@ -181,7 +181,7 @@ async def test_a_paused_retry_that_is_due_waits_on(bench: Workbench) -> None:
     task = await bench.a_task()
     await bench.fail(await bench.claim_next(task))
     await bench.make_due()
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert await bench.claim(task) == []
 
@@ -190,7 +190,7 @@ async def test_the_sweeper_does_not_ring_for_what_is_held(bench: Workbench) -> N
     free, in_lane = await bench.a_task(), await bench.a_task(document_id="d")
     in_paused = await bench.a_task("sleep", document_id="e", payload={"seconds": 0})
     other = await bench.a_task("sleep", payload={"seconds": 0})
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     await bench.runtime.valves.pause_document(LOCAL, DocumentId("e"))
     await bench.hush()
     await bench.let_rings_age()
@@ -198,7 +198,7 @@ async def test_the_sweeper_does_not_ring_for_what_is_held(bench: Workbench) -> N
     await bench.worker.redelivery.sweep()
 
     assert await bench.rung() == [other.id]
-    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_type(LOCAL, "noop")
     await bench.runtime.valves.resume_document(LOCAL, DocumentId("e"))
     assert set(await bench.rung()) == {other.id, free.id, in_lane.id, in_paused.id}
 
@@ -207,12 +207,12 @@ async def test_what_is_resumed_is_rung_at_once_and_the_sweeper_finds_the_rest(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = [await bench.a_task() for _ in range(5)]
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     await bench.hush()
     await bench.let_rings_age()
     monkeypatch.setattr("officeplane.services.operate.valves.RINGS_AT_ONCE", 2)
 
-    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_type(LOCAL, "noop")
 
     assert await bench.rung() == [task.id for task in tasks[:2]]
     await bench.hush()
@@ -227,11 +227,11 @@ async def test_resuming_a_type_rings_for_heads_of_free_lanes_only(bench: Workben
     await bench.a_running_task("sleep", document_id="busy", payload={"seconds": 0})
     await bench.a_task(document_id="busy")
     paused = await bench.a_task(document_id="paused")
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     await bench.runtime.valves.pause_document(LOCAL, DocumentId("paused"))
     await bench.hush()
 
-    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_type(LOCAL, "noop")
 
     assert await bench.rung() == [head.id]
     assert await bench.claim(paused) == []
@@ -242,12 +242,12 @@ async def test_held_work_does_not_hide_other_work_from_a_worker_without_redis(po
     held += [await polling.a_task(document_id=f"d{n}", priority="CRITICAL") for n in range(5)]
     in_paused = await polling.a_task("sleep", document_id="paused", payload={"seconds": 0}, priority="CRITICAL")
     other = await polling.a_task("sleep", payload={"seconds": 0}, priority="BACKGROUND")
-    await polling.runtime.valves.pause_type("noop")
+    await polling.runtime.valves.pause_type(LOCAL, "noop")
     await polling.runtime.valves.pause_document(LOCAL, DocumentId("paused"))
 
     assert [task.id for task in await polling.worker.desk.claim_from_ledger(1)] == [other.id]
 
-    await polling.runtime.valves.resume_type("noop")
+    await polling.runtime.valves.resume_type(LOCAL, "noop")
     await polling.runtime.valves.resume_document(LOCAL, DocumentId("paused"))
     claimed = await polling.worker.desk.claim_from_ledger(20)
     assert {task.id for task in claimed} == {in_paused.id, *(task.id for task in held)}
@@ -256,7 +256,7 @@ async def test_held_work_does_not_hide_other_work_from_a_worker_without_redis(po
 async def test_a_lane_is_not_continued_into_what_is_held(bench: Workbench) -> None:
     running = await bench.a_running_task("sleep", document_id="d", payload={"seconds": 0})
     behind = await bench.a_task(document_id="d")
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     await bench.hush()
 
     await bench.complete(running)
@@ -267,7 +267,7 @@ async def test_a_lane_is_not_continued_into_what_is_held(bench: Workbench) -> No
 
 async def test_a_task_says_that_its_type_or_its_document_is_paused(bench: Workbench) -> None:
     task = await bench.a_task(document_id="d")
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
     await bench.runtime.valves.pause_document(LOCAL, D)
 
     explained = await bench.runtime.explanations.explain(LOCAL, task.id)
@@ -281,14 +281,14 @@ async def test_the_position_in_a_lane_does_not_count_a_held_task_that_yields(ben
     behind = await bench.a_task("sleep", document_id="d", payload={"seconds": 0})
     assert "lane_position" in await codes(bench, behind)
 
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert "lane_position" not in await codes(bench, behind)
 
 
 async def test_a_paused_task_can_be_cancelled_and_retried(bench: Workbench) -> None:
     task = await bench.a_task()
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     await bench.end(task, "CANCELLED")
     assert await bench.state(task) == "CANCELLED"
@@ -299,11 +299,11 @@ async def test_a_paused_task_can_be_cancelled_and_retried(bench: Workbench) -> N
 async def test_a_running_task_of_a_type_that_is_paused_is_retried_when_it_is_resumed(bench: Workbench) -> None:
     task = await bench.a_task()
     running = await bench.claim_next(task)
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     await bench.fail(running, FailureKind.ERROR)
     await bench.make_due()
 
     assert await bench.claim(task) == []
-    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_type(LOCAL, "noop")
     assert (await bench.claim_next(task)).attempt == 2

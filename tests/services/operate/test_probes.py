@@ -195,6 +195,6 @@ async def test_a_half_open_type_that_is_paused_is_not_tried(bench: Workbench) ->
     await half_opened(bench)
     tasks = await bench.submit_many([{"task_type": "noop"}] * 2)
     await bench.worker.valve_timers.tend()
-    await bench.runtime.valves.pause_type("noop")
+    await bench.runtime.valves.pause_type(LOCAL, "noop")
 
     assert await bench.claim(*tasks) == []

@@ -132,11 +132,11 @@ async def test_nothing_ends_ahead_that_is_not_to_be_claimed(bench: Workbench, wh
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
     match what:
         case "paused type":
-            await bench.runtime.valves.pause_type("add_chapter")
+            await bench.runtime.valves.pause_type(LOCAL, "add_chapter")
         case "paused document":
             await bench.runtime.valves.pause_document(LOCAL, PLAN)
         case "limits":
-            await bench.runtime.valves.set_limits("add_chapter", Limits(concurrency=9))
+            await bench.runtime.valves.set_limits(LOCAL, "add_chapter", Limits(concurrency=9))
         case "open breaker":
             await bench.execute(
                 "INSERT INTO valves (task_type, breaker, opened_at, retry_at) "
@@ -163,7 +163,7 @@ async def test_only_what_is_held_stays_behind(bench: Workbench) -> None:
     tasks += await chapters(bench, 4)
     leader = await led(bench, tasks)
     assert done_ahead(bench, *leader) == ids(*tasks[2:])
-    await bench.runtime.valves.pause_type("write_page")
+    await bench.runtime.valves.pause_type(LOCAL, "write_page")
 
     stay = await stayed(bench, *leader)
 
