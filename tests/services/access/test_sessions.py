@@ -103,7 +103,7 @@ def test_a_session_carries_everything_of_its_keys_principal_but_the_name() -> No
 
 async def test_a_key_that_does_not_work_begins_nothing(bench: Workbench, people: Sessions) -> None:
     made = await a_key(bench)
-    await bench.runtime.api_keys.revoke(made.key.id)
+    await bench.runtime.api_keys.revoke(LOCAL, made.key.id)
 
     assert await people.begin_with_key(made.text) is None
     assert await bench.execute("SELECT FROM sessions") == []
@@ -117,7 +117,7 @@ async def test_a_session_ends_with_its_key_within_a_second_in_another_process(
     async with another_bench(redis_url="") as other:
         assert not await has_ended(other.runtime.sessions, token)
 
-        await bench.runtime.api_keys.revoke(made.key.id)
+        await bench.runtime.api_keys.revoke(LOCAL, made.key.id)
 
         with stopwatch() as seconds:
             await eventually(lambda: has_ended(other.runtime.sessions, token))
@@ -145,7 +145,7 @@ async def test_a_session_goes_on_with_a_key_that_was_replaced_for_as_long_as_tha
     await bench.runtime.api_keys.rotate(LOCAL, made.key.id, 3_600)
     assert not await has_ended(people, token)
 
-    await bench.runtime.api_keys.revoke(made.key.id)
+    await bench.runtime.api_keys.revoke(LOCAL, made.key.id)
     assert await has_ended(people, token)
 
 
