@@ -2,6 +2,8 @@
 --
 -- KEYS  1 the lock   2 the hint parked behind it
 --       3 to 6 the hint lists: critical, high, normal, low
+--       and, where the document's space takes turns with others,
+--       7 to 10 the tiers' turns   11 to 14 the tiers' wake-up calls
 -- ARGV  1 the holder's value
 -- Returns {1 if this value held the lock, else 0;
 --          the tier of the list on which the parked hint now is, or -1}.
@@ -28,5 +30,13 @@ end
 local tier, id = string.match(parked, '^([0-3]):(.+)$')
 if not tier or type(redis.pcall('RPUSH', KEYS[3 + tier], id)) ~= 'number' then
   return {released, -1}
+end
+if KEYS[7] then
+  if not redis.pcall('LPOS', KEYS[7 + tier], KEYS[3 + tier]) then
+    redis.call('LPUSH', KEYS[7 + tier], KEYS[3 + tier])
+  end
+  if redis.call('EXISTS', KEYS[11 + tier]) == 0 then
+    redis.call('LPUSH', KEYS[11 + tier], '1')
+  end
 end
 return {released, tonumber(tier)}

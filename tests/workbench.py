@@ -65,10 +65,10 @@ class Workbench:
         requests = [TaskRequest.from_python(options) for options in given]
         return [stored.task for stored in await self.runtime.submission.submit_many(self.caller, requests)]
 
-    async def submit(self, options: Mapping[str, Any]) -> tuple[Task, ...]:
+    async def submit(self, options: Mapping[str, Any], caller: Principal | None = None) -> tuple[Task, ...]:
         """Submit one request and return every task it became."""
         request = TaskRequest.from_python(options)
-        return (await self.runtime.submission.submit(self.caller, request)).tasks
+        return (await self.runtime.submission.submit(caller or self.caller, request)).tasks
 
     async def claim(self, *tasks: Task) -> list[ClaimedTask]:
         """Claim what these tasks, as hints, lead to."""

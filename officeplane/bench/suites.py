@@ -21,6 +21,7 @@ from officeplane.bench.scenarios import (
     many_files,
     post,
     revision_storage,
+    spaces,
     submit,
     submit_many,
     wide_sheet,
@@ -60,6 +61,7 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     hot_document.HOT_DOCUMENT,
     idle.IDLE,
     backlog.BACKLOG,
+    spaces.SPACES,
     history.HISTORY,
     dags.DAGS,
 )

@@ -9,6 +9,7 @@ pipelines that touch several at once need.
 from typing import Final
 
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import DEFAULT, Space
 
 SET_ASIDE_SECONDS: Final = 86_400
 
@@ -21,13 +22,38 @@ class Keyspace:
     def __init__(self, prefix: str) -> None:
         self.prefix: Final = prefix
         self.hint_lists: Final = tuple(f"{prefix}:{_LIST_NAMES[tier]}" for tier in Tier)
+        self.turns: Final = tuple(self.turns_of(tier) for tier in Tier)
+        self.wakes: Final = tuple(self.wake(tier) for tier in Tier)
+        self.spaces: Final = f"{prefix}:space:"
 
-    def hint_list(self, tier: Tier) -> str:
-        """Return the list a tier's hints wait on.
+    def hint_list(self, tier: Tier, space: Space = DEFAULT) -> str:
+        """Return the list a tier's hints of a space wait on.
 
         Type list of task ids, pushed left and popped right; no TTL; owner: `Bells`.
         """
-        return self.hint_lists[tier]
+        return self.hint_lists[tier] if space == DEFAULT else f"{self.spaces}{space}:{_LIST_NAMES[tier]}"
+
+    def hint_lists_of(self, space: Space) -> tuple[str, ...]:
+        """Return the lists of all tiers of a space; type, no TTL and owner: `Bells`, as of each."""
+        return self.hint_lists if space == DEFAULT else tuple(self.hint_list(tier, space) for tier in Tier)
+
+    def space_of_list(self, name: str) -> Space:
+        """Return the space whose hints wait on a list; type, no TTL and owner: `Bells`, as above."""
+        return Space(name[len(self.spaces) :].partition(":")[0]) if name.startswith(self.spaces) else DEFAULT
+
+    def turns_of(self, tier: Tier) -> str:
+        """Return the key that says whose turn it is: the lists of spaces that have hints, the next one rightmost.
+
+        Type list of names of lists, each once; no TTL, gone when the lists are empty; owner: `Bells`.
+        """
+        return f"{self.prefix}:turns:{_LIST_NAMES[tier]}"
+
+    def wake(self, tier: Tier) -> str:
+        """Return the key that wakes a worker that waits, as long as there are turns, but for moments.
+
+        Type list of one entry; no TTL, gone with the turns; owner: `Bells`.
+        """
+        return f"{self.prefix}:wake:{_LIST_NAMES[tier]}"
 
     def lock(self, document_id: str) -> str:
         """Return the key of a document's lock.

@@ -13,6 +13,7 @@ from officeplane.dispatch.connection import Connection
 from officeplane.dispatch.pools import Reply
 from officeplane.dispatch.scripts import ACQUIRE_LOCK, RELEASE_LOCK, RENEW_LOCK
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import DEFAULT, space_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Locks:
                 RELEASE_LOCK.call(
                     keys.lock(document_id),
                     keys.parked(document_id),
-                    *keys.hint_lists,
+                    *self._lists(document_id),
                     arguments=(value,),
                 )
                 for document_id, value in held
@@ -108,6 +109,12 @@ class Locks:
             [packed("GET", self._connection.keys.lock(document_id)) for document_id in document_ids],
         )
         return [reply if isinstance(reply, str) else None for reply in replies]
+
+    def _lists(self, document_id: str) -> tuple[str, ...]:
+        keys, space = self._connection.keys, space_of(document_id)
+        if space == DEFAULT:
+            return keys.hint_lists
+        return (*keys.hint_lists_of(space), *keys.turns, *keys.wakes)
 
 
 def _released(reply: Reply) -> Released:

@@ -47,5 +47,7 @@ def read_script(name: str) -> Script:
 ACQUIRE_LOCK: Final = read_script("acquire_lock")
 RENEW_LOCK: Final = read_script("renew_lock")
 RELEASE_LOCK: Final = read_script("release_lock")
+RING_SPACE: Final = read_script("ring_space")
 TAKE_HINTS: Final = read_script("take_hints")
-ALL: Final = (ACQUIRE_LOCK, RENEW_LOCK, RELEASE_LOCK, TAKE_HINTS)
+TAKE_TURNS: Final = read_script("take_turns")
+ALL: Final = (ACQUIRE_LOCK, RENEW_LOCK, RELEASE_LOCK, RING_SPACE, TAKE_HINTS, TAKE_TURNS)

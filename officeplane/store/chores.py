@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import DocumentId, TaskId
-from officeplane.domain.priority import Tier
+from officeplane.domain.space import Space
 from officeplane.store.connection import Executor
+from officeplane.store.hints import hint_in
 from officeplane.store.queries import load
 
 _SQL: Final = load("chores")
@@ -23,12 +25,22 @@ async def anything_waits(executor: Executor) -> bool:
     return bool(await _SQL["anything_waits"].fetch(executor))
 
 
-async def unrung(
-    executor: Executor, cutoffs: Sequence[datetime | None], task_types: Collection[str], *, limit: int
-) -> list[tuple[TaskId, Tier]]:
+class Cutoffs(NamedTuple):
+    """Before when a task must have been rung for its hint to be gone; None: that is not known.
+
+    Four moments, one for each tier, of every space that is not named; then four of each that is.
+    """
+
+    spaces: list[Space]
+    moments: Sequence[datetime | None]
+
+
+async def unrung(executor: Executor, cutoffs: Cutoffs, task_types: Collection[str], *, limit: int) -> list[Hint]:
     """Mark as rung, and return, runnable work of these types that Redis does not seem to know."""
-    rows = await _SQL["unrung"].fetch(executor, cutoffs=list(cutoffs), limit=limit, task_types=list(task_types))
-    return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
+    rows = await _SQL["unrung"].fetch(
+        executor, spaces=cutoffs.spaces, cutoffs=cutoffs.moments, limit=limit, task_types=list(task_types)
+    )
+    return [hint_in(row) for row in rows]
 
 
 async def waiting_lanes(executor: Executor, *, limit: int) -> dict[DocumentId, TaskId]:
@@ -37,16 +49,16 @@ async def waiting_lanes(executor: Executor, *, limit: int) -> dict[DocumentId, T
     return {DocumentId(row["document_id"]): TaskId(str(row["head"])) for row in rows}
 
 
-async def promote(executor: Executor, *, limit: int) -> tuple[int, list[tuple[TaskId, Tier]]]:
+async def promote(executor: Executor, *, limit: int) -> tuple[int, list[Hint]]:
     """Make tasks whose time has come QUEUED; return how many, and those to ring."""
     rows = await _SQL["promote"].fetch(executor, limit=limit)
-    return len(rows), [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows if row["runnable"]]
+    return len(rows), [hint_in(row) for row in rows if row["runnable"]]
 
 
-async def due_retries(executor: Executor, *, limit: int) -> list[tuple[TaskId, Tier]]:
+async def due_retries(executor: Executor, *, limit: int) -> list[Hint]:
     """Mark as rung, and return, retries that have become due."""
     rows = await _SQL["due_retries"].fetch(executor, limit=limit)
-    return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
+    return [hint_in(row) for row in rows]
 
 
 async def next_due_seconds(executor: Executor) -> float | None:

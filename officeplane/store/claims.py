@@ -10,8 +10,10 @@ import asyncpg
 from pydantic import JsonValue
 from uuid_utils import uuid7
 
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId, parse_task_id
 from officeplane.domain.priority import TIERS, Tier
+from officeplane.domain.space import space_of
 from officeplane.domain.task import ClaimedTask
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -33,7 +35,7 @@ class LaneRaceError(Exception):
     """Another worker occupied one of the documents at the same moment; nothing was claimed."""
 
 
-class Hint(NamedTuple):
+class LaneHint(NamedTuple):
     """A task id that leads to a document's lane."""
 
     task_id: TaskId
@@ -115,7 +117,7 @@ class Polled:
 class Hinted(NamedTuple):
     """The lanes to which hints lead, what was claimed of the rest, and whether any type has limits."""
 
-    lanes: list[Hint]
+    lanes: list[LaneHint]
     claimed: list[ClaimedTask]
     limits: bool
 
@@ -142,7 +144,7 @@ async def claim_hinted(
     )
     return Hinted(
         [
-            Hint(TaskId(str(row["hint"])), DocumentId(row["lane"]), TIERS[row["tier"]])
+            LaneHint(TaskId(str(row["hint"])), DocumentId(row["lane"]), TIERS[row["tier"]])
             for row in rows
             if row["lane"] is not None
         ],
@@ -208,10 +210,10 @@ async def occupied(executor: Executor, document_ids: Iterable[DocumentId]) -> se
     return {DocumentId(row["document_id"]) for row in rows}
 
 
-async def lane_heads(executor: Executor, document_ids: Iterable[DocumentId]) -> list[tuple[TaskId, Tier]]:
+async def lane_heads(executor: Executor, document_ids: Iterable[DocumentId]) -> list[Hint]:
     """Return the heads of lanes that could be claimed now."""
     rows = await _SQL["lane_heads"].fetch(executor, document_ids=list(document_ids))
-    return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
+    return [Hint(str(row["id"]), TIERS[row["tier"]], space_of(row["document_id"])) for row in rows]
 
 
 async def start(executor: Executor, task_id: TaskId, claim_id: ClaimId) -> bool:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.ids import TaskId
 from officeplane.domain.patch import Change
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import Space
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -19,6 +20,7 @@ class Rescheduled(NamedTuple):
     task_id: TaskId
     tier: Tier
     tier_before: Tier
+    space: Space
 
 
 async def apply(executor: Executor, changes: Sequence[Change]) -> list[Rescheduled]:
@@ -32,4 +34,7 @@ async def apply(executor: Executor, changes: Sequence[Change]) -> list[Reschedul
         deadlines=[change.deadline for change in changes],
         run_ats=[change.run_at for change in changes],
     )
-    return [Rescheduled(TaskId(str(row["id"])), Tier(row["tier"]), Tier(row["tier_before"])) for row in rows]
+    return [
+        Rescheduled(TaskId(str(row["id"])), Tier(row["tier"]), Tier(row["tier_before"]), Space(row["space"]))
+        for row in rows
+    ]

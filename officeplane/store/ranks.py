@@ -3,9 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import TaskId
-from officeplane.domain.priority import Tier, Urgency
+from officeplane.domain.priority import Urgency
 from officeplane.store.connection import Executor, Row
+from officeplane.store.hints import hint_in
 from officeplane.store.queries import load
 
 _SQL: Final = load("ranks")
@@ -16,7 +18,7 @@ async def moved(executor: Executor, *, at_least: float, limit: int) -> list[Task
     return [TaskId(str(row["id"])) for row in await _SQL["moved"].fetch(executor, at_least=at_least, limit=limit)]
 
 
-async def rank_anew(executor: Executor, task_ids: Collection[TaskId]) -> tuple[int, list[tuple[TaskId, Tier]]]:
+async def rank_anew(executor: Executor, task_ids: Collection[TaskId]) -> tuple[int, list[Hint]]:
     """Move tasks to where they belong; return how many moved, and those that rose to another tier."""
     return _ranked(await _SQL["rank_anew"].fetch(executor, task_ids=list(task_ids)))
 
@@ -56,7 +58,7 @@ async def ahead(executor: Executor, places: Collection[WaitedFor]) -> list[tuple
 
 async def inherit(
     executor: Executor, inherited: Mapping[TaskId, float], *, keeping: Collection[TaskId], at_least: float, limit: int
-) -> tuple[int, list[tuple[TaskId, Tier]]]:
+) -> tuple[int, list[Hint]]:
     """Have tasks inherit these ranks, and let so many sink back that inherited one and are not to keep it.
 
     Return how many moved by as much as asked for, and those that rose to another tier.
@@ -72,5 +74,5 @@ async def inherit(
     return _ranked(rows)
 
 
-def _ranked(rows: Sequence[Row]) -> tuple[int, list[tuple[TaskId, Tier]]]:
-    return len(rows), [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows if row["rises"]]
+def _ranked(rows: Sequence[Row]) -> tuple[int, list[Hint]]:
+    return len(rows), [hint_in(row) for row in rows if row["rises"]]

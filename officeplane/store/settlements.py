@@ -11,7 +11,7 @@ from officeplane.domain.lifecycle import LET_GO, SETTLEABLE, STATES, TaskState
 from officeplane.domain.outcome import Verdict
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.revision import NewRevision
-from officeplane.domain.space import QualifiedType
+from officeplane.domain.space import DEFAULT, QualifiedType, Space
 from officeplane.domain.task import ClaimedTask
 from officeplane.store import documents, pieces
 from officeplane.store.claims import Claimant, LaneClaim, LaneRaceError, claimed_task, lane_values
@@ -31,6 +31,7 @@ class Settled(NamedTuple):
     tier: Tier
     lane_waits: bool
     has_dependents: bool = False
+    space: Space = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +298,7 @@ def _settled(row: Row) -> Settled:
         TIERS[row["settled_tier"]],
         row["lane_waits"],
         row["is_awaited"],
+        Space(row["other_space"] or DEFAULT),
     )
 
 

@@ -7,11 +7,14 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.batch import Siblings
 from officeplane.domain.failure import FailureKind
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import Space
 from officeplane.domain.tree import Reopened, TaskNode, Tree
 from officeplane.store.connection import Executor, Row, SerializationError
+from officeplane.store.hints import hint_in
 from officeplane.store.queries import load
 
 _SQL: Final = load("trees")
@@ -26,6 +29,12 @@ class Moved:
     state: TaskState
     runnable: bool
     tier: Tier
+    space: Space
+
+    @property
+    def hint(self) -> Hint:
+        """What is rung for it."""
+        return Hint(self.task_id, self.tier, self.space)
 
 
 class EndedTask(NamedTuple):
@@ -151,7 +160,7 @@ async def begun(executor: Executor, rows: Sequence[Row]) -> list[Moved]:
             if not row["runnable"] and not row["blockers"]:
                 batches.append(task_id)
             elif state is TaskState.QUEUED:
-                queued.append(Moved(task_id, row["document_id"], state, row["runnable"], Tier(row["rung_tier"])))
+                queued.append(_moved(row))
         first = await _SQL["first_children"].fetch(executor, parent_ids=batches) if batches else []
         starting = [row["id"] for row in first]
         rows = await _SQL["start"].fetch(executor, task_ids=starting) if starting else []
@@ -215,16 +224,14 @@ async def reopen(executor: Executor, tasks: Collection[Reopened], *, as_other_co
         unmet=[task.unmet for task in tasks],
         as_other_content=as_other_content,
     )
-    return [
-        Moved(
-            TaskId(str(row["id"])),
-            row["document_id"],
-            TaskState(row["state"]),
-            row["runnable"],
-            Tier(row["rung_tier"]),
-        )
-        for row in rows
-    ]
+    return list(map(_moved, rows))
+
+
+def _moved(row: Row) -> Moved:
+    hint = hint_in(row)
+    return Moved(
+        TaskId(hint.task_id), row["document_id"], TaskState(row["state"]), row["runnable"], hint.tier, hint.space
+    )
 
 
 def _ended(row: Row) -> EndedTask:

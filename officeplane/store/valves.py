@@ -1,15 +1,16 @@
 """Valves in the ledger: a row for each type of a space of which something was ever held."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final, NamedTuple
 
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import STATES
-from officeplane.domain.priority import Tier
 from officeplane.domain.space import QualifiedType, Space, bare, space_of
 from officeplane.domain.valve import Breaker, BreakerState, Contender, Limits, Probe, Room, TypeFailure, Valve
+from officeplane.store.chores import Cutoffs
 from officeplane.store.connection import Executor, Row
+from officeplane.store.hints import hint_in
 from officeplane.store.queries import load
 
 _SQL: Final = load("valves")
@@ -52,13 +53,18 @@ async def ring(
     wanted: Mapping[QualifiedType, int],
     *,
     rung_ago: float = 0.0,
-    cutoffs: Sequence[datetime | None] | None = None,
-) -> list[tuple[TaskId, Tier]]:
+    cutoffs: Cutoffs | None = None,
+) -> list[Hint]:
     """Mark as rung, and return, the most urgent tasks of types, so many of each, that were not rung lately."""
     rows = await _SQL["ring"].fetch(
-        executor, task_types=list(wanted), wanted=list(wanted.values()), rung_ago=rung_ago, cutoffs=cutoffs
+        executor,
+        task_types=list(wanted),
+        wanted=list(wanted.values()),
+        rung_ago=rung_ago,
+        spaces=None if cutoffs is None else cutoffs.spaces,
+        cutoffs=None if cutoffs is None else cutoffs.moments,
     )
-    return [(TaskId(str(row["id"])), Tier(row["rung_tier"])) for row in rows]
+    return [hint_in(row) for row in rows]
 
 
 async def slow_down(executor: Executor, seconds: Sequence[tuple[QualifiedType, float]]) -> None:
@@ -156,7 +162,7 @@ async def close_after(executor: Executor, task_ids: Sequence[TaskId]) -> list[Qu
     return [row["task_type"] for row in await _SQL["close_after"].fetch(executor, task_ids=task_ids)]
 
 
-async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds: float) -> list[tuple[TaskId, Tier]]:
+async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds: float) -> list[Hint]:
     """Let one task of each type through instead of the last, to be claimed within so many seconds."""
     rows = await _SQL["choose_probes"].fetch(
         executor,
@@ -164,7 +170,7 @@ async def choose_probes(executor: Executor, instead_of: Sequence[Probe], seconds
         task_ids=[probe.task_id for probe in instead_of],
         seconds=seconds,
     )
-    return [(TaskId(str(row["id"])), Tier(row["tier"])) for row in rows]
+    return [hint_in(row) for row in rows]
 
 
 async def set_limits(executor: Executor, task_type: QualifiedType, limits: Limits) -> None:

@@ -2,6 +2,7 @@ import pytest
 
 from officeplane.dispatch import Keyspace
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import DEFAULT, Space
 
 
 def test_the_lists_are_named_as_documented() -> None:
@@ -21,6 +22,9 @@ def test_every_key_and_channel_carries_the_prefix_and_is_its_own(prefix: str) ->
 
     names = [
         *keys.hint_lists,
+        *keys.hint_lists_of(Space("acme")),
+        *keys.turns,
+        *keys.wakes,
         keys.lock("d"),
         keys.parked("d"),
         keys.set_aside,
@@ -36,3 +40,11 @@ def test_every_key_and_channel_carries_the_prefix_and_is_its_own(prefix: str) ->
 def test_locks_are_named_as_documented() -> None:
     assert Keyspace("officeplane").lock("abc") == "officeplane:doclock:abc"
     assert Keyspace("officeplane").parked("abc") == "officeplane:parked:abc"
+
+
+def test_the_lists_of_a_space_lead_back_to_it() -> None:
+    keys = Keyspace("a:b")
+
+    assert keys.hint_list(Tier.NORMAL, Space("acme")) == "a:b:space:acme:tasks"
+    for space in (DEFAULT, Space("acme")):
+        assert {keys.space_of_list(name) for name in keys.hint_lists_of(space)} == {space}

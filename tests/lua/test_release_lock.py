@@ -1,16 +1,19 @@
+from collections.abc import Sequence
+
 import pytest
 
 from officeplane.dispatch import Connection, Keyspace
 from officeplane.dispatch.pools import Reply
 from officeplane.dispatch.scripts import RELEASE_LOCK
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import Space
 from tests.dispatch.fixtures import Ask, an_id
 
 
-async def release(redis: Connection, value: str) -> Reply:
+async def release(redis: Connection, value: str, *, lists: Sequence[str] = ()) -> Reply:
     keys = redis.keys
     (reply,) = await redis.ask(
-        [RELEASE_LOCK.call(keys.lock("d"), keys.parked("d"), *keys.hint_lists, arguments=(value,))]
+        [RELEASE_LOCK.call(keys.lock("d"), keys.parked("d"), *(lists or keys.hint_lists), arguments=(value,))]
     )
     return reply
 
@@ -100,3 +103,16 @@ async def test_keys_of_another_type_are_nobodys(redis: Connection, ask: Ask, key
 
     assert await ask("EXISTS", keys.lock("d")) == 0
     await ask("DEL", keys.parked("d"))
+
+
+async def test_where_spaces_take_turns_the_space_of_the_parked_hint_has_one(
+    redis: Connection, ask: Ask, keys: Keyspace
+) -> None:
+    of_space = keys.hint_lists_of(Space("acme"))
+    for parked in ("1:x", "1:y"):
+        await a_lock(ask, keys, "w:1", parked)
+        assert await release(redis, "w:1", lists=[*of_space, *keys.turns, *keys.wakes]) == [1, 1]
+
+    assert await ask("LRANGE", of_space[Tier.HIGH], "0", "-1") == ["x", "y"]
+    assert await ask("LRANGE", keys.turns[Tier.HIGH], "0", "-1") == [of_space[Tier.HIGH]]
+    assert await ask("LLEN", keys.wakes[Tier.HIGH]) == 1

@@ -126,7 +126,7 @@ AHEAD: Final = {
     "ahead_results": JSONS,
     "ahead_seconds": NUMBERS,
 }
-CUTOFFS: Final = f"ARRAY[{NOW}, {NOW}, {NOW}, {NOW}]::timestamptz[]"
+CUTOFFS: Final = f"ARRAY[{', '.join([NOW] * 8)}]::timestamptz[]"
 HOT: Final = [
     hot("claims", "claim_hinted", "pkey", task_ids=IDS, claim_ids=IDS, **CLAIMANT),
     hot("claims", "claim_lanes", "pkey", "lane", "occupant", **LANES, **CLAIMANT),
@@ -136,7 +136,7 @@ HOT: Final = [
     hot(
         "claims",
         "poll",
-        *("lane", "by_urgency", "by_ring", "occupant", "active"),
+        *("lane", "by_urgency", "by_ring", "occupant", "active", "of_other_spaces"),
         limit="32",
         after_lane="''",
         lanes="1000",
@@ -211,6 +211,7 @@ WATCHFUL: Final = [
         "unrung",
         *("pkey", "lane", "by_ring", "by_urgency", "occupant"),
         cutoffs=CUTOFFS,
+        spaces="ARRAY['default']",
         limit="5000",
         task_types="ARRAY['noop']",
     ),
@@ -235,6 +236,7 @@ WATCHFUL: Final = [
         wanted="ARRAY[32]",
         rung_ago="0.1",
         cutoffs=CUTOFFS,
+        spaces="ARRAY['default']",
     ),
     hot("valves", "choose_probes", *WAITING, task_types="ARRAY['noop']", task_ids=IDS, seconds="30"),
     hot("valves", "admissible", *WAITING, limit="32"),

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Iterable
 from typing import Final
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import TaskId
-from officeplane.domain.priority import Tier
 from officeplane.services.chores.priority_inheritance import inherited_ranks
 from officeplane.store import ranks
 from officeplane.store.connection import Ledger
@@ -47,7 +47,7 @@ class Ranks:
             )
         return count
 
-    async def _told(self, moving: Awaitable[tuple[int, list[tuple[TaskId, Tier]]]]) -> int:
+    async def _told(self, moving: Awaitable[tuple[int, list[Hint]]]) -> int:
         count, risen = await moving
         await self._doorbell.bells.ring(risen)
         return count

@@ -16,12 +16,14 @@ from officeplane.dispatch.locks import Hold
 from officeplane.domain.ids import DocumentId, TaskId, parse_task_id
 from officeplane.domain.outcome import HandedBack, Lapsed
 from officeplane.domain.priority import Tier
+from officeplane.domain.space import DEFAULT
 from officeplane.failpoints import reach
 from officeplane.services.settle.dependents import update_statuses
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Fenced, Settlements
 from officeplane.store import chores, claims, dags, dependencies, trees, workers
 from officeplane.store import settlements as ledger_settlements
+from officeplane.store.chores import Cutoffs
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
 from officeplane.store.trees import Moved
@@ -116,7 +118,7 @@ class Redelivery:
 
         until, queued = await self._ledger.in_transaction(look)
         self._recounted = until or 0
-        await self._doorbell.bells.ring((task.task_id, task.tier) for task in queued)
+        await self._doorbell.bells.ring(task.hint for task in queued)
         return until is not None
 
     async def update_dags(self) -> bool:
@@ -141,13 +143,17 @@ class Redelivery:
         # The worker that asks is alive, whatever its heartbeat says.
         return {*self._own_types, *await workers.known_types(self._ledger, self._lease_seconds)}
 
-    async def cutoffs(self) -> list[datetime | None]:
-        """Return, per tier, before when a task must have been rung for its hint to be gone."""
+    async def cutoffs(self) -> Cutoffs:
+        """Return, per space and tier, before when a task must have been rung for its hint to be gone."""
         tails = await self._doorbell.bells.tails()
         ids = filter(None, (parse_task_id(hint) for hints in tails.values() for hint in hints))
         rung_at, now = await chores.ring_times(self._ledger, list(ids))
         latest = now - timedelta(seconds=GRACE_SECONDS)
-        return [self._cutoff(tails[tier], rung_at, latest) for tier in Tier]
+        moments = {place: self._cutoff(tail, rung_at, latest) for place, tail in tails.items()}
+        # The default space first: it is looked for most often, and an array is searched from its beginning.
+        spaces = sorted({space for space, _ in tails}, key=lambda space: (space != DEFAULT, space))
+        others = dict.fromkeys(Tier, latest)
+        return Cutoffs(spaces, [*others.values(), *(moments[space, tier] for space in spaces for tier in Tier)])
 
     @staticmethod
     def _cutoff(tail: Sequence[str], rung_at: dict[TaskId, datetime], latest: datetime) -> datetime | None:

@@ -13,8 +13,7 @@ import structlog
 
 from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
-from officeplane.domain.ids import TaskId
-from officeplane.domain.priority import Tier
+from officeplane.domain.hint import Hint
 from officeplane.domain.space import QualifiedType, bare, space_of
 from officeplane.services.chores.redelivery import Redelivery
 from officeplane.services.operate.valves import RINGS_AT_ONCE
@@ -61,7 +60,7 @@ class ValveTimers:
         """Close the breakers whose probe did well, and choose another where the last one came to nothing."""
         known_types = await self._redelivery.known_types()
 
-        async def decide(executor: Executor) -> tuple[list[QualifiedType], list[tuple[TaskId, Tier]]]:
+        async def decide(executor: Executor) -> tuple[list[QualifiedType], list[Hint]]:
             probes = await valves.probes(executor)
             well = [probe.task_id for probe in probes if probe.succeeded and probe.task_id is not None]
             closed = await valves.close_after(executor, well) if well else []
@@ -75,8 +74,8 @@ class ValveTimers:
         closed, chosen = await self._ledger.in_transaction(decide)
         for task_type in closed:
             _log.info("breaker.closed", task_type=bare(task_type), space=space_of(task_type))
-        for task_id, _ in chosen:
-            _log.info("breaker.probed", task_id=task_id)
+        for hint in chosen:
+            _log.info("breaker.probed", task_id=hint.task_id)
         await self._doorbell.bells.ring(chosen)
         await self._ring(closed)
 

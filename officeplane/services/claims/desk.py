@@ -28,7 +28,7 @@ from officeplane.services.edits.lookahead import Lookahead
 from officeplane.services.observe.observations import Meter
 from officeplane.store import claims as ledger_claims
 from officeplane.store import valves
-from officeplane.store.claims import Claimant, Hint
+from officeplane.store.claims import Claimant, LaneHint
 from officeplane.store.connection import Ledger
 
 LANES_PER_POLL: Final = 1_000
@@ -221,7 +221,7 @@ class WorkerDesk:
             heads = await self._enter(lanes)
         return claimed + heads
 
-    async def _enter(self, hints: Sequence[Hint]) -> list[ClaimedTask]:
+    async def _enter(self, hints: Sequence[LaneHint]) -> list[ClaimedTask]:
         """Enter the lanes that hints lead to, and claim their heads; stay where there was one."""
         entered = await self._lanes.enter(hints)
         heads: list[ClaimedTask] = []

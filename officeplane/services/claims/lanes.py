@@ -17,7 +17,7 @@ from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold, LockRequest
 from officeplane.domain.ids import DocumentId, HoldId, WorkerId
 from officeplane.failpoints import reach
-from officeplane.store.claims import Hint, LaneClaim, new_claim_id
+from officeplane.store.claims import LaneClaim, LaneHint, new_claim_id
 
 HOLD_TASKS_MAX: Final = 32
 HOLD_SECONDS_MAX: Final = 5.0
@@ -79,9 +79,9 @@ class Lanes:
         hold = Hold(document_id, self._worker_id, hold_id)
         self._held[document_id] = LaneStay(hold, is_locked=True, since=time.monotonic())
 
-    async def enter(self, hints: Iterable[Hint]) -> list[LaneStay]:
+    async def enter(self, hints: Iterable[LaneHint]) -> list[LaneStay]:
         """Lock the lanes that hints lead to; the hints of those that others hold are parked."""
-        urgent: dict[DocumentId, Hint] = {}
+        urgent: dict[DocumentId, LaneHint] = {}
         for hint in hints:
             known = urgent.setdefault(hint.document_id, hint)
             if hint.tier < known.tier:

@@ -2,6 +2,7 @@
 
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.domain.errors import FieldError, IllegalStateError, InvalidRequestError, TaskNotFoundError
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import WAITING
 from officeplane.domain.patch import OF_THE_WHOLE, TaskPatch, changes
@@ -46,8 +47,8 @@ class Patches:
         rescheduled = await self._ledger.in_transaction(decide)
         # A hint left where it was would let what is less urgent by now run as before.
         fallen = [one for one in rescheduled if one.tier > one.tier_before]
-        await self._doorbell.bells.silence((one.task_id, one.tier_before) for one in fallen)
-        await self._doorbell.bells.ring((one.task_id, one.tier) for one in rescheduled)
+        await self._doorbell.bells.silence(Hint(one.task_id, one.tier_before, one.space) for one in fallen)
+        await self._doorbell.bells.ring(Hint(one.task_id, one.tier, one.space) for one in rescheduled)
 
 
 def _refuse_what_is_of_the_whole(patch: TaskPatch) -> None:

@@ -24,10 +24,11 @@ from officeplane.domain.errors import (
     InvalidReferenceError,
     InvalidRequestError,
 )
+from officeplane.domain.hint import Hint
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import Principal
-from officeplane.domain.priority import Tier, tier_of
+from officeplane.domain.priority import tier_of
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.space import bare, bare_key
 from officeplane.domain.task import Task
@@ -156,7 +157,7 @@ class Submission:
 
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run, once for each lane; a batch is rung by its first leaf."""
-        hints: dict[str, tuple[TaskId, Tier]] = {}
+        hints: dict[str, Hint] = {}
         for task in tasks:
             if task.state is not TaskState.QUEUED or (task.is_batch and not task.is_atomic):
                 continue
@@ -167,8 +168,8 @@ class Submission:
             # Any hint leads to its lane's head: the others would be popped in vain, before those of other documents.
             place = task.document_id or task.id
             known = hints.get(place)
-            if known is None or tier < known[1]:
-                hints[place] = task.id, tier
+            if known is None or tier < known.tier:
+                hints[place] = Hint(task.id, tier, task.space)
         await self._doorbell.bells.ring(hints.values())
 
     async def rung(self, stored: list[Submitted]) -> list[Submitted]:

@@ -12,14 +12,14 @@ SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN
 -- name: unrung
 -- Marks as rung, and returns, runnable work that Redis does not seem to know: heads
 -- of free lanes and tasks without documents, last rung before their list's cut-off
--- (one per tier, null for none), and aged work whose tier has risen. What is held
+-- (one per tier of the spaces named, before them one per tier of all others; null for none), and aged work whose tier has risen. What is held
 -- is not rung, nor what nobody can take: only tasks of these types. No row: all is rung.
 WITH cutoff AS MATERIALIZED (
     SELECT max(c) AS latest FROM unnest(:cutoffs::timestamptz[]) AS c
 ), moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), heads AS (
-    SELECT DISTINCT ON (document_id) id, document_id, task_type, space, rank, run_at, rung_at
+    SELECT DISTINCT ON (document_id) id, document_id, space, task_type, rank, run_at, rung_at
       FROM tasks
      WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
      ORDER BY document_id, rank, seq
@@ -27,14 +27,16 @@ WITH cutoff AS MATERIALIZED (
     SELECT h.id FROM heads h, moment
      WHERE h.run_at <= moment.now AND h.task_type = ANY(:task_types::text[])
        AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
-       AND h.rung_at < (:cutoffs::timestamptz[])[tier_of(h.rank - moment.boost) + 1]
+       AND h.rung_at < (:cutoffs::timestamptz[])
+                       [4 * coalesce(array_position(:spaces::text[], h.space), 0) + tier_of(h.rank - moment.boost) + 1]
        AND NOT EXISTS ({occupant_of} h.document_id)
      ORDER BY h.rank LIMIT :limit::integer
 ), quiet AS (
     SELECT t.id FROM tasks t, moment, cutoff
      WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
        AND t.rung_at < cutoff.latest AND t.task_type = ANY(:task_types::text[]) AND NOT {held}
-       AND t.rung_at < (:cutoffs::timestamptz[])[tier_of(t.rank - moment.boost) + 1]
+       AND t.rung_at < (:cutoffs::timestamptz[])
+                       [4 * coalesce(array_position(:spaces::text[], t.space), 0) + tier_of(t.rank - moment.boost) + 1]
      ORDER BY t.rung_at LIMIT :limit::integer
 ), aged AS (
     SELECT a.id
@@ -53,9 +55,9 @@ WITH cutoff AS MATERIALIZED (
 ), rung AS (
     UPDATE tasks SET rung_at = moment.now, rung_tier = tier_of(rank - moment.boost)
       FROM moment WHERE ctid = ANY(ARRAY(SELECT tid FROM locked))
-    RETURNING id, rung_tier, rank, seq
+    RETURNING id, rung_tier, space, rank, seq
 )
-SELECT id, rung_tier FROM rung ORDER BY rank, seq
+SELECT id, rung_tier, space FROM rung ORDER BY rank, seq
 
 -- name: waiting_lanes
 -- Lanes with a runnable head and nobody in them. No row: every lane is worked on, held or empty.
@@ -82,7 +84,7 @@ WITH due AS MATERIALIZED (
 ), told AS (
     {told}
 )
-SELECT id, runnable, rung_tier FROM promoted
+SELECT id, runnable, rung_tier, space FROM promoted
 
 -- name: due_retries
 -- Marks as rung, and returns, retries that have become due. No row: none has.
@@ -93,7 +95,7 @@ WITH due AS MATERIALIZED (
 UPDATE tasks SET rung_at = clock_timestamp(),
        rung_tier = tier_of(rank - {boost_now})
   FROM due WHERE tasks.id = due.id AND tasks.state = 'RETRYING'
-RETURNING tasks.id, tasks.rung_tier
+RETURNING tasks.id, tasks.rung_tier, tasks.space
 
 -- name: next_due
 -- Seconds until the next task becomes due. Null: nothing is scheduled.

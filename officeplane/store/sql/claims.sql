@@ -125,15 +125,19 @@ SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
                  ORDER BY rank, seq LIMIT 1) head
  WHERE run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} lane OFFSET 0) AND NOT {held}
 
+-- part: of_other_spaces
+space <> 'default' AND runnable AND state IN {claimable}
+
 -- part: polled
-id, document_id, rank, seq, yields, {weighed}
+id, document_id, space, rank, seq, yields, {weighed}
 
 -- name: poll
 -- Hints straight from the ledger: the most urgent of every tier, the heads of the
 -- lanes after a given document, so that one deep lane cannot hide the others, and
--- what waits longest without a document. What this worker may not take leaves room
--- for the rest: lanes whose head is not due, held or of an unknown type, suspects while
--- it has one. Always a row, for `last_lane`; no id: nothing can be claimed.
+-- what waits longest without a document; and the most urgent of every other space, so that
+-- nobody's flood hides them. What this worker may not take leaves room for the rest: lanes
+-- whose head is not due, held or of an unknown type, suspects while it has one. Within a tier
+-- spaces take turns. Always a row, for `last_lane`; no id: nothing can be claimed.
 WITH RECURSIVE lanes AS (
     (SELECT {polled}, 1 AS n FROM tasks
       WHERE document_id > :after_lane::text AND runnable AND state IN {claimable} AND {may_head}
@@ -152,22 +156,45 @@ WITH RECURSIVE lanes AS (
                      ORDER BY rank, seq LIMIT :lanes::integer) t
 ), free AS (
     SELECT {polled} FROM tasks WHERE document_id IS NULL AND {fits} ORDER BY rung_at LIMIT :lanes::integer
+), moment AS MATERIALIZED (
+    SELECT {boost_now} AS boost
+), spaces AS (
+    (SELECT space, 1 AS n FROM tasks WHERE {of_other_spaces} AND space > '' ORDER BY space LIMIT 1)
+    UNION ALL
+    SELECT next.space, spaces.n + 1 FROM spaces,
+           LATERAL (SELECT space FROM tasks WHERE {of_other_spaces} AND space > spaces.space ORDER BY space LIMIT 1) next
+     WHERE spaces.n < :lanes::integer
+), others AS (
+    SELECT t.* FROM spaces,
+           LATERAL (SELECT {polled} FROM tasks
+                     WHERE {of_other_spaces} AND space = spaces.space AND (document_id IS NOT NULL OR NOT {held})
+                     ORDER BY rank, seq LIMIT greatest(:lanes::integer / (SELECT count(*) FROM spaces), 1)) t
+    UNION ALL
+    -- Where others are, they may hide the default space; then it, too, has room of its own.
+    SELECT t.* FROM generate_series(0, 3) AS tier(n),
+           LATERAL (SELECT {polled} FROM tasks
+                     WHERE rung_tier = tier.n AND runnable AND state IN {claimable} AND space = 'default'
+                       AND (document_id IS NOT NULL OR NOT {held})
+                     ORDER BY rank, seq LIMIT :limit::integer) t
+     WHERE EXISTS (SELECT FROM spaces)
 ), heads AS (
     SELECT DISTINCT ON (coalesce(document_id, id::text)) *
-      FROM (SELECT {polled} FROM lanes UNION ALL SELECT * FROM urgent UNION ALL SELECT * FROM free) c
+      FROM (SELECT {polled} FROM lanes UNION ALL SELECT * FROM urgent UNION ALL SELECT * FROM free
+            UNION ALL SELECT * FROM others) c
      WHERE {may_head}
      ORDER BY coalesce(document_id, id::text), rank, seq
 ), fit AS (
-    SELECT id, rank, seq FROM heads
+    SELECT id, rank, seq, tier, row_number() OVER (PARTITION BY tier, space ORDER BY rank, seq) AS turn
+      FROM heads, moment, LATERAL (SELECT tier_of(rank - moment.boost) AS tier OFFSET 0) t
      WHERE {fits}
        AND (document_id IS NULL OR NOT EXISTS ({pause_of} heads.document_id OFFSET 0)
             AND NOT EXISTS ({occupant_of} heads.document_id))
-     ORDER BY rank, seq LIMIT :limit::integer
+     ORDER BY tier, turn, rank, seq LIMIT :limit::integer
 )
 SELECT fit.id, seen.last_lane, EXISTS (SELECT FROM valves WHERE limited) AS limits
   FROM (SELECT CASE WHEN count(*) = :lanes::integer THEN max(document_id) END AS last_lane FROM lanes) seen
   LEFT JOIN fit ON true
- ORDER BY fit.rank, fit.seq
+ ORDER BY fit.tier, fit.turn, fit.rank, fit.seq
 
 -- name: start
 -- Lets a reserved task run. No row: the claim was lost, or it runs already.

@@ -97,7 +97,7 @@ WITH freed AS (
 ), told AS (
     {told}
 )
-SELECT id, document_id, state, runnable, blockers, rung_tier, is_younger FROM released
+SELECT id, document_id, space, state, runnable, blockers, rung_tier, is_younger FROM released
 
 -- name: dependents
 -- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
@@ -161,4 +161,4 @@ WITH released AS (
 ), told AS (
     {told}
 )
-SELECT id, document_id, state, runnable, blockers, rung_tier FROM released
+SELECT id, document_id, space, state, runnable, blockers, rung_tier FROM released

@@ -40,4 +40,4 @@ WITH moment AS MATERIALIZED (
 ), told AS (
     {told}
 )
-SELECT id, tier, tier_before FROM changed WHERE is_to_ring
+SELECT id, tier, tier_before, space FROM changed WHERE is_to_ring

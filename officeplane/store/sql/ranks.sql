@@ -41,9 +41,9 @@ WITH moment AS MATERIALIZED (
            rung_tier = CASE WHEN locked.rises THEN locked.tier ELSE tasks.rung_tier END,
            rung_at = CASE WHEN locked.rises THEN moment.now ELSE tasks.rung_at END
       FROM moment, locked WHERE tasks.ctid = locked.tid
-    RETURNING tasks.id, tasks.rung_tier, locked.rises
+    RETURNING tasks.id, tasks.rung_tier, tasks.space, locked.rises
 )
-SELECT id, rung_tier, rises FROM ranked
+SELECT id, rung_tier, space, rises FROM ranked
 
 -- name: urgencies
 -- What makes tasks urgent. No row: no such task.
@@ -117,6 +117,6 @@ WITH moment AS MATERIALIZED (
            rung_tier = CASE WHEN placed.rises THEN placed.tier ELSE tasks.rung_tier END,
            rung_at = CASE WHEN placed.rises THEN moment.now ELSE tasks.rung_at END
       FROM moment, placed WHERE tasks.ctid = placed.tid
-    RETURNING tasks.id, tasks.rung_tier, placed.rises
+    RETURNING tasks.id, tasks.rung_tier, tasks.space, placed.rises
 )
-SELECT id, rung_tier, rises FROM ranked
+SELECT id, rung_tier, space, rises FROM ranked

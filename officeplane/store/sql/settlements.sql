@@ -9,7 +9,7 @@ tasks.document_id IS NOT NULL AND (tasks.state IN {claimable} OR EXISTS (
 -- part: settled
 -- How a settlement left a task, and whether more waits in its lane.
 settled.id AS settled_id, settled.state AS settled_state, settled.rung_tier AS settled_tier, settled.lane_waits,
-settled.has_dependents AS is_awaited
+settled.has_dependents AS is_awaited, nullif(settled.space, 'default') AS other_space
 
 -- part: may_end
 -- Of an attempt that is `locked`: it is in a state that it can end in. What was reserved and has not started can only

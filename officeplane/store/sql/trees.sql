@@ -78,7 +78,7 @@ WITH turn AS (
 ), told AS (
     {told}
 )
-SELECT id, document_id, state, runnable, blockers, rung_tier FROM started
+SELECT id, document_id, space, state, runnable, blockers, rung_tier FROM started
 
 -- name: first_children
 -- The first waiting child of each batch. No row: it has none.
@@ -203,4 +203,4 @@ WITH wanted AS (
 ), told AS (
     {told}
 )
-SELECT id, document_id, state, runnable, rung_tier FROM reopened
+SELECT id, document_id, space, state, runnable, rung_tier FROM reopened

@@ -86,12 +86,13 @@ AND (t.document_id IS NULL
 -- name: ring
 -- Marks as rung, and returns, the most urgent tasks of types that could be claimed, so
 -- many of each: those last rung so long ago or longer, and before their list's cut-off
--- (one per tier, null for none; null for no cut-offs at all). No row: none waits.
+-- (as for `unrung`; null for no cut-offs at all). No row: none waits.
 WITH chosen AS MATERIALIZED (
     SELECT t.id FROM unnest(:task_types::text[], :wanted::integer[]) AS v(task_type, wanted),
            LATERAL (SELECT t.id FROM tasks t
                      WHERE {ready} AND t.rung_at <= clock_timestamp() - make_interval(secs => :rung_ago::float8)
-                       AND (:cutoffs::timestamptz[] IS NULL OR t.rung_at < (:cutoffs::timestamptz[])[t.rung_tier + 1])
+                       AND (:cutoffs::timestamptz[] IS NULL OR t.rung_at < (:cutoffs::timestamptz[])
+                                [4 * coalesce(array_position(:spaces::text[], t.space), 0) + t.rung_tier + 1])
                      ORDER BY t.rank, t.seq LIMIT v.wanted) t
 ), locked AS MATERIALIZED (
     SELECT l.tid FROM chosen,
@@ -101,9 +102,9 @@ WITH chosen AS MATERIALIZED (
     UPDATE tasks SET rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
      WHERE ctid = ANY(ARRAY(SELECT tid FROM locked))
-    RETURNING id, rung_tier, rank, seq
+    RETURNING id, rung_tier, space, rank, seq
 )
-SELECT id, rung_tier FROM rung ORDER BY rank, seq
+SELECT id, rung_tier, space FROM rung ORDER BY rank, seq
 
 -- name: slow_down
 -- Slows types down for at least so many seconds from now. No row: never.
@@ -203,9 +204,9 @@ UPDATE valves SET {closing} WHERE breaker = 'half_open' AND probe_task_id = ANY(
 -- Lets one task of each half-open type through instead of the last, to be claimed within
 -- so many seconds. No row: none waits, or another was chosen meanwhile.
 WITH chosen AS (
-    SELECT v.task_type, v.last, t.id, t.tier
+    SELECT v.task_type, v.last, t.id, t.rung_tier, t.space
       FROM unnest(:task_types::text[], :task_ids::uuid[]) AS v(task_type, last),
-           LATERAL (SELECT t.id, tier_of(t.rank - {boost_now}) AS tier
+           LATERAL (SELECT t.id, t.space, tier_of(t.rank - {boost_now}) AS rung_tier
                       FROM tasks t WHERE {ready}
                      ORDER BY t.id IS NOT DISTINCT FROM v.last, t.suspect, t.rank, t.seq LIMIT 1) t
 )
@@ -213,7 +214,7 @@ UPDATE valves SET probe_task_id = chosen.id, probe_until = clock_timestamp() + m
   FROM chosen
  WHERE valves.task_type = chosen.task_type AND valves.breaker = 'half_open'
    AND valves.probe_task_id IS NOT DISTINCT FROM chosen.last
-RETURNING valves.task_type, chosen.id, chosen.tier
+RETURNING valves.task_type, chosen.id, chosen.rung_tier, chosen.space
 
 -- name: set_limits
 -- Declares the limits of a type. A rate that is new begins with one token. Always one row.
