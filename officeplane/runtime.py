@@ -28,6 +28,7 @@ from officeplane.services.access.api_keys import ApiKeys
 from officeplane.services.access.authentication import Authentication
 from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import Sessions
+from officeplane.services.access.spaces import Spaces
 from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranks import Ranks
 from officeplane.services.chores.redelivery import Redelivery
@@ -99,6 +100,7 @@ class Runtime:
     documents: Documents
     reading: DocumentReading
     api_keys: ApiKeys
+    spaces: Spaces
     authentication: Authentication
     sessions: Sessions
     login_links: LoginLinks
@@ -159,7 +161,8 @@ async def open_runtime(
         tasks = Tasks(ledger)
         letters = DeadLetterWriter(API, alerts=bool(settings.alert_url))
         task_types = TaskTypes(ledger, catalogue)
-        submission = Submission(ledger, doorbell, task_types, letters)
+        spaces = Spaces(ledger)
+        submission = Submission(ledger, doorbell, task_types, letters, spaces)
         long_poll = LongPoll(ledger, doorbell, tasks, settings.poll_seconds)
         reopening = Reopening(ledger, doorbell, letters)
         cancellation = Cancellation(ledger, doorbell, letters)
@@ -186,9 +189,10 @@ async def open_runtime(
             events=Events(ledger),
             health=Checkup(ledger, doorbell, settings.lease_seconds),
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
-            documents=Documents(ledger, sandbox, submission, cancellation, long_poll),
+            documents=Documents(ledger, sandbox, submission, cancellation, long_poll, spaces),
             reading=DocumentReading(ledger, sandbox),
             api_keys=ApiKeys(ledger),
+            spaces=spaces,
             authentication=Authentication(ledger),
             sessions=Sessions(ledger),
             login_links=LoginLinks(ledger),

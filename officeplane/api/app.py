@@ -28,6 +28,7 @@ from officeplane.api.routes import (
     pages,
     pauses,
     sessions,
+    spaces,
     statistics,
     task_types,
     tasks,
@@ -83,6 +84,7 @@ def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto", oidc: Oidc 
         sessions,
         login,
         oidc_routes,
+        spaces,
         pages,
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.

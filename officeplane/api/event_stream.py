@@ -9,7 +9,7 @@ for all readers.
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -49,9 +49,13 @@ class EventStream(Response):
         is_wanted: Callable[[Event], bool],
         state: ServerState,
         stay_admitted: Callable[[], Awaitable[None]] | None = None,
+        held: AbstractContextManager[None] | None = None,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
-        """Write what a feed tells and somebody wants; `stay_admitted` raises when its reader may not go on."""
+        """Write what a feed tells and somebody wants.
+
+        `stay_admitted` raises when its reader may not go on, `held` is entered for as long as it lasts.
+        """
         # Proxies must neither keep what they pass on nor hold it back.
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
@@ -59,12 +63,17 @@ class EventStream(Response):
         self._is_wanted = is_wanted
         self._state = state
         self._stay_admitted = stay_admitted
+        self._held = held or nullcontext()
         self._keep_alive_seconds = keep_alive_seconds
         self._written_at = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write until one of these has had its end."""
         del scope
+        with self._held:
+            await self._stream(receive, send)
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
         self._state.streams += 1
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         parts = {

@@ -156,6 +156,20 @@ KEY_CHANGE: Final[_Examples] = {
     "other scopes": {"value": {"scopes": ["read"]}},
     "all documents, for a while": {"value": {"documents": None, "expiresAt": "2040-01-31T12:00:00Z"}},
 }
+QUOTAS: Final[_Examples] = {
+    "a small one": {"value": {"maxDocuments": 1000, "maxBytes": 1000000000, "submissionsPerMinute": 600}},
+    "without limits": {
+        "value": {
+            "maxWaitingTasks": None,
+            "maxDocuments": None,
+            "maxBytes": None,
+            "maxRevisionsPerDocument": None,
+            "maxStreams": None,
+            "maxWaits": None,
+        }
+    },
+    "as usual": {"value": {}},
+}
 ROTATE: Final[_Examples] = {
     "an hour of both": {"value": {"overlapSeconds": 3600}},
     "a day of both": {"value": {}},

@@ -31,6 +31,7 @@ TAGS: Final = (
     {"name": "task types", "description": "What this installation knows how to run."},
     {"name": "events", "description": "What happens, as it happens."},
     {"name": "keys", "description": "Who may call from elsewhere, and what each may do."},
+    {"name": "spaces", "description": "Installations within the installation, and what each may use."},
     {"name": "operation", "description": "How the installation is."},
 )
 

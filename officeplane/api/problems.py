@@ -14,6 +14,7 @@ from starlette.routing import Route
 from officeplane.api.answer_headers import ANSWERS_SAY
 from officeplane.api.validation import refusal_of_request
 from officeplane.domain.errors import FieldError, InvalidRequestError, OfficePlaneError
+from officeplane.domain.quota import QuotaExceededError
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -32,6 +33,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "dead_letter_not_found": 404,
     "dag_not_found": 404,
     "key_not_found": 404,
+    "space_not_found": 404,
     "no_circuit_breaker": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
@@ -125,7 +127,8 @@ def install_problems(app: FastAPI) -> None:
 async def _of_the_domain(_request: Request, error: Exception) -> Response:
     assert isinstance(error, OfficePlaneError)  # noqa: S101 - what it was registered for
     errors = error.errors if isinstance(error, InvalidRequestError) else ()
-    return problem(error.code, _DETAILS.get(error.code) or str(error), errors, facts=error.facts)
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, QuotaExceededError) else None
+    return problem(error.code, _DETAILS.get(error.code) or str(error), errors, headers, error.facts)
 
 
 async def _of_the_request(request: Request, error: Exception) -> Response:

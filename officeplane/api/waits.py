@@ -16,6 +16,12 @@ Value = TypeVar("Value")
 
 async def wait_for(request: Request, task_id: TaskId, seconds: float) -> TaskDetails:
     """Return the task once it is final, the time is over, or the server is about to stop."""
+    runtime, caller = runtime_of(request), principal_of(request)
+    with runtime.spaces.holding(caller, "maxWaits", await runtime.spaces.may_wait(caller)):
+        return await _waited_for(request, task_id, seconds)
+
+
+async def _waited_for(request: Request, task_id: TaskId, seconds: float) -> TaskDetails:
     runtime = runtime_of(request)
     waiting = asyncio.ensure_future(runtime.long_poll.wait(principal_of(request), task_id, seconds))
     stopping = asyncio.ensure_future(state_of(request).stopping.wait())

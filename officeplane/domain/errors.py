@@ -275,6 +275,15 @@ class OverloadedError(OfficePlaneError):
     code = "overloaded"
 
 
+class SpaceNotFoundError(OfficePlaneError):
+    """No space has this name."""
+
+    code = "space_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no space {name!r}; one is there from its first key on.")
+
+
 class ForbiddenError(OfficePlaneError):
     """The caller is known, and has not the scope that this needs."""
 

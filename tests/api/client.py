@@ -182,7 +182,8 @@ def problem_of(response: httpx.Response) -> Json:
     assert body["title"]
     assert body["detail"]
     assert body["type"].endswith(body["code"])
-    assert set(body) <= {"type", "title", "status", "detail", "code", "errors", "scope", "outside"}
+    known = {"type", "title", "status", "detail", "code", "errors", "scope", "outside", "quota", "limit"}
+    assert set(body) <= known
     for error in body.get("errors", []):
         assert set(error) == {"field", "message"}
         assert error["message"]

@@ -32,6 +32,7 @@ FILLED: Final[Mapping[str, str]] = {
     "task_type": "none.such",
     "node_id": "page-1",
     "slide_id": "slide-1",
+    "name": "nobody",
 }
 OPEN: Final = {"/api/health/live", "/api/health/ready"}
 REFUSED: Final = {401, 403}

@@ -90,6 +90,9 @@ OTHERWISE: Final = {
     "createDocument": "what is made has a name of its own space: see the tests of names below",
     "putDocument": "likewise",
     "createKey": "what is made is in the caller's space: tests/api/test_keys.py",
+    "listSpaces": "spaces have names that nobody else is told: tests/api/test_quotas.py",
+    "showSpace": "likewise",
+    "setQuotas": "likewise",
     "followEvents": "it is a stream: see the test of events below",
 }
 OF_THE_INSTALLATION: Final = {

@@ -136,7 +136,7 @@ HOT: Final = [
     hot(
         "claims",
         "poll",
-        *("lane", "by_urgency", "by_ring", "occupant", "active", "of_other_spaces"),
+        *("lane", "by_urgency", "by_ring", "occupant", "active", "of_other_spaces", "waiting_in_spaces"),
         limit="32",
         after_lane="''",
         lanes="1000",

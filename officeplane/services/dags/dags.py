@@ -69,6 +69,7 @@ class Dags:
         await self._submission.types.know_those_of(request.tasks)
         intakes = await asyncio.to_thread(take_in_dag, caller, request.tasks, (), dag_id, self._submission.catalogue)
         await self._submission.check_documents(intakes, "tasks.{}")
+        await self._submission.check_quotas(caller, intakes)
         used = UsedKey(b"" if key is None else await asyncio.to_thread(_hash, request), intakes[0].root_id)
 
         async def store(connection: Connection) -> tuple[DagId, list[Submitted]]:
@@ -95,6 +96,7 @@ class Dags:
             take_in_dag, caller, request.tasks, existing, dag_id, self._submission.catalogue
         )
         await self._submission.check_documents(intakes, "tasks.{}")
+        await self._submission.check_quotas(caller, intakes)
 
         async def store(connection: Connection) -> list[Submitted]:
             await dags.lock(connection, [dag_id])

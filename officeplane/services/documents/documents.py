@@ -34,6 +34,7 @@ from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.answers import accepted
 from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, ReadOutline, ReadText
 from officeplane.sandbox.pool import Sandbox
+from officeplane.services.access.spaces import Spaces
 from officeplane.services.documents.asking import asked, stored
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
 from officeplane.services.edits.orders import PlannedEdit, orders_of
@@ -85,9 +86,16 @@ class Documents:
     """Everything that is done with documents but editing them."""
 
     def __init__(
-        self, ledger: Ledger, sandbox: Sandbox, submission: Submission, cancellation: Cancellation, long_poll: LongPoll
+        self,
+        ledger: Ledger,
+        sandbox: Sandbox,
+        submission: Submission,
+        cancellation: Cancellation,
+        long_poll: LongPoll,
+        spaces: Spaces,
     ) -> None:
         self._ledger = ledger
+        self._spaces = spaces
         self._sandbox = sandbox
         self._submission = submission
         self._cancellation = cancellation
@@ -102,6 +110,7 @@ class Documents:
         blank = accepted(await self._sandbox.ask(MakeBlank(format, title)))
         async with spooled_bytes(blank.file) as spool:
             await spool.admitted(self._sandbox)
+            await self._spaces.let_in_file(caller, spool.size, None)
             if not await self._first(chosen, format, spool, author or caller.id, MADE_EMPTY):
                 raise DocumentExistsError(chosen)
         return await self._shown(chosen)
@@ -122,6 +131,7 @@ class Documents:
         if known is None:
             if if_match is not None:
                 raise DocumentNotFoundError(document_id)
+            await self._spaces.let_in_file(caller, spool.size, None)
             if await self._first(document_id, kind, spool, author or caller.id):
                 return Put(await self._shown(document_id), was_made=True, task=None)
             known = await self._shown(document_id)
@@ -137,6 +147,7 @@ class Documents:
                 )
             if if_match != known.revision:
                 raise await self._stale(document_id, if_match, known.revision)
+        await self._spaces.let_in_file(caller, spool.size, known.revision)
         upload_id = str(uuid7())
 
         async def stage(connection: Connection) -> None:
@@ -236,7 +247,9 @@ class Documents:
 
     async def revert(self, caller: Principal, name: str, to_revision: int, author: str | None) -> TaskDetails:
         """Have an earlier revision's bytes become a new one, in the lane's turn."""
-        await self._stored(caller.document(name), to_revision)
+        document_id = caller.document(name)
+        await self._stored(document_id, to_revision)
+        await self._spaces.let_in_file(caller, 0, (await self._shown(document_id)).revision)
         request = _request("revert", name, {"toRevision": to_revision}, author)
         submitted = await self._submission.submit(caller, request)
         return TaskDetails(submitted.task, (), None)

@@ -27,7 +27,7 @@ class Spool:
     def __init__(self, file: IO[bytes], size: int, sha256: str) -> None:
         self.sha256 = sha256
         self._file = file
-        self._size = size
+        self.size = size
         self._cuts: Sequence[int] = ()
         self._format: Format | None = None
         self.title = ""
@@ -38,12 +38,12 @@ class Spool:
             return self._format
 
         try:
-            answer = accepted(await sandbox.ask(Check(), file=Sent(self._size, self._sent())))
+            answer = accepted(await sandbox.ask(Check(), file=Sent(self.size, self._sent())))
         except ChildDiedError as error:
             raise UnsupportedDocumentError("too_complex", f"It could not be looked at: {error}.") from None
         # Cut between its parts: later revisions share those that nobody changes. A child that
         # names other places harms nobody else: in between them nothing may be left out.
-        self._cuts = sorted({cut for cut in answer.cuts if cut < self._size})
+        self._cuts = sorted({cut for cut in answer.cuts if cut < self.size})
         self._format = answer.format
         self.title = storable(answer.title)
         return self._format
@@ -65,7 +65,7 @@ class Spool:
 
     def _blocks(self, cuts: Sequence[int]) -> Iterator[bytes]:
         self._file.seek(0)
-        for begin, end in pairwise((0, *cuts, self._size)):
+        for begin, end in pairwise((0, *cuts, self.size)):
             for at in range(begin, end, PIECE_BYTES_MAX):
                 yield self._file.read(min(PIECE_BYTES_MAX, end - at))
 

@@ -29,11 +29,13 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import Principal
 from officeplane.domain.priority import tier_of
+from officeplane.domain.quota import QuotaExceededError
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.space import bare, bare_key
 from officeplane.domain.task import Task
 from officeplane.failpoints import reach
 from officeplane.grouping import Group
+from officeplane.services.access.spaces import Spaces
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, take_in
@@ -72,8 +74,11 @@ class Submitted(NamedTuple):
 class Submission:
     """Stores requests as tasks, and rings for them."""
 
-    def __init__(self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, letters: DeadLetterWriter) -> None:
+    def __init__(
+        self, ledger: Ledger, doorbell: Doorbell, types: TaskTypes, letters: DeadLetterWriter, spaces: Spaces
+    ) -> None:
         self._ledger = ledger
+        self._spaces = spaces
         self._doorbell = doorbell
         self.types = types
         self.catalogue = types.catalogue
@@ -94,6 +99,8 @@ class Submission:
             intake = take_in(caller, request, self.catalogue)
         if intake.edited:
             await self.check_documents([intake])
+        if not self._spaces.has_no_limits(caller):
+            await self.check_quotas(caller, [intake])
         return await (self.dependents if intake.dependencies else self.group).add(intake)
 
     async def submit_many(self, caller: Principal, requests: Requests, *, is_large: bool = False) -> list[Submitted]:
@@ -116,6 +123,7 @@ class Submission:
         try:
             intake = take_in(caller, request, self.catalogue)
             await self.check_documents([intake])
+            await self.check_quotas(caller, [intake])
         except UNSTORABLE as error:
             raise _refusal(error) from error
         return await self.store_within(executor, intake)
@@ -155,6 +163,17 @@ class Submission:
                     refusal = InvalidRequestError(message, [FieldError(one.field, message)])
                     raise refusal.within(place.format(index))
 
+    async def check_quotas(self, caller: Principal, intakes: Sequence[Intake]) -> None:
+        """Refuse what the caller's space may not have besides, unless all of it was stored before."""
+        count = sum(len(intake.rows) for intake in intakes)
+        edited = {one.document_id for intake in intakes for one in intake.edited}
+        try:
+            await self._spaces.let_in_tasks(caller, count, edited)
+        except QuotaExceededError:
+            keys = {intake.key for intake in intakes if intake.key is not None}
+            if len(keys) < len(intakes) or len(await tasks.recall_keys(self._ledger, keys)) < len(keys):
+                raise
+
     async def ring(self, tasks: Iterable[Task]) -> None:
         """Ring for tasks that may run, once for each lane; a batch is rung by its first leaf."""
         hints: dict[str, Hint] = {}
@@ -184,13 +203,15 @@ class Submission:
     ) -> list[Submitted]:
         many = partial(self._taken_in, caller, requests, has_looked=has_looked)
         try:
-            if len(requests) > PART:
+            # Where there are limits, all have to be known before the first is stored.
+            if len(requests) > PART and not await self._spaces.is_limited(caller):
                 with suppress(_TogetherError):
                     return await self.rung(
                         await self._ledger.in_transaction(lambda one: self._overlapped(one, many(), take))
                     )
             intakes = await take(many())
             await self.check_documents(intakes, "{}")
+            await self.check_quotas(caller, intakes)
             return await self._store(intakes)
         except UNSTORABLE as error:
             raise _refusal(error) from error

@@ -159,10 +159,11 @@ WITH RECURSIVE lanes AS (
 ), moment AS MATERIALIZED (
     SELECT {boost_now} AS boost
 ), spaces AS (
-    (SELECT space, 1 AS n FROM tasks WHERE {of_other_spaces} AND space > '' ORDER BY space LIMIT 1)
+    (SELECT space, 1 AS n FROM tasks WHERE {of_other_spaces} AND space > '' ORDER BY space, rank, seq LIMIT 1)
     UNION ALL
     SELECT next.space, spaces.n + 1 FROM spaces,
-           LATERAL (SELECT space FROM tasks WHERE {of_other_spaces} AND space > spaces.space ORDER BY space LIMIT 1) next
+           LATERAL (SELECT space FROM tasks
+                     WHERE {of_other_spaces} AND space > spaces.space ORDER BY space, rank, seq LIMIT 1) next
      WHERE spaces.n < :lanes::integer
 ), others AS (
     SELECT t.* FROM spaces,
