@@ -92,7 +92,7 @@ async def test_a_hint_of_a_space_that_was_popped_and_lost_is_rung_again(bench: W
 
 async def test_what_a_valve_lets_go_is_rung_for_its_space(bench: Workbench) -> None:
     waiting = await a_task_of(bench, ACME)
-    await bench.runtime.valves.resume_type("noop")
+    await bench.runtime.valves.resume_type(a_caller(space=ACME), "noop")
 
     tails = await bench.runtime.doorbell.bells.tails()
 
