@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
 
 from officeplane.domain.revision import NewRevision, PieceKey
+from officeplane.domain.space import Space
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -100,3 +101,9 @@ def _values(pieces: Sequence[_Piece]) -> PieceValues:
         "piece_keys": [piece.key for piece in pieces],
         "pieces": [piece.bytes for piece in pieces],
     }
+
+
+async def bytes_of_space(executor: Executor, space: Space) -> int:
+    """Return how many bytes the documents of a space take as they are kept."""
+    (row,) = await _SQL["bytes_of_space"].fetch(executor, space=space)
+    return int(row["count"])

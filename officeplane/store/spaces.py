@@ -52,12 +52,6 @@ async def documents(executor: Executor, space: Space) -> int:
     return int(row["count"])
 
 
-async def stored_bytes(executor: Executor, space: Space) -> int:
-    """Return how many bytes a space's documents take as they are kept."""
-    (row,) = await _SQL["bytes"].fetch(executor, space=space)
-    return int(row["count"])
-
-
 async def revisions_of_fullest(executor: Executor, document_ids: Collection[str]) -> int:
     """Return how many revisions the one of these documents has that has most."""
     (row,) = await _SQL["fullest"].fetch(executor, document_ids=list(document_ids))

@@ -31,6 +31,7 @@ NOT_BY_SPACE: Final = {
         "api_keys": "insert",
         "spawns": "remember",
         "dependencies": "insert",
+        "login_links": "insert",
         "tasks": "insert",
     },
     "The use case has looked for the task, the DAG or the letter with the caller's sight before, or holds its claim.": {
@@ -59,26 +60,39 @@ NOT_BY_SPACE: Final = {
         "dependencies": "orphaned_spawns forget_spawned overdue recount",
         "documents": "abandoned forget_deleted prune_uploads hold lock_out",
         "events": "prune",
+        "login_links": "prune",
         "observations": "add totals fold",
         "pieces": "keys forget",
         "roles": "role",
+        "sessions": "prune",
         "settlements": "count_fenced",
         "task_types": "changed",
         "workers": "beat leave died alive known_types lead yield_lead forget",
     },
-    "Whose key it is only shows when it is found.": {"api_keys": "was_known of_digest"},
-    "Positions of events are the installation's; who follows is shown those of its own space (services/observe).": {
+    "Who has the text, or a session of it, is who is asked for: whose it is only shows when it is found.": {
+        "api_keys": "was_known of_digest of_id",
+        "login_links": "spend",
+        "sessions": "begin of_digest see end",
+    },
+    "Positions and times are the installation's; who asks is shown what is of its own space there.": {
         "events": "after horizon is_held",
+        "tasks": "seq_at",
+    },
+    "The use case asks for the caller's own space, or for another if it may, by its name.": {
+        "pieces": "bytes_of_space",
+        "spaces": "quotas set waiting_tasks documents fullest",
+        "valves": "of_space",
     },
     "It asks about the default space, which the installation is run from, or counts for its operator.": {
         "api_keys": "has_admin working",
         "doctor": "server orphaned_types leaders overdue_leases unresolved_letters undelivered_alerts held_back",
-        "statistics": "counts unfinished_counts oldest_wait unresolved_letters unsettled_dags counters",
+        "spaces": "all",
+        "statistics": "largest_spaces",
     },
     "Task types are the installation's, and what is set for them.": {
         "settlements": "rate_limits",
         "task_types": "declare",
-        "valves": "set_paused fetch all ring slow_down count_failures open_strained open_by_hand close_by_hand "
+        "valves": "set_paused fetch ring slow_down count_failures open_strained open_by_hand close_by_hand "
         "set_breaker survey end_slowdowns half_open probes lock_probes close_after choose_probes set_limits rooms "
         "admissible contenders lock_limits take_tokens",
     },

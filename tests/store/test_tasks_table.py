@@ -207,6 +207,8 @@ PREDICATES = {
     "tasks_by_urgency": CLAIMABLE,
     "tasks_by_ring": CLAIMABLE,
     "tasks_ranked_anew": WAITING,
+    "tasks_of_other_spaces": CLAIMABLE,
+    "tasks_waiting_in_spaces": WAITING,
     "tasks_content": UNFINISHED,
     "tasks_due": (TaskState.PENDING, TaskState.RETRYING),
     "tasks_going_on_in_dag": UNFINISHED,

@@ -19,7 +19,7 @@ from officeplane.domain.errors import OutsideError, SpaceNotFoundError
 from officeplane.domain.principal import Kind, Principal
 from officeplane.domain.quota import UNLIMITED, Bucket, QuotaExceededError, Quotas
 from officeplane.domain.space import DEFAULT, Space
-from officeplane.store import spaces
+from officeplane.store import pieces, spaces
 from officeplane.store.connection import Executor, Ledger
 
 KEPT_SECONDS: Final = 1.0
@@ -65,7 +65,7 @@ class Spaces:
         return found, Usage(
             await spaces.waiting_tasks(ledger, space),
             await spaces.documents(ledger, space),
-            await spaces.stored_bytes(ledger, space),
+            await pieces.bytes_of_space(ledger, space),
         )
 
     async def set(self, caller: Principal, name: str, quotas: Quotas) -> None:
@@ -165,7 +165,7 @@ class Spaces:
 
     async def _check_bytes(self, space: Space, size: int, limit: int) -> None:
         what = "{limit} bytes of documents"
-        await self._check(space, "maxBytes", spaces.stored_bytes, size, limit, what, BYTES_KEPT_SECONDS)
+        await self._check(space, "maxBytes", pieces.bytes_of_space, size, limit, what, BYTES_KEPT_SECONDS)
 
     async def _check(
         self, space: Space, quota: str, count: _Count, more: int, limit: int, what: str, kept: float = KEPT_SECONDS

@@ -129,7 +129,7 @@ SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
 space <> 'default' AND runnable AND state IN {claimable}
 
 -- part: polled
-id, document_id, space, rank, seq, yields, {weighed}
+id, document_id, rank, seq, yields, {weighed}
 
 -- name: poll
 -- Hints straight from the ledger: the most urgent of every tier, the heads of the

@@ -32,3 +32,10 @@ DELETE FROM pieces WHERE document_id = :document_id::text AND key = ANY(:keys::b
 -- name: forget
 -- Removes what a deleted document was made of. No row: nothing is left.
 DELETE FROM pieces WHERE document_id = :document_id::text
+
+-- name: bytes_of_space
+-- How many bytes a space's documents take as they are kept. Always one row.
+SELECT coalesce(sum(p.bytes), 0)::bigint AS count
+  FROM documents d,
+       LATERAL (SELECT sum(octet_length(bytes)) AS bytes FROM pieces WHERE pieces.document_id = d.id OFFSET 0) p
+ WHERE d.space = :space::text

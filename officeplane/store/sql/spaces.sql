@@ -39,13 +39,6 @@ SELECT (SELECT count(*) FROM tasks WHERE :space::text <> 'default' AND space <> 
 -- How many documents a space has. Always one row.
 SELECT count(*) AS count FROM documents WHERE space = :space::text AND deleted_at IS NULL
 
--- name: bytes
--- How many bytes a space's documents take as they are kept. Always one row.
-SELECT coalesce(sum(p.bytes), 0)::bigint AS count
-  FROM documents d,
-       LATERAL (SELECT sum(octet_length(bytes)) AS bytes FROM pieces WHERE pieces.document_id = d.id OFFSET 0) p
- WHERE d.space = :space::text
-
 -- name: fullest
 -- How many revisions the one of these documents has that has most. Null: none of them is there.
 SELECT max(head) AS count FROM documents WHERE id = ANY(:document_ids::text[]) AND deleted_at IS NULL
