@@ -21,6 +21,7 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Failed, HandedBack, Outcome, Succeeded
 from officeplane.domain.principal import LOCAL, Principal
 from officeplane.domain.request import TaskRequest
+from officeplane.domain.space import DEFAULT, Space
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
 from officeplane.runtime import Runtime, WorkerServices, open_runtime, worker_services
 from officeplane.services.settle.judgement import EndedAttempt
@@ -148,15 +149,18 @@ class Workbench:
         (reply,) = await self.runtime.doorbell.connection.ask([packed(*arguments)])
         return reply
 
-    async def rung(self) -> list[str]:
-        """Return the hints on all lists, in the order in which a worker takes them."""
-        lists = self.runtime.doorbell.connection.keys.hint_lists
+    async def rung(self, space: Space = DEFAULT) -> list[str]:
+        """Return the hints on all lists of a space, in the order in which a worker takes them."""
+        lists = self.runtime.doorbell.connection.keys.hint_lists_of(space)
         replies = [await self.redis("LRANGE", name, "0", "-1") for name in lists]
         return [str(hint) for reply in replies if isinstance(reply, list) for hint in reversed(reply)]
 
     async def hush(self) -> None:
         """Empty the hint lists, as pops that came to nothing would."""
-        await self.redis("DEL", *self.runtime.doorbell.connection.keys.hint_lists)
+        keys = self.runtime.doorbell.connection.keys
+        of_spaces = await self.redis("KEYS", f"{keys.spaces}*")
+        assert isinstance(of_spaces, list)
+        await self.redis("DEL", *keys.hint_lists, *keys.turns, *map(str, of_spaces))
 
     async def let_rings_age(self) -> None:
         """Make whatever was rung have been rung some time ago."""

@@ -131,6 +131,7 @@ async def somebody_elses(api: Api) -> dict[str, list[str]]:
         "dag_id": [dag.json()["id"]],
         "key_id": [key.json()["id"]],
         "task_type": ["noop"],
+        "name": ["default"],
     }
 
 

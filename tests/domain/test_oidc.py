@@ -55,7 +55,7 @@ def test_a_name_may_have_spaces_and_signs() -> None:
         ([], ["group:editors"], "is not like group:NAME=read"),
         ([], ["editors=read"], "is not like"),
         ([], ["group:editors=read,edit"], "is not like"),
-        ([], ["group:editors=read+all"], "has 'all', which is none of read, edit, control, admin"),
+        ([], ["group:editors=read+all"], "has 'all', which is none of read, edit, control, agent, admin"),
     ],
 )
 def test_what_makes_no_sense_is_said_to_make_none(allow: list[str], grants: list[str], said: str) -> None:

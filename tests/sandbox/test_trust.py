@@ -7,17 +7,31 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.space import Space, qualified
 from officeplane.formats.blank import blank
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.reading.differing import DiffWanted
+from officeplane.formats.reading.finding import FindWanted
+from officeplane.formats.reading.listing import ListWanted
+from officeplane.formats.reading.outlining import OutlineWanted
+from officeplane.formats.reading.showing import NodeWanted
+from officeplane.formats.reading.telling import TextWanted
 from officeplane.sandbox.operations import (
     AnyOperation,
     Apply,
     Check,
     Compare,
+    ComparePart,
     FindChanged,
+    FindText,
+    ListNodes,
     MakeBlank,
     Operation,
     Preview,
+    ReadCells,
+    ReadNode,
+    ReadNodes,
     ReadOutline,
     ReadText,
+    ReadTextPart,
 )  # fmt: skip
 from officeplane.sandbox.pool import Sandbox
 from tests.sandbox.asking import AFile, an_order
@@ -29,6 +43,13 @@ ORDERS = (an_order("add_chapter", title="One"),)
 ABOUT_A_DOCUMENT: list[Operation[Any]] = [
     ReadOutline(STATE),
     ReadText(STATE),
+    ReadNodes(STATE, OutlineWanted()),
+    ReadNode(STATE, NodeWanted("none-such")),
+    FindText(STATE, FindWanted("A title")),
+    ReadTextPart(STATE, TextWanted()),
+    ListNodes(STATE, ListWanted("comments")),
+    ReadCells(STATE, CellsWanted("none-such")),
+    ComparePart(STATE, STATE, DiffWanted()),
     Compare(STATE, STATE),
     FindChanged(STATE, STATE, ORDERS),
     Preview(STATE, ORDERS),

@@ -92,4 +92,4 @@ async def _put(http: httpx.AsyncClient, document_id: str) -> Subject:
 def _leaves(node: dict[str, Any]) -> list[str]:
     if node["kind"] not in {"chapter", "section"}:
         return []
-    return [leaf for child in node["children"] for leaf in _leaves(child)] or [node["id"]]
+    return [leaf for child in node.get("children", ()) for leaf in _leaves(child)] or [node["id"]]

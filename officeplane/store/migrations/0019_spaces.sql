@@ -46,8 +46,11 @@ CREATE TRIGGER tasks_stay_in_their_space AFTER UPDATE OF space ON tasks FOR EACH
 
 CREATE FUNCTION refuse_edge_to_another_space() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM added e, tasks t, tasks d
-                WHERE t.id = e.task_id AND d.id = e.depends_on AND d.space <> t.space) THEN
+    -- Nearly always all are of one space, and a hundred thousand edges are between ten thousand tasks at most.
+    IF (SELECT count(DISTINCT space) FROM tasks
+         WHERE id IN (SELECT task_id FROM added UNION SELECT depends_on FROM added)) > 1
+       AND EXISTS (SELECT FROM added e, tasks t, tasks d
+                    WHERE t.id = e.task_id AND d.id = e.depends_on AND d.space <> t.space) THEN
         RAISE EXCEPTION 'a task depends on one of another space' USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     RETURN NULL;

@@ -102,7 +102,7 @@ async def test_each_half_open_breaker_has_a_probe_of_its_own_space(bench: Workbe
     await bench.hush()
     await bench.worker.valve_timers.tend()
     assert [(await breaker(one)).state for one in (acme, bench)] == [BreakerState.CLOSED, BreakerState.HALF_OPEN]
-    assert await bench.rung() == [task.id for task in tasks[2:] if task.id != theirs.id]
+    assert await bench.rung(ACME.space) == [task.id for task in tasks[2:] if task.id != theirs.id]
 
 
 async def test_a_space_that_is_told_to_wait_slows_down_alone(bench: Workbench, acme: Workbench) -> None:
@@ -116,7 +116,7 @@ async def test_a_space_that_is_told_to_wait_slows_down_alone(bench: Workbench, a
     await bench.execute("UPDATE valves SET slow_until = now()")
     await bench.hush()
     await bench.worker.valve_timers.tend()
-    assert theirs.id in await bench.rung()
+    assert theirs.id in await bench.rung(ACME.space)
 
 
 async def test_a_type_is_paused_and_resumed_in_one_space(bench: Workbench, acme: Workbench) -> None:
@@ -129,7 +129,7 @@ async def test_a_type_is_paused_and_resumed_in_one_space(bench: Workbench, acme:
     assert await reasons(acme, theirs.id) == ["paused", "no_worker"]
 
     await valves.resume_type(ACME, "noop")
-    assert await bench.rung() == [theirs.id]
+    assert await bench.rung(ACME.space) == [theirs.id]
     assert (await bench.claim_next(theirs)).id == theirs.id
 
 
