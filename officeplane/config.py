@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     breaker_half_open_after: Seconds = 60
     retention_completed_days: Seconds = 7
     retention_failed_days: Seconds = 90
+    retention_audit_days: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 365
     alert_url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+\S*)?$")] = ""
     failpoints: str = ""
     failpoints_seed: int = 0

@@ -42,6 +42,7 @@ from officeplane.services.documents.document_reading import DocumentReading
 from officeplane.services.documents.documents import Documents
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.editing import Editing
+from officeplane.services.observe.audit import Audit
 from officeplane.services.observe.events import Events
 from officeplane.services.observe.explanation import Explanations
 from officeplane.services.observe.health import Checkup
@@ -104,6 +105,7 @@ class Runtime:
     authentication: Authentication
     sessions: Sessions
     login_links: LoginLinks
+    audit: Audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ async def open_runtime(
             authentication=Authentication(ledger),
             sessions=Sessions(ledger),
             login_links=LoginLinks(ledger),
+            audit=Audit(ledger),
         )
         if not for_worker:
             # In a worker nobody submits by groups, waits for tasks or follows events; and what
@@ -240,7 +243,12 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         spawner=TaskSpawner(ledger, runtime.submission),
         redelivery=redelivery,
         ranks=Ranks(ledger, doorbell),
-        retention=Retention(ledger, settings.retention_completed_days, settings.retention_failed_days),
+        retention=Retention(
+            ledger,
+            settings.retention_completed_days,
+            settings.retention_failed_days,
+            settings.retention_audit_days,
+        ),
         deliveries=Deliveries(ledger, settings.alert_url),
         valve_timers=ValveTimers(ledger, doorbell, redelivery, settings.lease_seconds),
     )

@@ -14,6 +14,7 @@ from officeplane.api.openapi import DESCRIPTION, TITLE, document
 from officeplane.api.problems import install_problems
 from officeplane.api.rooms import Rooms
 from officeplane.api.routes import (
+    audit,
     circuit_breakers,
     dags,
     dead_letters,
@@ -85,6 +86,7 @@ def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto", oidc: Oidc 
         login,
         oidc_routes,
         spaces,
+        audit,
         pages,
     ):
         # Not `include_router`: it would look for each path twice, and every request would pay for it.

@@ -4,6 +4,7 @@ Every route says what scope it needs, or that it is open to all; one that says n
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import structlog
@@ -86,7 +87,7 @@ async def admit(connection: HTTPConnection, need: Need) -> None:
         state_of(connection).refused[need] += 1
         _log.info("caller.refused", caller=caller.id, scope=need, address=address_of(connection))
         raise ForbiddenError(need, caller.id)
-    connection.scope[_CALLER] = caller
+    connection.scope[_CALLER] = replace(caller, address=address_of(connection))
 
 
 async def stay_admitted(connection: HTTPConnection) -> None:

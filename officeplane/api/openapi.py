@@ -32,6 +32,7 @@ TAGS: Final = (
     {"name": "events", "description": "What happens, as it happens."},
     {"name": "keys", "description": "Who may call from elsewhere, and what each may do."},
     {"name": "spaces", "description": "Installations within the installation, and what each may use."},
+    {"name": "audit", "description": "Who has changed what, from where."},
     {"name": "operation", "description": "How the installation is."},
 )
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from officeplane.api.cursors import seq_of
-from officeplane.domain.api_key import KeyId
+from officeplane.domain.audit import Action, AuditFilter
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.errors import (
     ApiKeyNotFoundError,
@@ -17,7 +17,7 @@ from officeplane.domain.errors import (
     InvalidCursorError,
     TaskNotFoundError,
 )
-from officeplane.domain.ids import DOCUMENT_ID_PATTERN, TaskId, parse_task_id
+from officeplane.domain.ids import DOCUMENT_ID_PATTERN, KeyId, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
 from officeplane.domain.request import PrintableKey, Tag, Text, Time
@@ -277,6 +277,27 @@ class KeysQuery(_Query):
         if parse_task_id(self.cursor) != self.cursor:
             raise InvalidCursorError
         return KeyId(self.cursor)
+
+
+class AuditQuery(PageQuery):
+    """Which deeds a list shows; `by` and `target` are compared exactly."""
+
+    by: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(None, description="Of this principal.")
+    action: Annotated[Action, Field(strict=False)] | None = None
+    target: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
+        None, description="Done to this task, document, DAG, type or key."
+    )
+    since: Time | None = Field(None, description="Not before this time.")
+    until: Time | None = Field(None, description="Before this time.")
+    space: Annotated[str, Field(pattern=SPACE_PATTERN)] | None = Field(
+        None, description="In this space, for whoever belongs to the default one; left out, the caller's own."
+    )
+
+    @property
+    def filter(self) -> AuditFilter:
+        """What the ledger is asked for."""
+        target = None if self.target is None else parse_task_id(self.target) or self.target
+        return AuditFilter(self.by, self.action, target, self.since, self.until)
 
 
 class EventsQuery(_Query):

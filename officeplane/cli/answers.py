@@ -159,6 +159,22 @@ class Letter(Reading):
     decisions: tuple[Decision, ...] = ()
 
 
+class Deed(Reading):
+    """What somebody has changed."""
+
+    id: int
+    at: datetime | None = None
+    by: str = ""
+    on_behalf_of: str | None = None
+    address: str | None = None
+    action: str = ""
+    target: str | None = None
+    task_ids: tuple[str, ...] = ()
+    tasks: int = 0
+    before: dict[str, JsonValue] | None = None
+    after: dict[str, JsonValue] | None = None
+
+
 class Skipped(Reading):
     """A dead letter for which a decision could not be carried out."""
 
@@ -261,6 +277,7 @@ class Difference(Reading):
 
 
 DAGS: TypeAdapter[list[Dag]] = TypeAdapter(list[Dag])
+DEEDS: TypeAdapter[list[Deed]] = TypeAdapter(list[Deed])
 LETTERS: TypeAdapter[list[Letter]] = TypeAdapter(list[Letter])
 DOCUMENTS: TypeAdapter[list[Document]] = TypeAdapter(list[Document])
 REVISIONS: TypeAdapter[list[Revision]] = TypeAdapter(list[Revision])

@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from officeplane.cli import dags, dead_letters, documents, keys, spaces, tasks
+from officeplane.cli.audit import audit
 from officeplane.cli.bench import bench
 from officeplane.cli.doctor import doctor
 from officeplane.cli.exits import run_to_end
@@ -36,6 +37,7 @@ app.add_typer(dags.app, name="dags")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(keys.app, name="keys")
 app.add_typer(spaces.app, name="spaces")
+app.command()(audit)
 
 
 def run() -> NoReturn:

@@ -6,14 +6,13 @@ import string
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, NewType
+from typing import Final
 from zlib import crc32
 
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import NOT_NARROWED, Narrowing
 from officeplane.domain.principal import Kind, Principal, Scope
 from officeplane.domain.space import DEFAULT, Space
-
-KeyId = NewType("KeyId", str)
 
 PREFIX: Final = "opk_"
 ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -103,6 +102,7 @@ class ApiKey:
             only.task_types,
             only.most_urgent,
             only.agents,
+            key_id=self.id,
         )
 
     def state(self, now: datetime) -> KeyState:

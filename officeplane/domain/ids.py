@@ -9,6 +9,7 @@ HoldId = NewType("HoldId", str)
 DagId = NewType("DagId", str)
 DocumentId = NewType("DocumentId", str)
 WorkerId = NewType("WorkerId", str)
+KeyId = NewType("KeyId", str)
 
 DOCUMENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
 

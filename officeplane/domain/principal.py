@@ -1,12 +1,12 @@
 """Principals: who calls, what it may do, and what of the ledger it may see."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from officeplane.domain.errors import DocumentNotFoundError, ForbiddenError, OutsideError
-from officeplane.domain.ids import DocumentId
+from officeplane.domain.ids import DocumentId, KeyId
 from officeplane.domain.narrowing import ALL_AFTER, NOT_NARROWED, WITHOUT_DOCUMENT, Entries, Narrowing, fits
 from officeplane.domain.space import DEFAULT, Space, bare, qualified
 
@@ -76,6 +76,17 @@ class Principal:
     """The most urgent priority that it may ask for."""
     agents: Entries = None
     """As which agents it may claim."""
+    # Of one key, that is the same caller wherever it comes from.
+    key_id: KeyId | None = field(default=None, compare=False)
+    address: str | None = field(default=None, compare=False)
+    """Where it calls from, if it does so over the network."""
+    on_behalf_of: str | None = field(default=None, compare=False)
+    """For whom it says that it does everything that it does."""
+
+    @property
+    def signature(self) -> str:
+        """What stands for it where one text has to say who it was, and for whom it acted in all that it did."""
+        return self.id if self.on_behalf_of is None else f"{self.id}:{self.on_behalf_of}"
 
     def may(self, scope: Scope) -> bool:
         """Tell whether this caller may do what needs a scope."""

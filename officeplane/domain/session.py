@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.api_key import ApiKey
+from officeplane.domain.ids import KeyId
 from officeplane.domain.principal import Kind, Principal, Scope
 
 IDLE_SECONDS: Final = 12 * 3_600.0

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
 
-from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.api_key import ApiKey
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import WITHOUT_DOCUMENT, Entries, Narrowing
 from officeplane.domain.principal import Principal, Scope, pattern
 from officeplane.domain.space import Space

@@ -24,7 +24,7 @@ from officeplane.store import task_columns
 from officeplane.store.connection import Executor, Row
 
 _SECTION: Final = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
-SHARED: Final = ("sights", "events", "ranks", "valves", "statistics", "claims", "pieces")
+SHARED: Final = ("sights", "events", "ranks", "valves", "statistics", "claims", "pieces", "audit")
 """The nouns of which parts may be put in everywhere, in the order in which one puts in parts of another."""
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 # What may hold a colon that is no value's is matched first, and left as it is. A value follows

@@ -67,6 +67,8 @@ async def _grant(connection: Connection, role: str) -> None:
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}",
         f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {name}",
         f"REVOKE INSERT, UPDATE, DELETE ON schema_migrations FROM {name}",
+        f"REVOKE UPDATE, DELETE ON audit FROM {name}",
+        f"GRANT EXECUTE ON FUNCTION prune_audit(double precision, integer) TO {name}",
     ):
         await connection.execute(statement)
 

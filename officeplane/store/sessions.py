@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from officeplane.domain.api_key import KeyId
+from officeplane.domain.ids import KeyId
 from officeplane.domain.principal import Scope
 from officeplane.domain.session import (
     IDLE_SECONDS,

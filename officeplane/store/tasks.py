@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypedDict
 
+from officeplane.domain.audit import Deed
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
@@ -12,6 +13,7 @@ from officeplane.domain.principal import EVERYTHING, Principal, Sight
 from officeplane.domain.space import Space, qualified
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
 from officeplane.store import dependencies
+from officeplane.store.audit import deed_values
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 from officeplane.store.sights import seen_by
@@ -64,11 +66,11 @@ class TaskFilter:
         return replace(self, document_id=qualified(space, self.document_id))
 
 
-async def insert(executor: Executor, tasks: Sequence[NewTask]) -> list[Inserted]:
-    """Insert tasks in the order given and return what the ledger added, in that order."""
+async def insert(executor: Executor, tasks: Sequence[NewTask], deeds: Sequence[Deed] = ()) -> list[Inserted]:
+    """Insert tasks in the order given and return what the ledger added, in that order; keep whose deeds that is."""
     if not tasks:
         return []
-    (row,) = await _SQL["insert"].fetch(executor, **column_values(tasks))
+    (row,) = await _SQL["insert"].fetch(executor, **column_values(tasks), **deed_values(deeds))
     now: datetime = row["now"]
     return [
         Inserted(seq, STATES[state], rank, run_at or now, now, now if state == TaskState.QUEUED else None)

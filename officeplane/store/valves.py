@@ -43,6 +43,12 @@ async def fetch(executor: Executor, task_type: QualifiedType) -> Valve | None:
     return _valve(rows[0]) if rows else None
 
 
+async def lock(executor: Executor, task_type: QualifiedType) -> Valve | None:
+    """Return the valve of a type, which nobody else changes until the transaction ends; None as above."""
+    rows = await _SQL["lock"].fetch(executor, task_type=task_type)
+    return _valve(rows[0]) if rows else None
+
+
 async def of_space(executor: Executor, space: Space) -> list[Valve]:
     """Return the valves of a space that were ever touched."""
     return [_valve(row) for row in await _SQL["of_space"].fetch(executor, space=space)]

@@ -9,8 +9,8 @@ from uuid import uuid4
 import asyncpg
 import httpx
 
-from officeplane.domain.api_key import KeyId
 from officeplane.domain.document import Format
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import Narrowing
 from officeplane.domain.principal import LOCAL, Principal, Scope
 from officeplane.domain.request import DagRequest, TaskRequest

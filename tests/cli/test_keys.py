@@ -11,7 +11,8 @@ from rich.console import Console
 from officeplane.cli.exits import UsageError
 from officeplane.cli.keys.showing import key_table
 from officeplane.cli.spans import seconds_in
-from officeplane.domain.api_key import ApiKey, KeyId, digest_of, is_key_text
+from officeplane.domain.api_key import ApiKey, digest_of, is_key_text
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import Narrowing
 from officeplane.domain.principal import Scope
 from officeplane.domain.space import Space
@@ -28,7 +29,7 @@ KEY = ApiKey(
     name="bot",
     shown="opk_abcd",
     scopes=frozenset({Scope.READ, Scope.EDIT}),
-    created_by="cli:ann",
+    created_by="local:ann",
     created_at=NOW - timedelta(days=3),
     expires_at=NOW + timedelta(days=27),
     last_used_at=NOW - timedelta(minutes=5),
@@ -76,7 +77,7 @@ async def test_whoever_makes_a_key_is_known_by_the_name_that_the_machine_has_for
     made = (await officeplane("keys", "create", "whose", "--scope", "admin", "--json", env=env)).object
 
     assert is_key_text(str(made["key"]))
-    assert made["createdBy"] == f"cli:{getpass.getuser()}"
+    assert made["createdBy"] == f"local:{getpass.getuser()}"
     assert (made["name"], made["scopes"], made["state"], made["expiresAt"]) == ("whose", ["admin"], "works", None)
 
 

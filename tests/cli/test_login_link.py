@@ -47,7 +47,7 @@ async def test_a_link_is_printed_alone_and_is_good_for_everything(officeplane: O
     assert link.startswith("https://office.example/login?token=")
     assert link not in ended.err
     assert "admin" in ended.err
-    assert await spent(env, link) == Spent(frozenset({Scope.ADMIN}), f"cli:{getpass.getuser()}")
+    assert await spent(env, link) == Spent(frozenset({Scope.ADMIN}), f"local:{getpass.getuser()}")
     assert await spent(env, link) is None
 
 

@@ -17,7 +17,7 @@ from tests.cli.conftest import ROOT, Officeplane
 NOBODY = "http://127.0.0.1:9"
 """The discard port: nothing of ours listens there."""
 
-COMMANDS = ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters", "keys", "login-link")
+COMMANDS = ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters", "keys", "login-link", "audit")
 
 HEAVY = {"asyncpg", "fastapi", "httpx", "pydantic", "redis", "uvicorn"}
 
@@ -74,6 +74,8 @@ async def test_it_runs_as_a_module_too() -> None:
         ["tasks", "submit", "noop", "--payload", "{"],
         ["tasks", "submit", "noop", "--payload", "@/no/such/file"],
         ["tasks", "list", "--url", "nonsense"],
+        ["audit", "--since", "yesterday"],
+        ["audit", "--until", "2030-01-01T00:00:00"],
         ["serve", "--port", "99999"],
     ],
 )

@@ -12,18 +12,18 @@ from officeplane.domain.api_key import (
     ALPHABET,
     CHANCE,
     ApiKey,
-    KeyId,
     KeyState,
     digest_of,
     is_key_name,
     is_key_text,
     key_text,
 )
+from officeplane.domain.ids import KeyId
 from officeplane.domain.principal import Scope
 
 CHANCES = st.text(ALPHABET, min_size=CHANCE, max_size=CHANCE)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
-KEY = ApiKey(KeyId("id"), "bot", "opk_abcd", frozenset({Scope.READ}), "cli:ann", NOW)
+KEY = ApiKey(KeyId("id"), "bot", "opk_abcd", frozenset({Scope.READ}), "local:ann", NOW)
 
 
 @given(CHANCES)

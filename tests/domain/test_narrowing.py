@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.api_key import ApiKey
 from officeplane.domain.errors import InvalidRequestError
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import ALL_AFTER, Entries, Narrowing, fits, lies_within
 from officeplane.domain.principal import ANYBODY, LOCAL, SYSTEM, Scope
 from tests.domain.test_api_key import KEY
@@ -93,9 +94,9 @@ def test_names_and_beginnings_of_names_are_taken(only: Narrowing) -> None:
     only.check()
 
 
-@pytest.mark.parametrize("name", ["local", "anybody", "system", "cli:ann", "environment"])
+@pytest.mark.parametrize("name", ["local", "anybody", "system", "local:ann", "environment"])
 def test_no_name_makes_a_key_somebody_of_another_kind(name: str) -> None:
-    key = ApiKey(KeyId("id"), name, "opk_abcd", frozenset(Scope), "cli:ann", KEY.created_at)
+    key = ApiKey(KeyId("id"), name, "opk_abcd", frozenset(Scope), "local:ann", KEY.created_at)
 
     assert key.principal.id == f"key:{name}"
     assert key.principal.id not in {LOCAL.id, ANYBODY.id, SYSTEM.id, name}

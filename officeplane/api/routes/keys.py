@@ -15,7 +15,7 @@ from officeplane.api.parameters import KeyIdInPath, KeysQuery
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer, many_views
-from officeplane.domain.api_key import KeyId
+from officeplane.domain.ids import KeyId
 from officeplane.domain.principal import Scope
 from officeplane.services.access.api_keys import OVERLAP_SECONDS
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
@@ -11,15 +12,16 @@ from officeplane.cli.exits import RefusedError, UsageError
 from officeplane.cli.ledger import check_ledger, unreachable
 from officeplane.cli.spans import seconds_in
 from officeplane.cli.user import user_name
-from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.api_key import ApiKey
 from officeplane.domain.errors import (
     ApiKeyNotFoundError,
     DatabaseUnavailableError,
     InvalidRequestError,
     OfficePlaneError,
 )
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import ALL_AFTER, Entries
-from officeplane.domain.principal import Kind, Principal, Scope
+from officeplane.domain.principal import LOCAL, Principal
 from officeplane.domain.priority import LEAST_URGENT, PRIORITY_NAMES
 from officeplane.services.access.api_keys import ApiKeys, KeyChanges, MadeKey
 from officeplane.store.connection import Ledger, open_ledger
@@ -30,7 +32,7 @@ Result = TypeVar("Result")
 
 def me() -> Principal:
     """Return whoever types: the database lets him, so he may do everything."""
-    return Principal(f"cli:{user_name() or 'unknown'}", Kind.LOCAL, frozenset(Scope))
+    return replace(LOCAL, on_behalf_of=user_name())
 
 
 def time_ahead(option: str, given: str) -> datetime:

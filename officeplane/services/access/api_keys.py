@@ -19,11 +19,11 @@ from officeplane.domain.api_key import (
     CHANCE,
     SHOWN,
     ApiKey,
-    KeyId,
     digest_of,
     is_key_name,
     key_text,
 )
+from officeplane.domain.audit import Action, Deed, Facts
 from officeplane.domain.errors import (
     ApiKeyExistsError,
     ApiKeyNotFoundError,
@@ -32,10 +32,11 @@ from officeplane.domain.errors import (
     InvalidRequestError,
     OutsideError,
 )
+from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import NOT_NARROWED, Entries, Narrowing
 from officeplane.domain.principal import Principal, Scope
 from officeplane.domain.space import DEFAULT, SPACE_PATTERN, Space
-from officeplane.store import api_keys
+from officeplane.store import api_keys, audit
 from officeplane.store.connection import Executor, Ledger
 
 OVERLAP_SECONDS: Final = 86_400.0
@@ -87,10 +88,15 @@ class ApiKeys:
         key = _new(giver, name, scopes, text, expires_at, Space(space or giver.space), narrowing)
         _check_asked(key)
         _check_given(giver, key)
-        made = await api_keys.insert(self._ledger, key, digest_of(text))
-        if made is None:
-            raise ApiKeyExistsError(name)
-        return MadeKey(made, text)
+
+        async def created(executor: Executor) -> MadeKey:
+            made = await api_keys.insert(executor, key, digest_of(text))
+            if made is None:
+                raise ApiKeyExistsError(name)
+            await audit.write(executor, Deed(giver, Action.CREATE_KEY, made.id, after=_facts(made)))
+            return MadeKey(made, text)
+
+        return await self._ledger.in_transaction(created)
 
     async def change(self, giver: Principal, key_id: KeyId, changes: KeyChanges) -> ApiKey:
         """Have a key that works be called, or do, something else; no more than whoever changes it."""
@@ -107,6 +113,8 @@ class ApiKeys:
             stored = await api_keys.change(executor, key)
             if stored is None:
                 raise ApiKeyExistsError(key.name)
+            deed = Deed(giver, Action.CHANGE_KEY, key_id, before=_facts(old), after=_facts(stored))
+            await audit.write(executor, deed)
             return stored
 
         return await self._ledger.in_transaction(changed)
@@ -125,8 +133,13 @@ class ApiKeys:
                 return True
             if await api_keys.was_known(executor, digest):
                 return False
-            await api_keys.revoke_named(executor, giver, DEFAULT, name)
-            return await api_keys.insert(executor, _new(giver, name, scopes, text), digest) is not None
+            replaced = await api_keys.revoke_named(executor, giver, DEFAULT, name)
+            made = await api_keys.insert(executor, _new(giver, name, scopes, text), digest)
+            if made is None:
+                return False
+            after = {**_facts(made), "revoked": [key.id for key in replaced]}
+            await audit.write(executor, Deed(giver, Action.CREATE_KEY, made.id, after=after))
+            return True
 
         return await self._ledger.in_transaction(admitted)
 
@@ -160,25 +173,55 @@ class ApiKeys:
             made = await api_keys.insert(executor, key, digest_of(text))
             if made is None:
                 raise ApiKeyExistsError(old.name)
+            after = {**_facts(made), "replacedBy": made.id, "overlapSeconds": overlap_seconds}
+            await audit.write(executor, Deed(giver, Action.ROTATE_KEY, old.id, before=_facts(old), after=after))
             return MadeKey(made, text)
 
         return await self._ledger.in_transaction(rotated)
 
     async def revoke(self, caller: Principal, key_id: KeyId) -> ApiKey:
         """Have a key work no more."""
-        revoked = await api_keys.revoke(self._ledger, caller, key_id)
-        if revoked is None:
-            raise ApiKeyNotFoundError(key_id)
-        return revoked
+        return await self._ledger.in_transaction(lambda executor: _revoked(executor, caller, key_id))
 
     async def revoke_all(self, caller: Principal, which: str, space: str = DEFAULT) -> list[ApiKey]:
         """Have the key of an id work no more, or all keys of a name: the one that was replaced would work on."""
         key_id = _id_in(which)
-        found = None if key_id is None else await api_keys.revoke(self._ledger, caller, key_id)
-        revoked = await api_keys.revoke_named(self._ledger, caller, Space(space), which) if found is None else [found]
-        if not revoked:
-            raise ApiKeyNotFoundError(which)
-        return revoked
+
+        async def revoked(executor: Executor) -> list[ApiKey]:
+            if key_id is not None and await api_keys.fetch(executor, caller, key_id) is not None:
+                return [await _revoked(executor, caller, key_id)]
+            found = await api_keys.revoke_named(executor, caller, Space(space), which)
+            if not found:
+                raise ApiKeyNotFoundError(which)
+            for key in found:
+                await audit.write(executor, Deed(caller, Action.REVOKE_KEY, key.id, before=_facts(key)))
+            return found
+
+        return await self._ledger.in_transaction(revoked)
+
+
+async def _revoked(executor: Executor, caller: Principal, key_id: KeyId) -> ApiKey:
+    known = await api_keys.fetch(executor, caller, key_id)
+    revoked = await api_keys.revoke(executor, caller, key_id)
+    if known is None or revoked is None:
+        raise ApiKeyNotFoundError(key_id)
+    if known.revoked_at is None:
+        await audit.write(executor, Deed(caller, Action.REVOKE_KEY, key_id, before=_facts(known)))
+    return revoked
+
+
+def _facts(key: ApiKey) -> Facts:
+    only = key.narrowing
+    return {
+        "name": key.name,
+        "scopes": sorted(key.scopes),
+        "space": key.space,
+        "expiresAt": key.expires_at,
+        "documents": only.documents,
+        "taskTypes": only.task_types,
+        "maxPriority": only.most_urgent,
+        "agents": only.agents,
+    }
 
 
 def _changed(key: ApiKey, changes: KeyChanges) -> ApiKey:
@@ -247,7 +290,7 @@ def _new(
         name=name,
         shown=text[:SHOWN],
         scopes=frozenset(scopes),
-        created_by=giver.id,
+        created_by=giver.signature,
         created_at=datetime.now(UTC),
         expires_at=expires_at,
         space=space,

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from officeplane.domain.api_key import KeyId, digest_of, is_key_text
+from officeplane.domain.api_key import digest_of, is_key_text
 from officeplane.domain.errors import DatabaseUnavailableError
+from officeplane.domain.ids import KeyId
 from officeplane.domain.principal import Principal
 from officeplane.store import api_keys
 from officeplane.store.connection import Ledger

@@ -42,7 +42,7 @@ class LoginLinks:
             # A link has scopes and no other bounds, so it is for those to give who have none.
             raise OutsideError(giver.id, "login link", "without bounds")
         token = new_token()
-        expires_at = await login_links.insert(self._ledger, digest_of(token), scopes, giver.id, LINK_SECONDS)
+        expires_at = await login_links.insert(self._ledger, digest_of(token), scopes, giver.signature, LINK_SECONDS)
         return MadeLink(token, frozenset(scopes), expires_at)
 
     async def spend(self, token: str) -> str | None:

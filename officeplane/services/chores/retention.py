@@ -7,6 +7,7 @@ import structlog
 
 from officeplane.services.chores.pieces import collect
 from officeplane.store import (
+    audit,
     chores,
     dags,
     dead_letters,
@@ -29,6 +30,7 @@ SILENT_SECONDS: Final = 3_600.0
 LOGIN_SECONDS: Final = DAY_SECONDS
 """How long sessions and login links are kept after their end."""
 TASKS_AT_ONCE: Final = 1_000
+DEEDS_AT_ONCE: Final = 1_000
 EVENTS_AT_ONCE: Final = 5_000
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -40,6 +42,7 @@ class Retention:
     ledger: Ledger
     completed_days: float
     failed_days: float
+    audit_days: float
     _after_seq: int = 0
 
     async def prune(self) -> bool:
@@ -65,6 +68,15 @@ class Retention:
         await dead_letters.expire(self.ledger, failed_seconds, UNDECIDED_SECONDS, limit=TASKS_AT_ONCE)
         await sessions.prune(self.ledger, LOGIN_SECONDS, limit=TASKS_AT_ONCE)
         await login_links.prune(self.ledger, LOGIN_SECONDS, limit=TASKS_AT_ONCE)
-        if removed or keys or gone or forgotten or placed:
-            _log.info("retention.pruned", tasks=removed, keys=keys, events=gone, workers=forgotten, uploads=placed)
-        return until is not None or gone == EVENTS_AT_ONCE
+        deeds = await audit.prune(self.ledger, older_than_seconds=self.audit_days * DAY_SECONDS, limit=DEEDS_AT_ONCE)
+        if removed or keys or gone or forgotten or placed or deeds:
+            _log.info(
+                "retention.pruned",
+                tasks=removed,
+                keys=keys,
+                events=gone,
+                workers=forgotten,
+                uploads=placed,
+                deeds=deeds,
+            )
+        return until is not None or gone == EVENTS_AT_ONCE or deeds == DEEDS_AT_ONCE

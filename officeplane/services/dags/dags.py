@@ -10,6 +10,7 @@ import structlog
 from uuid_utils import uuid7
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.dag import Dag, DagStatus, DagTask
 from officeplane.domain.errors import (
     DagEndedError,
@@ -34,7 +35,7 @@ from officeplane.services.settle.dependents import follow, lock_around, update_s
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake
 from officeplane.services.submit.submission import DEPENDENCY_WAIT, Submission, Submitted, submitted
-from officeplane.store import dags, dependencies, documents, tasks, trees
+from officeplane.store import audit, dags, dependencies, documents, tasks, trees
 from officeplane.store.connection import UNSTORABLE, Connection, Ledger, LockNotAvailableError
 from officeplane.store.tasks import END_OF_TIME, UsedKey
 
@@ -79,6 +80,9 @@ class Dags:
                     return earlier, []
             await dags.insert(connection, dag_id, caller, request.title, request.on_behalf_of or request.created_by)
             stored = await _inserted(connection, intakes, self._letters)
+            on_behalf_of = request.on_behalf_of or request.created_by
+            deed = Deed(caller, Action.SUBMIT_DAG, dag_id, _ids(intakes), on_behalf_of=on_behalf_of)
+            await audit.write(connection, deed)
             # All that it waits for may have failed already: nobody would judge it later.
             await update_statuses(connection, [dag_id])
             return dag_id, stored
@@ -106,7 +110,9 @@ class Dags:
             if standing.cancel_requested_at is not None:
                 # Its running tasks have been asked to stop and have not ended yet.
                 raise DagEndedError(dag_id, "being cancelled", "added to")
-            return await _inserted(connection, intakes, self._letters)
+            stored = await _inserted(connection, intakes, self._letters)
+            await audit.write(connection, Deed(caller, Action.ADD_TO_DAG, dag_id, _ids(intakes)))
+            return stored
 
         await self._submission.rung(await self._stored(store))
 
@@ -136,6 +142,10 @@ class Dags:
             await dags.request_cancel(connection, dag_id)
             ending, asked = _plan(tree)
             ended, lanes = await trees.cancel(connection, ending, asked, reason, counted_by=self._counted_by)
+            after = {"cancelled": len(ended), "askedToStop": len(asked), "reason": reason}
+            await audit.write(
+                connection, Deed(caller, Action.CANCEL_DAG, dag_id, before={"status": dag.status}, after=after)
+            )
             effects = await follow(
                 connection,
                 ended,
@@ -185,6 +195,10 @@ async def _inserted(connection: Connection, intakes: Sequence[Intake], letters: 
     if conditions:
         await documents.remember_conditions(connection, conditions)
     return stored
+
+
+def _ids(intakes: Sequence[Intake]) -> list[TaskId]:
+    return [row.id for intake in intakes for row in intake.rows]
 
 
 async def _earlier(connection: Connection, key: str, used: UsedKey) -> DagId | None:

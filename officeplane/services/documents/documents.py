@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from uuid_utils import uuid7
 
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.document import Document, Format, PausedLane, UnsupportedDocumentError
 from officeplane.domain.errors import (
     DocumentExistsError,
@@ -30,6 +31,7 @@ from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.principal import SYSTEM, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revision
+from officeplane.domain.space import bare
 from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.answers import accepted
 from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, ReadOutline, ReadText
@@ -44,7 +46,7 @@ from officeplane.services.observe.long_poll import LongPoll
 from officeplane.services.operate.cancellation import Cancellation
 from officeplane.services.submit.intake import take_in
 from officeplane.services.submit.submission import Submission
-from officeplane.store import documents
+from officeplane.store import audit, documents
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.documents import Stored, Upload
 from officeplane.store.tasks import END_OF_TIME
@@ -111,7 +113,7 @@ class Documents:
         async with spooled_bytes(blank.file) as spool:
             await spool.admitted(self._sandbox)
             await self._spaces.let_in_file(caller, spool.size, None)
-            if not await self._first(chosen, format, spool, author or caller.id, MADE_EMPTY):
+            if not await self._first(Deed(caller, Action.CREATE_DOCUMENT), chosen, format, spool, author, MADE_EMPTY):
                 raise DocumentExistsError(chosen)
         return await self._shown(chosen)
 
@@ -132,7 +134,7 @@ class Documents:
             if if_match is not None:
                 raise DocumentNotFoundError(document_id)
             await self._spaces.let_in_file(caller, spool.size, None)
-            if await self._first(document_id, kind, spool, author or caller.id):
+            if await self._first(Deed(caller, Action.UPLOAD_DOCUMENT), document_id, kind, spool, author):
                 return Put(await self._shown(document_id), was_made=True, task=None)
             known = await self._shown(document_id)
         if known.format is not kind:
@@ -159,7 +161,9 @@ class Documents:
 
         await self._ledger.in_transaction(stage)
         request = _request(UPLOAD, name, {"uploadId": upload_id}, author)
-        submitted = await self._submission.submit(caller, request)
+        before, after = {"revision": known.revision, "sha256": known.sha256}, {"sha256": spool.sha256}
+        deed = Deed(caller, Action.UPLOAD_DOCUMENT, name, before=before, after=after, on_behalf_of=author)
+        submitted = await self._submission.submit(caller, request, deed=deed)
         details = await self._long_poll.wait(caller, submitted.task.id, LANE_SECONDS)
         if details.task.state not in FINAL:
             return Put(None, was_made=False, task=details)
@@ -204,7 +208,12 @@ class Documents:
 
         async def deleted(connection: Connection) -> bool:
             await documents.lock(connection, [document_id])
-            return await documents.delete(connection, document_id)
+            known = await documents.show(connection, document_id)
+            if known is None or not await documents.delete(connection, document_id):
+                return False
+            before = {"format": known.format, "revision": known.revision, "sha256": known.sha256}
+            await audit.write(connection, Deed(caller, Action.DELETE_DOCUMENT, name, before=before))
+            return True
 
         if not await self._ledger.in_transaction(deleted):
             raise DocumentNotFoundError(document_id)
@@ -251,7 +260,9 @@ class Documents:
         await self._stored(document_id, to_revision)
         await self._spaces.let_in_file(caller, 0, (await self._shown(document_id)).revision)
         request = _request("revert", name, {"toRevision": to_revision}, author)
-        submitted = await self._submission.submit(caller, request)
+        after = {"toRevision": to_revision}
+        deed = Deed(caller, Action.REVERT_DOCUMENT, name, after=after, on_behalf_of=author)
+        submitted = await self._submission.submit(caller, request, deed=deed)
         return TaskDetails(submitted.task, (), None)
 
     async def preview(self, caller: Principal, name: str, request: TaskRequest) -> dict[str, Any]:
@@ -279,8 +290,16 @@ class Documents:
         return {"revision": head.revision, "result": result, "diff": seen.difference}
 
     async def _first(
-        self, document_id: DocumentId, format: Format, spool: Spool, author: str | None, note: str | None = None
+        self,
+        deed: Deed,
+        document_id: DocumentId,
+        format: Format,
+        spool: Spool,
+        on_behalf_of: str | None,
+        note: str | None = None,
     ) -> bool:
+        author = on_behalf_of or deed.caller.id
+
         async def made(connection: Connection) -> bool:
             head = await documents.create(connection, document_id, format, spool.title or None, author)
             if head is None:
@@ -288,6 +307,10 @@ class Documents:
             upload = await spool.keep(connection, document_id, None)
             revision = _revision(document_id, format, head, upload, author, note)
             await documents.revise(connection, [(None, revision)])
+            after = {"format": format, "revision": head + 1, "sha256": upload.sha256, "size": upload.size}
+            await audit.write(
+                connection, deed._replace(target=bare(document_id), after=after, on_behalf_of=on_behalf_of)
+            )
             return True
 
         return await self._ledger.in_transaction(made)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError
 from officeplane.domain.failure import storable
 from officeplane.domain.ids import DocumentId, TaskId
@@ -14,7 +15,7 @@ from officeplane.services.settle.aftermath import ENDED
 from officeplane.services.settle.batches import TreeEffects, roll_up
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import follow, lock_around
-from officeplane.store import claims, trees
+from officeplane.store import audit, claims, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.tasks import check_may_change
 
@@ -43,21 +44,21 @@ class Cancellation:
                 raise IllegalStateError(task_id, node.state, "cancelled")
             return [task_id]
 
-        await self._cancel([task_id], [root_id], wanted, reason)
+        await self._cancel(Deed(caller, Action.CANCEL_TASK, task_ids=[task_id]), [root_id], wanted, reason)
 
-    async def cancel_many(self, task_ids: Sequence[TaskId], reason: str | None) -> int:
+    async def cancel_many(self, caller: Principal, task_ids: Sequence[TaskId], reason: str | None) -> int:
         """Cancel those of these tasks that are not final, a batch before its children; return how many went in all."""
 
         def wanted(tree: Tree) -> list[TaskId]:
             return [one for one in task_ids if one in tree.nodes and tree.nodes[one].state not in FINAL]
 
         roots = await trees.roots_of(self._ledger, task_ids)
-        plan = await self._cancel(task_ids, roots, wanted, reason)
+        plan = await self._cancel(Deed(caller, Action.CANCEL_TASKS, task_ids=task_ids), roots, wanted, reason)
         return len(plan.ended) + len(plan.asked)
 
     async def _cancel(
         self,
-        task_ids: Sequence[TaskId],
+        deed: Deed,
         roots: Collection[TaskId],
         wanted: Callable[[Tree], Sequence[TaskId]],
         reason: str | None,
@@ -65,9 +66,10 @@ class Cancellation:
         reason = None if reason is None else storable(reason)
 
         async def decide(connection: Connection) -> tuple[Cancelling, list[DocumentId], TreeEffects]:
-            dag_ids = await lock_around(connection, completing=(), ending=task_ids, roots=roots)
+            dag_ids = await lock_around(connection, completing=(), ending=deed.task_ids, roots=roots)
             tree = await trees.lock_trees(connection, roots)
-            plan = cancelling_all(tree, wanted(tree))
+            asked_for = wanted(tree)
+            plan = cancelling_all(tree, asked_for)
             ended, lanes = await trees.cancel(connection, plan.ended, plan.asked, reason, counted_by=self._counted_by)
             effects = TreeEffects()
             if around := _batches_around(tree, plan):
@@ -75,12 +77,21 @@ class Cancellation:
             ended += effects.ended
             foreseen = [task.task_id for task in ended]
             effects += await follow(connection, ended, dag_ids, foreseen, self._letters)
+            if plan.ended or plan.asked:
+                await audit.write(connection, _told(deed, tree, asked_for, plan, reason))
             await reach("cancel_written")
             return plan, lanes, effects
 
         plan, lanes, effects = await self._ledger.in_transaction(decide)
         await tell_cancelled(self._ledger, self._doorbell, plan.ended, plan.asked, lanes, effects)
         return plan
+
+
+def _told(deed: Deed, tree: Tree, task_ids: Sequence[TaskId], plan: Cancelling, reason: str | None) -> Deed:
+    """Return the deed with what became of it."""
+    before = {"state": tree.nodes[task_ids[0]].state} if deed.action is Action.CANCEL_TASK else None
+    after = {"cancelled": len(plan.ended), "askedToStop": len(plan.asked), "reason": reason}
+    return deed._replace(task_ids=task_ids, before=before, after=after)
 
 
 def _batches_around(tree: Tree, plan: Cancelling) -> list[TaskId]:

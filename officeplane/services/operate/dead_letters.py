@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.dead_letter import DeadLetter, Decision, Reviewed, Ruling
 from officeplane.domain.errors import (
     DatabaseUnavailableError,
@@ -23,7 +24,7 @@ from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import abandon, lock_around
 from officeplane.services.submit.intake import other_payload
 from officeplane.services.submit.task_types import TaskTypes
-from officeplane.store import dead_letters, tasks, trees
+from officeplane.store import audit, dead_letters, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.dead_letters import LetterFilter
 from officeplane.store.tasks import END_OF_TIME
@@ -87,7 +88,7 @@ class DeadLetters:
     ) -> Reviewed:
         """Carry out what was decided about a task's letter; `payload` is what the task is to be tried again with."""
         _unresolved(task_id, await dead_letters.latest(self._ledger, task_id, caller.sight))
-        await self._carry_out(task_id, ruling, payload)
+        await self._carry_out(_deed(caller, Action.RESOLVE_LETTER, task_id, ruling), ruling, payload)
         return await self.letter(caller, task_id)
 
     async def resolve_alike(
@@ -103,7 +104,7 @@ class DeadLetters:
         part = Part(last=letters[-1].seq if len(letters) == ALIKE_AT_ONCE else None)
         for letter in letters:
             try:
-                await self._carry_out(letter.task_id, ruling, payload)
+                await self._carry_out(_deed(caller, Action.RESOLVE_LETTERS, letter.task_id, ruling), ruling, payload)
                 part.count += 1
             except DatabaseUnavailableError:
                 raise
@@ -111,7 +112,8 @@ class DeadLetters:
                 part.skipped.append(Skipped(letter.task_id, reason))
         return part
 
-    async def _carry_out(self, task_id: TaskId, ruling: Ruling, payload: Payload | None) -> None:
+    async def _carry_out(self, deed: Deed, ruling: Ruling, payload: Payload | None) -> None:
+        (task_id,) = deed.task_ids
         payload_json = None if payload is None else await self._checked(task_id, payload)
         root_id = await trees.root_of(self._ledger, task_id)
         if root_id is None:
@@ -122,16 +124,18 @@ class DeadLetters:
             _unresolved(task_id, await dead_letters.lock_latest(connection, task_id))
             match ruling.decision:
                 case Decision.RETRY | Decision.MODIFY_AND_RETRY:
-                    moved = await self._reopening.reopen(connection, root_id, task_id, ruling)
+                    moved = await self._reopening.reopen(connection, root_id, task_id, ruling, deed)
                     if payload_json is not None:
                         await dead_letters.replace_payload(connection, task_id, root_id, payload_json)
                     return TreeEffects(queued=moved)
                 case Decision.CANCEL | Decision.DELETE:
                     await dead_letters.resolve(connection, [task_id], ruling)
                     lost = await _lost_for_good(connection, root_id, task_id)
+                    await audit.write(connection, deed)
                     return await abandon(connection, lost, self._letters)
                 case Decision.ESCALATE | Decision.NOTE:
                     await dead_letters.remark(connection, task_id, ruling, alerts=self._letters.alerts)
+                    await audit.write(connection, deed)
                     return TreeEffects()
                 case _:
                     assert_never(ruling.decision)
@@ -148,6 +152,11 @@ class DeadLetters:
         await self._types.know([found[task_id].task_type])
         # It may be large, and is checked beside the loop.
         return await asyncio.to_thread(other_payload, found[task_id], payload, self._types.catalogue)
+
+
+def _deed(caller: Principal, action: Action, task_id: TaskId, ruling: Ruling) -> Deed:
+    on_behalf_of = None if ruling.by == caller.id else ruling.by
+    return Deed(caller, action, task_ids=[task_id], after={"resolution": ruling.decision}, on_behalf_of=on_behalf_of)
 
 
 async def _lost_for_good(connection: Connection, root_id: TaskId, task_id: TaskId) -> list[TaskId]:

@@ -1,14 +1,18 @@
 """Patches: a task is changed while it waits, and moved to where it belongs then."""
 
+from pydantic.alias_generators import to_camel
+
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.audit import Action, Deed, Facts
 from officeplane.domain.errors import FieldError, IllegalStateError, InvalidRequestError, TaskNotFoundError
 from officeplane.domain.hint import Hint
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import WAITING
-from officeplane.domain.patch import OF_THE_WHOLE, TaskPatch, changes
+from officeplane.domain.patch import OF_THE_WHOLE, Change, TaskPatch, changes
 from officeplane.domain.principal import Principal
 from officeplane.domain.request import priority_value
-from officeplane.store import patches, tasks, trees
+from officeplane.domain.task import Task
+from officeplane.store import audit, patches, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.patches import Rescheduled
 from officeplane.store.tasks import check_may_change
@@ -42,13 +46,23 @@ class Patches:
             if tree.whole(task_id) != task_id:
                 _refuse_what_is_of_the_whole(patch)
             found = await tasks.fetch(connection, [one.id for one in tree.below(task_id)])
-            return await patches.apply(connection, changes(found[task_id], tree, found, patch))
+            changed = changes(found[task_id], tree, found, patch)
+            before, after = _facts(found[task_id], patch), _facts(changed[0], patch)
+            await audit.write(
+                connection, Deed(caller, Action.PATCH_TASK, task_ids=[task_id], before=before, after=after)
+            )
+            return await patches.apply(connection, changed)
 
         rescheduled = await self._ledger.in_transaction(decide)
         # A hint left where it was would let what is less urgent by now run as before.
         fallen = [one for one in rescheduled if one.tier > one.tier_before]
         await self._doorbell.bells.silence(Hint(one.task_id, one.tier_before, one.space) for one in fallen)
         await self._doorbell.bells.ring(Hint(one.task_id, one.tier, one.space) for one in rescheduled)
+
+
+def _facts(task: Task | Change, patch: TaskPatch) -> Facts:
+    """Return what a patch names, as a task has it."""
+    return {to_camel(name): getattr(task, name) for name in sorted(patch.model_fields_set)}
 
 
 def _refuse_what_is_of_the_whole(patch: TaskPatch) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.dead_letter import Decision, Ruling
 from officeplane.domain.errors import IllegalStateError, TaskNotFoundError, TwinUnfinishedError
 from officeplane.domain.ids import TaskId
@@ -12,7 +13,7 @@ from officeplane.domain.tree import Reopened, Tree, reopening
 from officeplane.failpoints import reach
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.settle.dependents import lock_around, update_statuses
-from officeplane.store import dags, dead_letters, dependencies, tasks, trees
+from officeplane.store import audit, dags, dead_letters, dependencies, tasks, trees
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.tasks import check_may_change
 from officeplane.store.trees import Moved
@@ -26,7 +27,7 @@ class Reopening:
         self._letters = letters
         self._doorbell = doorbell
 
-    async def retry(self, caller: Principal, task_id: TaskId) -> int:
+    async def retry(self, caller: Principal, task_id: TaskId, action: Action = Action.RETRY_TASK) -> int:
         """Queue a final task again, with its retries restored, and resolve the dead letters of what is reopened.
 
         Return how many were reopened: of a batch, what is unfinished of it.
@@ -37,13 +38,16 @@ class Reopening:
             raise TaskNotFoundError(task_id)
 
         async def decide(connection: Connection) -> list[Moved]:
-            return await self.reopen(connection, root_id, task_id, Ruling(Decision.RETRY, caller.id))
+            deed = Deed(caller, action, task_ids=[task_id])
+            return await self.reopen(connection, root_id, task_id, Ruling(Decision.RETRY, caller.id), deed)
 
         moved = await self._ledger.in_transaction(decide)
         await self.tell(moved)
         return len(moved)
 
-    async def reopen(self, connection: Connection, root_id: TaskId, task_id: TaskId, ruling: Ruling) -> list[Moved]:
+    async def reopen(
+        self, connection: Connection, root_id: TaskId, task_id: TaskId, ruling: Ruling, deed: Deed
+    ) -> list[Moved]:
         """Do what `retry` does in a transaction of the caller's, who tells of it afterwards."""
         dag_ids = await lock_around(connection, completing=(), ending=[task_id], roots=[root_id])
         tree = await trees.lock_tree(connection, root_id)
@@ -66,6 +70,8 @@ class Reopening:
         if dag_ids:
             await dags.forget_cancel(connection, task_id)
             await update_statuses(connection, dag_ids)
+        after = {**(deed.after or {}), "reopened": len(moved)}
+        await audit.write(connection, deed._replace(before={"state": node.state}, after=after))
         return moved
 
     async def tell(self, moved: Sequence[Moved]) -> None:

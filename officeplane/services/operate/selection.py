@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from officeplane.domain.audit import Action
 from officeplane.domain.errors import DatabaseUnavailableError, FieldError, InvalidRequestError, OfficePlaneError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import REOPENABLE, UNFINISHED, TaskState
@@ -48,10 +49,10 @@ class Selection:
         async def cancel(page: Sequence[Selected]) -> int:
             ids = [task.id for task in page]
             try:
-                return await self._cancellation.cancel_many(ids, reason)
+                return await self._cancellation.cancel_many(caller, ids, reason)
             except DatabaseUnavailableError:
                 # Many rows at once are seldom all unlocked, so one by one; if the ledger is lost, the first one fails.
-                return sum([await self._cancellation.cancel_many([one], reason) for one in ids])
+                return sum([await self._cancellation.cancel_many(caller, [one], reason) for one in ids])
 
         return await self._each(caller, _narrowed(wanted, UNFINISHED, "cancelled"), after, cancel)
 
@@ -76,7 +77,7 @@ class Selection:
 
     async def _retried(self, caller: Principal, task_id: TaskId) -> int:
         try:
-            return await self._reopening.retry(caller, task_id)
+            return await self._reopening.retry(caller, task_id, Action.RETRY_TASKS)
         except DatabaseUnavailableError:
             raise
         except OfficePlaneError:

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar, cast
 
 from pydantic import JsonValue
 from uuid_utils import uuid7
 
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.batch import ALL_OR_NOTHING, BATCH_TYPE, CHILDREN_MAX
 from officeplane.domain.document import Format
 from officeplane.domain.errors import (
@@ -61,6 +62,8 @@ class Intake(NamedTuple):
     edited: tuple["EditedDocument", ...] = ()
     conditions: tuple[EditCondition, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
+    deed: Deed | None = None
+    """What the caller does with it, if that is more than to submit tasks."""
 
     @property
     def root_id(self) -> TaskId:
@@ -79,6 +82,23 @@ class Intake(NamedTuple):
         for task_id, depends_on, _ in self.dependencies:
             found.setdefault(task_id, []).append(depends_on)
         return {task_id: tuple(needed) for task_id, needed in found.items()}
+
+
+def deeds_of(intakes: Iterable[Intake]) -> list[Deed]:
+    """Return what callers do who have these stored: submissions of one caller are one deed."""
+    deeds: list[Deed] = []
+    together: dict[tuple[object, ...], tuple[Intake, list[TaskId]]] = {}
+    for intake in intakes:
+        caller, root = intake.caller, intake.rows[0]
+        if intake.deed is not None:
+            deeds.append(intake.deed._replace(task_ids=[row.id for row in intake.rows]))
+            continue
+        who = (caller.id, caller.kind, caller.key_id, caller.address, caller.space, root.on_behalf_of)
+        together.setdefault(who, (intake, []))[1].extend(row.id for row in intake.rows)
+    for first, task_ids in together.values():
+        on_behalf_of = first.rows[0].on_behalf_of
+        deeds.append(Deed(first.caller, Action.SUBMIT_TASK, task_ids=task_ids, on_behalf_of=on_behalf_of))
+    return deeds
 
 
 def take_in(caller: Principal, request: TaskRequest, catalogue: Catalogue, dag: DagPlace | None = None) -> Intake:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 import structlog
 
 from officeplane.dispatch.doorbell import Doorbell
+from officeplane.domain.audit import Deed
 from officeplane.domain.errors import (
     DatabaseUnavailableError,
     DocumentNotFoundError,
@@ -38,7 +39,7 @@ from officeplane.grouping import Group
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.submit.dependencies import waiting
-from officeplane.services.submit.intake import Intake, take_in
+from officeplane.services.submit.intake import Intake, deeds_of, take_in
 from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store import dependencies, documents, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
@@ -87,16 +88,20 @@ class Submission:
         # What others depend on may be locked for a while, which concerns nobody else.
         self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
 
-    async def submit(self, caller: Principal, request: TaskRequest, *, is_large: bool = False) -> Submitted:
+    async def submit(
+        self, caller: Principal, request: TaskRequest, *, is_large: bool = False, deed: Deed | None = None
+    ) -> Submitted:
         """Store one task, together with whatever else is being submitted, and ring for it.
 
-        What is large is taken in beside the loop.
+        What is large is taken in beside the loop. `deed` is what the caller does by it, if that is more.
         """
         await self.types.know_those_of([request])
         if is_large:
             intake = await asyncio.to_thread(take_in, caller, request, self.catalogue)
         else:
             intake = take_in(caller, request, self.catalogue)
+        if deed is not None:
+            intake = intake._replace(deed=deed)
         if intake.edited:
             await self.check_documents([intake])
         if not self._spaces.has_no_limits(caller):
@@ -305,8 +310,8 @@ async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitte
     return submitted(intakes, await _inserted(executor, intakes))
 
 
-async def _inserted(executor: Executor, intakes: Iterable[Intake]) -> list[Inserted]:
-    return await tasks.insert(executor, [row for intake in intakes for row in intake.rows])
+async def _inserted(executor: Executor, intakes: Sequence[Intake]) -> list[Inserted]:
+    return await tasks.insert(executor, [row for intake in intakes for row in intake.rows], deeds_of(intakes))
 
 
 def submitted(intakes: Iterable[Intake], inserted: Iterable[Inserted]) -> list[Submitted]:

@@ -1,7 +1,7 @@
 -- Tasks: in, and out again for readers.
 
 -- name: insert
--- Inserts tasks in the order given, and tells of them. A column without nulls that is the
+-- Inserts tasks in the order given, tells of them, and keeps who has submitted them. A column without nulls that is the
 -- same for all comes as one value, one of nulls as none. Always one row: a row of arrays
 -- is read in half the time of a thousand rows.
 WITH moment AS MATERIALIZED (
@@ -31,6 +31,8 @@ WITH moment AS MATERIALIZED (
     INSERT INTO events (kind, task_ids, document_ids)
     SELECT 'task.' || lower(state), array_agg(id ORDER BY seq), array_agg(place ORDER BY seq)
       FROM inserted GROUP BY state
+), kept AS (
+    {audited}
 )
 SELECT array_agg(seq ORDER BY seq) AS seqs, array_agg(state ORDER BY seq) AS states, array_agg(rank ORDER BY seq) AS ranks,
        array_agg(nullif(run_at, created_at) ORDER BY seq) AS run_ats, (SELECT now FROM moment) AS now

@@ -69,6 +69,10 @@ rate_per_second, concurrency
 -- The valve of a type. No row: nothing keeps its tasks.
 SELECT {valve} FROM valves WHERE task_type = :task_type::text
 
+-- name: lock
+-- The same, locked, by whoever changes it. No row: nothing keeps its tasks yet.
+SELECT {valve} FROM valves WHERE task_type = :task_type::text FOR NO KEY UPDATE
+
 -- name: of_space
 -- The valves of a space that were ever touched, by type. No row: none was.
 SELECT {valve} FROM valves WHERE {space_inside} = :space::text ORDER BY task_type

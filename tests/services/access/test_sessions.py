@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from officeplane.domain.api_key import ApiKey, KeyId
+from officeplane.domain.api_key import ApiKey
+from officeplane.domain.ids import KeyId
 from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
 from officeplane.domain.session import SESSIONS_MAX, Login, Session
 from officeplane.domain.space import Space
