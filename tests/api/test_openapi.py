@@ -21,7 +21,7 @@ OPERATIONS = {
     "listCircuitBreakers", "putCircuitBreaker", "resetCircuitBreaker", "openCircuitBreaker",
     "getLimits", "putLimits", "deleteLimits",
     "createKey", "listKeys", "changeKey", "rotateKey", "revokeKey", "getSession",
-    "listSpaces", "showSpace", "setQuotas",
+    "listSpaces", "showSpace", "setQuotas", "listAudit",
 }  # fmt: skip
 
 
