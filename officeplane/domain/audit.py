@@ -48,6 +48,10 @@ class Action(StrEnum):
     CHANGE_KEY = "key.change"
     ROTATE_KEY = "key.rotate"
     REVOKE_KEY = "key.revoke"
+    LIMIT_SPACE = "space.limit"
+    CREATE_LINK = "login-link.create"
+    BEGIN_SESSION = "session.begin"
+    END_SESSION = "session.end"
 
 
 class Deed(NamedTuple):

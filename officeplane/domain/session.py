@@ -48,7 +48,7 @@ class Session:
     def principal(self, key: ApiKey | None) -> Principal:
         """Return who calls: with a key, somebody who may do what that may."""
         who = Principal("", Kind.PERSON, self.scopes) if key is None else key.principal
-        return replace(who, id=f"person:{self.login}:{self.subject}", kind=Kind.PERSON)
+        return replace(who, id=person_id(self.login, self.subject), kind=Kind.PERSON)
 
     def ends_at(self, key: ApiKey | None) -> datetime:
         """Return when it ends if it is not used any more."""
@@ -56,6 +56,11 @@ class Session:
         if key is not None and key.expires_at is not None:
             ends.append(key.expires_at)
         return min(ends)
+
+
+def person_id(login: Login, subject: str) -> str:
+    """Return as whom somebody is known who has logged in."""
+    return f"person:{login}:{subject}"
 
 
 def is_token(text: str) -> bool:

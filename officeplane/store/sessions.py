@@ -63,9 +63,10 @@ async def see(executor: Executor, digest: bytes) -> None:
     )
 
 
-async def end(executor: Executor, digest: bytes) -> None:
-    """End a session, if it goes on."""
-    await _SQL["end"].fetch(executor, digest=digest, idle_seconds=IDLE_SECONDS, longest_seconds=LONGEST_SECONDS)
+async def end(executor: Executor, digest: bytes) -> Session | None:
+    """End a session and return it; None when it did not go on."""
+    rows = await _SQL["end"].fetch(executor, digest=digest, idle_seconds=IDLE_SECONDS, longest_seconds=LONGEST_SECONDS)
+    return _session(rows[0]) if rows else None
 
 
 async def prune(executor: Executor, after_seconds: float, *, limit: int) -> int:

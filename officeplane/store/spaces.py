@@ -23,6 +23,12 @@ async def quotas(executor: Executor, space: Space) -> Quotas:
     return _quotas(rows[0]) if rows else usual(space)
 
 
+async def lock(executor: Executor, space: Space) -> Quotas:
+    """Return the quotas of a space; those that somebody has said, nobody else changes until the transaction ends."""
+    rows = await _SQL["lock"].fetch(executor, space=space)
+    return _quotas(rows[0]) if rows else usual(space)
+
+
 async def set_quotas(executor: Executor, space: Space, wanted: Quotas) -> bool:
     """Say what a space may use; False when there is no such space."""
     rows = await _SQL["set"].fetch(

@@ -1,8 +1,9 @@
 """The audit over HTTP: every route that changes anything leaves one row, in the transaction of the change."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import uuid4
 
@@ -14,10 +15,14 @@ from fastapi.routing import APIRoute
 
 from officeplane.domain.audit import Action
 from officeplane.domain.document import Format
-from officeplane.domain.principal import Scope
+from officeplane.domain.narrowing import Narrowing
+from officeplane.domain.principal import LOCAL, Scope
 from officeplane.formats.blank import blank
+from officeplane.services.access.api_keys import new_key_text
+from officeplane.services.access.sessions import new_token
 from officeplane.store.connection import Connection
-from tests.api.client import UNKNOWN_ID, Api, Json, a_key, code_of, json_of, stranger_to
+from tests.api.client import UNKNOWN_ID, Api, Json, a_key, code_of, json_of, runtime_of, stranger_to
+from tests.api.spaces import a_caller_with
 
 ADDRESS: Final = "203.0.113.7"
 SECRET: Final = "what-nobody-is-to-read"
@@ -223,6 +228,10 @@ async def revoke_key(api: Api) -> Wish:
     return Wish("DELETE", f"/api/keys/{key_id}", Action.REVOKE_KEY, key_id)
 
 
+async def set_quotas(_: Api) -> Wish:
+    return Wish("PUT", "/api/spaces/default", Action.LIMIT_SPACE, "default", {"maxDocuments": None})
+
+
 WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "submitTask": submit_task,
     "submitTasks": submit_tasks,
@@ -254,8 +263,11 @@ WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "changeKey": change_key,
     "rotateKey": rotate_key,
     "revokeKey": revoke_key,
+    "setQuotas": set_quotas,
 }
 """For every operation that is no GET, how it is asked for so that it succeeds; nothing changes with a preview."""
+OF_BROWSERS: Final = {"log_in", "log_out"}
+"""Forms of pages: who sends them is known by no key. See the tests of sessions below."""
 LEAVES_NO_ROW_BEHIND: Final = {"resumeDocument"}
 """What these change is that a row is gone, or nothing: no other row tells in which transaction."""
 
@@ -293,6 +305,21 @@ async def tables(ledger: Connection) -> list[str]:
     return [row["tablename"] for row in rows]
 
 
+@asynccontextmanager
+async def a_broken_audit(ledger: Connection) -> AsyncGenerator[None]:
+    """Have no row come into the audit; the fault comes at the very end of a transaction, when everything is written."""
+    await ledger.execute(
+        """CREATE FUNCTION break_audit() RETURNS trigger LANGUAGE plpgsql AS
+           'BEGIN RAISE EXCEPTION ''broken'' USING ERRCODE = ''data_exception''; END';
+           CREATE CONSTRAINT TRIGGER broken AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED
+           FOR EACH ROW EXECUTE FUNCTION break_audit()"""
+    )
+    try:
+        yield
+    finally:
+        await ledger.execute("DROP TRIGGER broken ON audit; DROP FUNCTION break_audit()")
+
+
 async def everything(ledger: Connection) -> dict[str, str]:
     """Return what stands for all that there is in each table."""
     # When keys were used last is noted now and then.
@@ -307,14 +334,14 @@ def ids_in(told: Json | list[Json]) -> object:
 
 def operations(app: FastAPI) -> dict[str, APIRoute]:
     return {
-        str(route.operation_id): route
+        route.operation_id or route.name: route
         for route in app.routes
         if isinstance(route, APIRoute) and not (route.methods or set()) & {"GET", "HEAD"}
     }
 
 
 def test_every_operation_that_is_no_get_is_tried_here(app: FastAPI) -> None:
-    assert operations(app).keys() == WISHES.keys()
+    assert operations(app).keys() == {*WISHES, *OF_BROWSERS}
 
 
 @pytest.mark.parametrize("operation", WISHES)
@@ -357,19 +384,10 @@ async def test_what_cannot_be_kept_in_the_audit_is_not_done(
     api: Api, admin: httpx.AsyncClient, ledger: Connection, operation: str
 ) -> None:
     wish = await WISHES[operation](api)
-    # Its fault comes at the very end, when everything is written.
-    await ledger.execute(
-        """CREATE FUNCTION break_audit() RETURNS trigger LANGUAGE plpgsql AS
-           'BEGIN RAISE EXCEPTION ''broken'' USING ERRCODE = ''data_exception''; END';
-           CREATE CONSTRAINT TRIGGER broken AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED
-           FOR EACH ROW EXECUTE FUNCTION break_audit()"""
-    )
-    before = await everything(ledger)
-    try:
+    async with a_broken_audit(ledger):
+        before = await everything(ledger)
         answer = await wish.asked(admin)
-    finally:
         after = await everything(ledger)
-        await ledger.execute("DROP TRIGGER broken ON audit; DROP FUNCTION break_audit()")
 
     assert answer.is_error, answer.text
     assert after == before
@@ -391,6 +409,7 @@ async def test_what_is_refused_leaves_no_row(
             answers.append(await wish.asked(reader))
     if "{" in route.path:
         nobody = {"task_id": UNKNOWN_ID, "dag_id": UNKNOWN_ID, "key_id": UNKNOWN_ID, "document_id": "none-such"}
+        nobody["name"] = "nobody"
         if operation == "putDocument":
             nobody["document_id"] = "-no-name"
         answers.append(await wish.asked(admin, route.path.format(task_type="none.such", **nobody)))
@@ -497,3 +516,73 @@ async def test_what_the_audit_cannot_be_asked_is_refused(
     refused = await admin.get(f"/api/audit?{query}")
 
     assert code_of(refused)[1] == code[1], json.dumps(refused.json())
+
+
+async def test_who_logs_in_and_out_leaves_a_row_for_each_that_tells_from_where(
+    app: FastAPI, ledger: Connection
+) -> None:
+    runtime = runtime_of(app)
+    key = await runtime.api_keys.create(LOCAL, f"bot-{uuid4()}", [Scope.READ])
+    before = await last(ledger)
+
+    link = await runtime.login_links.create(replace(LOCAL, on_behalf_of="ann"), [Scope.EDIT])
+    for fields in ({"token": link.token}, {"key": key.text}):
+        async with stranger_to(app, address=ADDRESS) as browser:
+            browser.headers.update({"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"})
+            assert (await browser.post("/login", data=fields)).status_code == 303
+            assert (await browser.post("/logout")).status_code == 303
+
+    ann, bot = "person:link:local:ann", f"person:key:{key.key.name}"
+    rows = await audited(ledger, before)
+    assert [(row["action"], row["caller"], row["kind"], row["target"], row["address"]) for row in rows] == [
+        ("login-link.create", "local", "local", ann, None),
+        ("session.begin", ann, "person", ann, ADDRESS),
+        ("session.end", ann, "person", ann, ADDRESS),
+        ("session.begin", bot, "person", bot, ADDRESS),
+        ("session.end", bot, "person", bot, ADDRESS),
+    ]
+    assert [row["key_id"] and str(row["key_id"]) for row in rows] == [None] * 3 + [key.key.id] * 2
+    for row in rows:
+        assert link.token not in row["said"]
+        assert key.text not in row["said"]
+
+
+async def test_a_login_that_cannot_be_kept_in_the_audit_is_none_and_spends_no_link(
+    app: FastAPI, ledger: Connection
+) -> None:
+    link = await runtime_of(app).login_links.create(LOCAL, [Scope.READ])
+    async with stranger_to(app, address=ADDRESS) as browser:
+        browser.headers.update({"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"})
+        async with a_broken_audit(ledger):
+            before = await everything(ledger)
+            refused = await browser.post("/login", data={"token": link.token})
+            assert await everything(ledger) == before
+        let_in = await browser.post("/login", data={"token": link.token})
+
+    assert refused.is_error
+    assert let_in.status_code == 303
+
+
+async def test_a_login_that_is_refused_leaves_no_row(app: FastAPI, ledger: Connection) -> None:
+    before = await last(ledger)
+
+    async with stranger_to(app, address=ADDRESS) as browser:
+        browser.headers.update({"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"})
+        for fields in ({"token": new_token()}, {"key": new_key_text()}, {}):
+            assert (await browser.post("/login", data=fields)).is_error
+        assert (await browser.post("/logout")).status_code == 303
+
+    assert await audited(ledger, before) == []
+
+
+async def test_whoever_is_of_another_space_or_narrowed_is_shown_no_audit_but_its_spaces_own(api: Api) -> None:
+    name = f"doc-{str(uuid4())[:8]}"
+    await api.post("/api/documents", {"id": name, "format": "docx"})
+
+    async with (
+        a_caller_with(api, Scope.ADMIN, space="legal", narrowing=Narrowing()) as other,
+        a_caller_with(api, Scope.ADMIN, space="default", narrowing=Narrowing(("*",))) as narrowed,
+    ):
+        assert await page(other.client, target=name) == []
+        assert code_of(await other.client.get("/api/audit?space=default")) == (403, "forbidden")
+        assert code_of(await narrowed.client.get("/api/audit")) == (403, "forbidden")

@@ -93,7 +93,7 @@ OTHERWISE: Final = {
     "listSpaces": "spaces have names that nobody else is told: tests/api/test_quotas.py",
     "showSpace": "likewise",
     "setQuotas": "likewise",
-    "listAudit": "whole spaces have one, and it is shown to nobody of another or narrowed: see the tests of it below",
+    "listAudit": "a space has one of its own, which nobody sees a part of: tests/api/test_audit.py",
     "followEvents": "it is a stream: see the test of events below",
 }
 OF_THE_INSTALLATION: Final = {

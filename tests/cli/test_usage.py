@@ -17,7 +17,19 @@ from tests.cli.conftest import ROOT, Officeplane
 NOBODY = "http://127.0.0.1:9"
 """The discard port: nothing of ours listens there."""
 
-COMMANDS = ("up", "serve", "worker", "migrate", "doctor", "tasks", "dags", "dead-letters", "keys", "login-link", "audit")
+COMMANDS = (
+    "up",
+    "serve",
+    "worker",
+    "migrate",
+    "doctor",
+    "tasks",
+    "dags",
+    "dead-letters",
+    "keys",
+    "login-link",
+    "audit",
+)
 
 HEAVY = {"asyncpg", "fastapi", "httpx", "pydantic", "redis", "uvicorn"}
 

@@ -1,6 +1,7 @@
 """The outbox across an upgrade: the version before knows it as a table `alerts`."""
 
 import json
+import secrets
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Final
@@ -10,7 +11,6 @@ import pytest
 
 from officeplane.store.connection import Connection
 from officeplane.store.migrate import migrate
-from officeplane.store.roles import admit_app
 from tests.conftest import NewDatabase, as_role
 from tests.store.test_migrations import an_older_installation, connected
 
@@ -133,11 +133,20 @@ async def test_a_worker_of_the_version_before_gives_up_what_is_old(old_worker: C
 
 
 async def test_the_apps_role_has_its_rights_to_the_outbox_before_they_are_granted_anew(before: str) -> None:
-    app = as_role(before, "app-before", "word")
-    await admit_app(before, app)
+    # As the version granted it that had no outbox: this one's grants name tables that were not there.
+    role = f"app_{secrets.token_hex(4)}"
+    owner = await asyncpg.connect(before)
+    try:
+        await owner.execute(
+            f"CREATE ROLE {role} LOGIN PASSWORD 'word'; GRANT USAGE ON SCHEMA public TO {role};"
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role};"
+            f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role}"
+        )
+    finally:
+        await owner.close()
     await migrate(before)
 
-    connection = await asyncpg.connect(app)
+    connection = await asyncpg.connect(as_role(before, role, "word"))
     try:
         await connection.fetch(INSERT, TASK)
         await connection.execute("INSERT INTO deliveries (destination, body) VALUES ('elsewhere', '{}')")

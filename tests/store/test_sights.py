@@ -29,6 +29,7 @@ NOT_BY_SPACE: Final = {
         "dags": "insert",
         "documents": "remember_conditions",
         "api_keys": "insert",
+        "audit": "write",
         "spawns": "remember",
         "dependencies": "insert",
         "login_links": "insert",
@@ -52,6 +53,7 @@ NOT_BY_SPACE: Final = {
     "What stands for the content of a task stands for its space too.": {"tasks": "of_contents"},
     "A process of the installation works through all spaces; what it finds it tells to no caller.": {
         "api_keys": "hold version used",
+        "audit": "prune",
         "chores": "anything_waits ring_times unrung waiting_lanes promote due_retries next_due prune expire_keys",
         "claims": "claim_hinted recover renew cancelled",
         "dags": "unsettled stalled prune",
@@ -79,8 +81,9 @@ NOT_BY_SPACE: Final = {
         "tasks": "seq_at",
     },
     "The use case asks for the caller's own space, or for another if it may, by its name.": {
+        "audit": "page page_of_target",
         "pieces": "bytes_of_space",
-        "spaces": "quotas set waiting_tasks documents fullest",
+        "spaces": "quotas lock set waiting_tasks documents fullest",
         "valves": "of_space",
     },
     "It asks about the default space, which the installation is run from, or counts for its operator.": {
@@ -92,7 +95,7 @@ NOT_BY_SPACE: Final = {
     "Task types are the installation's, and what is set for them.": {
         "settlements": "rate_limits",
         "task_types": "declare",
-        "valves": "set_paused fetch ring slow_down count_failures open_strained open_by_hand close_by_hand "
+        "valves": "set_paused fetch lock ring slow_down count_failures open_strained open_by_hand close_by_hand "
         "set_breaker survey end_slowdowns half_open probes lock_probes close_after choose_probes set_limits rooms "
         "admissible contenders lock_limits take_tokens",
     },

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from officeplane.api.authority import origin_of
-from officeplane.api.callers import count_guess, person_in, refuse_guessing, refuse_other_pages, with_key
+from officeplane.api.callers import address_of, count_guess, person_in, refuse_guessing, refuse_other_pages, with_key
 from officeplane.api.local_paths import local_path
 from officeplane.api.login_page import link_page, login_page, refused_page
 from officeplane.api.problems import RefusedError
@@ -82,11 +82,11 @@ async def _begun(request: Request, fields: dict[str, str]) -> str:
     runtime = runtime_of(request)
     if "token" in fields:
         refuse_guessing(request)
-        token = await runtime.login_links.spend(fields["token"])
+        token = await runtime.login_links.spend(fields["token"], address=address_of(request))
         why = _WRONG_LINK
     elif text := fields.get("key", "").strip():
         await with_key(request, text)
-        token = await runtime.sessions.begin_with_key(text)
+        token = await runtime.sessions.begin_with_key(text, address=address_of(request))
         why = "This key was revoked just now."
     else:
         raise RefusedError("invalid_request", _NOTHING)
@@ -99,7 +99,7 @@ async def _begun(request: Request, fields: dict[str, str]) -> str:
 async def _end_session(request: Request) -> None:
     token = session_in(request)
     if token is not None:
-        await runtime_of(request).sessions.end(token)
+        await runtime_of(request).sessions.end(token, address=address_of(request))
 
 
 async def _form_of(request: Request) -> dict[str, str]:

@@ -6,7 +6,7 @@ import structlog
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from officeplane.api.callers import count_guess, refuse_guessing
+from officeplane.api.callers import address_of, count_guess, refuse_guessing
 from officeplane.api.local_paths import HOME, local_path
 from officeplane.api.login_page import refused_page
 from officeplane.api.problems import RefusedError
@@ -63,7 +63,9 @@ async def end(request: Request) -> Response:
     except ProviderError as error:
         count_guess(request)
         return _unanswered(request, error, HOME)
-    token = await runtime_of(request).sessions.begin(admitted.subject, Login.OIDC, admitted.scopes)
+    token = await runtime_of(request).sessions.begin(
+        admitted.subject, Login.OIDC, admitted.scopes, address=address_of(request)
+    )
     answer = await led_on(request, token, local_path(admitted.next_path))
     answer.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="lax", secure=is_to_be_secure(request))
     return answer

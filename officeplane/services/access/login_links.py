@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from officeplane.domain.api_key import digest_of
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.errors import ForbiddenError, OutsideError
 from officeplane.domain.principal import Principal, Scope
-from officeplane.domain.session import LINK_SECONDS, Login, is_token
+from officeplane.domain.session import LINK_SECONDS, Login, is_token, person_id
 from officeplane.domain.space import DEFAULT
-from officeplane.services.access.sessions import new_token
-from officeplane.store import login_links, sessions
+from officeplane.services.access.sessions import begin_session, new_token
+from officeplane.store import audit, login_links
 from officeplane.store.connection import Executor, Ledger
 
 
@@ -42,21 +43,27 @@ class LoginLinks:
             # A link has scopes and no other bounds, so it is for those to give who have none.
             raise OutsideError(giver.id, "login link", "without bounds")
         token = new_token()
-        expires_at = await login_links.insert(self._ledger, digest_of(token), scopes, giver.signature, LINK_SECONDS)
-        return MadeLink(token, frozenset(scopes), expires_at)
 
-    async def spend(self, token: str) -> str | None:
+        async def created(executor: Executor) -> MadeLink:
+            who = giver.signature
+            expires_at = await login_links.insert(executor, digest_of(token), scopes, who, LINK_SECONDS)
+            # A link has no name but its secret: it is known by whom it logs in.
+            after = {"scopes": sorted(scopes), "expiresAt": expires_at}
+            await audit.write(executor, Deed(giver, Action.CREATE_LINK, person_id(Login.LINK, who), after=after))
+            return MadeLink(token, frozenset(scopes), expires_at)
+
+        return await self._ledger.in_transaction(created)
+
+    async def spend(self, token: str, *, address: str | None = None) -> str | None:
         """Begin the session that a link was made for and return its token; None if the link is good for none."""
         if not is_token(token):
             return None
-        session = new_token()
 
         async def begun(executor: Executor) -> str | None:
             # Together: a link that is spent has led to a session.
             spent = await login_links.spend(executor, digest_of(token))
             if spent is None:
                 return None
-            await sessions.begin(executor, digest_of(session), spent.created_by, Login.LINK, spent.scopes, None)
-            return session
+            return await begin_session(executor, spent.created_by, Login.LINK, spent.scopes, address=address)
 
         return await self._ledger.in_transaction(begun)

@@ -7,14 +7,16 @@ for longer (`authentication.py`), because programs call far more often than peop
 
 import secrets
 import time
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from officeplane.domain.api_key import digest_of
+from officeplane.domain.api_key import ApiKey, digest_of
+from officeplane.domain.audit import Action, Deed
 from officeplane.domain.principal import Principal, Scope
 from officeplane.domain.session import Login, Session, is_token
-from officeplane.store import api_keys, sessions
-from officeplane.store.connection import Ledger
+from officeplane.store import api_keys, audit, sessions
+from officeplane.store.connection import Executor, Ledger
 
 KNOWN_SECONDS: Final = 0.5
 KNOWN_MAX: Final = 10_000
@@ -46,20 +48,21 @@ class Sessions:
         self._ledger = ledger
         self._known: dict[bytes, _Known] = {}
 
-    async def begin(self, subject: str, login: Login, scopes: frozenset[Scope]) -> str:
-        """Begin a session of somebody, and return its token."""
-        token = new_token()
-        await sessions.begin(self._ledger, digest_of(token), subject, login, scopes, None)
-        return token
+    async def begin(self, subject: str, login: Login, scopes: frozenset[Scope], *, address: str | None = None) -> str:
+        """Begin a session of somebody who comes from an address, and return its token."""
+        return await self._ledger.in_transaction(
+            lambda executor: begin_session(executor, subject, login, scopes, address=address)
+        )
 
-    async def begin_with_key(self, text: str) -> str | None:
+    async def begin_with_key(self, text: str, *, address: str | None = None) -> str | None:
         """Begin a session that may do what a key may, and ends with it; None if the key does not work."""
         working = await api_keys.of_digest(self._ledger, digest_of(text))
         if working is None:
             return None
-        token, key = new_token(), working.key
-        await sessions.begin(self._ledger, digest_of(token), key.name, Login.KEY, frozenset(), key.id)
-        return token
+        key = working.key
+        return await self._ledger.in_transaction(
+            lambda executor: begin_session(executor, key.name, Login.KEY, frozenset(), key, address=address)
+        )
 
     async def person_of(self, token: str, *, is_there: bool = True) -> Person | None:
         """Return whose session it is; None if it has ended. Whoever is not there himself does not prolong it."""
@@ -76,10 +79,20 @@ class Sessions:
             await sessions.see(self._ledger, digest)
         return known.person
 
-    async def end(self, token: str) -> None:
-        """End a session."""
+    async def end(self, token: str, *, address: str | None = None) -> None:
+        """End a session, if it goes on."""
         digest = digest_of(token)
-        await sessions.end(self._ledger, digest)
+
+        async def ended(executor: Executor) -> None:
+            session = await sessions.end(executor, digest)
+            if session is None:
+                return
+            key = None if session.key_id is None else await api_keys.of_id(executor, session.key_id)
+            if key is not None or session.key_id is None:
+                # Otherwise it had ended before, with its key.
+                await _write(executor, Action.END_SESSION, session, key, address)
+
+        await self._ledger.in_transaction(ended)
         self._known.pop(digest, None)
 
     async def _look_up(self, digest: bytes) -> _Known | None:
@@ -98,3 +111,27 @@ class Sessions:
         known = _Known(Person(session.principal(key), session, session.ends_at(key)), found.is_to_be_noted, until)
         self._known[digest] = known
         return known
+
+
+async def begin_session(
+    executor: Executor,
+    subject: str,
+    login: Login,
+    scopes: frozenset[Scope],
+    key: ApiKey | None = None,
+    *,
+    address: str | None,
+) -> str:
+    """Begin a session in the transaction of what it is begun with, and return its token."""
+    token, now = new_token(), datetime.now(UTC)
+    session = Session(subject, login, scopes, None if key is None else key.id, now, now)
+    await sessions.begin(executor, digest_of(token), subject, login, scopes, session.key_id)
+    await _write(executor, Action.BEGIN_SESSION, session, key, address)
+    return token
+
+
+async def _write(executor: Executor, action: Action, session: Session, key: ApiKey | None, address: str | None) -> None:
+    """Keep in the audit what somebody did whose session it is."""
+    person = replace(session.principal(key), address=address)
+    after = {"scopes": sorted(person.scopes)} if action is Action.BEGIN_SESSION else None
+    await audit.write(executor, Deed(person, action, person.id, after=after))

@@ -15,11 +15,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
+from pydantic.alias_generators import to_camel
+
+from officeplane.domain.audit import Action, Deed, Facts
 from officeplane.domain.errors import OutsideError, SpaceNotFoundError
 from officeplane.domain.principal import Kind, Principal
-from officeplane.domain.quota import UNLIMITED, Bucket, QuotaExceededError, Quotas
+from officeplane.domain.quota import NAMES, UNLIMITED, Bucket, QuotaExceededError, Quotas
 from officeplane.domain.space import DEFAULT, Space
-from officeplane.store import pieces, spaces
+from officeplane.store import audit, pieces, spaces
 from officeplane.store.connection import Executor, Ledger
 
 KEPT_SECONDS: Final = 1.0
@@ -72,9 +75,17 @@ class Spaces:
         """Say what a space may use; that is for callers of the default space."""
         if caller.space != DEFAULT:
             raise OutsideError(caller.id, "space", name)
-        if not await spaces.set_quotas(self._ledger, Space(name), quotas):
-            raise SpaceNotFoundError(name)
-        self._quotas.pop(Space(name), None)
+        space = Space(name)
+
+        async def limited(executor: Executor) -> None:
+            before = await spaces.lock(executor, space)
+            if not await spaces.set_quotas(executor, space, quotas):
+                raise SpaceNotFoundError(name)
+            deed = Deed(caller, Action.LIMIT_SPACE, name, before=_facts(before), after=_facts(quotas))
+            await audit.write(executor, deed)
+
+        await self._ledger.in_transaction(limited)
+        self._quotas.pop(space, None)
 
     def has_no_limits(self, caller: Principal) -> bool:
         """Tell, without asking the ledger, whether a caller's space is known to have no limits."""
@@ -196,3 +207,7 @@ class Spaces:
         seconds = bucket.take(count, now)
         if seconds:
             raise QuotaExceededError(quota, per_minute, f"{per_minute} a minute", math.ceil(seconds))
+
+
+def _facts(quotas: Quotas) -> Facts:
+    return {to_camel(name): getattr(quotas, name) for name in NAMES}

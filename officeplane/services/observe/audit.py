@@ -3,7 +3,7 @@
 from officeplane.domain.audit import Audited, AuditFilter
 from officeplane.domain.errors import OutsideError
 from officeplane.domain.principal import Principal
-from officeplane.domain.space import DEFAULT, Space
+from officeplane.domain.space import Space
 from officeplane.store import audit
 from officeplane.store.connection import Ledger
 from officeplane.store.tasks import END_OF_TIME
@@ -20,12 +20,12 @@ class Audit:
     ) -> list[Audited]:
         """Return the latest deeds that fit, below the sequence number of the last page's last.
 
-        They are those of the caller's own space; whoever belongs to the default one may name any.
+        They are those of the caller's own space; whoever runs the installation may name any.
         """
         if caller.sight.is_narrowed:
             # Who has done what is told of whole spaces: a part of it would leave out what matters.
             raise OutsideError(caller.id, "audit", caller.space)
-        if space not in (None, caller.space) and caller.space != DEFAULT:
+        if space not in (None, caller.space) and not caller.is_operator:
             raise OutsideError(caller.id, "space", space or "")
         return await audit.page(
             self._ledger,

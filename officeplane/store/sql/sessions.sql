@@ -32,7 +32,7 @@ RETURNING digest
 
 -- name: end
 -- Ends a session. No row: none goes on.
-UPDATE sessions SET ended_at = clock_timestamp() WHERE digest = :digest::bytea AND {goes_on} RETURNING digest
+UPDATE sessions SET ended_at = clock_timestamp() WHERE digest = :digest::bytea AND {goes_on} RETURNING {columns}
 
 -- name: prune
 -- Removes sessions that ended so long ago. No row: there are none.

@@ -15,6 +15,10 @@ SELECT known.name, s.name IS NOT NULL AS is_set, {quotas}
 -- The quotas of a space. No row: nobody has said any.
 SELECT {quotas} FROM spaces WHERE name = :space::text
 
+-- name: lock
+-- The same, locked, by whoever changes them. No row: nobody has said any.
+SELECT {quotas} FROM spaces WHERE name = :space::text FOR NO KEY UPDATE
+
 -- name: set
 -- Says what a space may use. No row: there is no such space.
 INSERT INTO spaces (name, {quotas})

@@ -8,11 +8,13 @@ import pytest
 
 from officeplane.domain.audit import Action, Audited, AuditFilter
 from officeplane.domain.dead_letter import Decision, Ruling
-from officeplane.domain.errors import OutsideError
+from officeplane.domain.document import Format
+from officeplane.domain.errors import OutsideError, SpaceNotFoundError
 from officeplane.domain.ids import KeyId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import LOCAL, Principal, Scope
 from officeplane.domain.request import TaskRequest
+from officeplane.domain.session import Login
 from officeplane.domain.space import Space
 from officeplane.services.access.api_keys import ApiKeys
 from tests.callers import a_caller, called
@@ -23,6 +25,7 @@ from tests.workbench import Workbench
 
 NOOP: Final = {"task_type": "noop"}
 KEY: Final = KeyId("01890a5d-ac96-774b-bcce-b302099a8057")
+READER: Final = frozenset({Scope.READ})
 
 
 async def deeds(bench: Workbench, space: str | None = None, **wanted: Any) -> list[Audited]:
@@ -239,3 +242,76 @@ async def test_a_submission_that_cannot_be_stored_leaves_the_others_rows_and_non
     assert [n for n, one in enumerate(done) if isinstance(one, Exception)] == [3]
     found = await eventually(lambda: deeds(bench), what="the rows of the others")
     assert sorted(deed.caller for deed in found) == [f"key:{n}" for n in range(6) if n != 3]
+
+
+async def test_what_is_done_in_a_space_is_told_by_the_names_that_its_callers_know(bench: Workbench) -> None:
+    acme = a_caller(name="key:bot", space="acme")
+
+    await bench.runtime.documents.create(acme, "plan", Format.DOCX, "Plan", None)
+    await bench.runtime.valves.pause_document(acme, "plan")
+    await bench.runtime.valves.pause_type(acme, "noop")
+    await bench.runtime.documents.delete(acme, "plan")
+
+    found = await deeds(bench, "acme")
+    assert [(deed.action, deed.target, deed.space) for deed in found] == [
+        ("document.create", "plan", "acme"),
+        ("document.pause", "plan", "acme"),
+        ("type.pause", "noop", "acme"),
+        ("document.delete", "plan", "acme"),
+    ]
+    assert "acme/" not in str(found)
+    assert await deeds(bench) == []
+
+
+async def test_a_key_that_is_changed_tells_what_it_was_and_is(bench: Workbench) -> None:
+    keys: ApiKeys = bench.runtime.api_keys
+    made = await keys.create(LOCAL, "bot", [Scope.READ], space="acme")
+
+    await keys.change(LOCAL, made.key.id, {"scopes": [Scope.EDIT], "documents": ("plan-*",)})
+
+    created, changed = await deeds(bench)
+    assert changed.before == created.after
+    assert changed.before is not None
+    assert changed.after == {**changed.before, "scopes": ["edit"], "documents": ["plan-*"]}
+    assert (changed.target, changed.before["space"]) == (made.key.id, "acme")
+
+
+async def test_quotas_tell_what_they_were_and_are_and_of_which_space(bench: Workbench) -> None:
+    await bench.runtime.api_keys.create(LOCAL, "bot", [Scope.READ], space="acme")
+    known, _ = await bench.runtime.spaces.show(LOCAL, "acme")
+
+    await bench.runtime.spaces.set(LOCAL, "acme", replace(known, max_documents=7))
+    with pytest.raises(SpaceNotFoundError):
+        await bench.runtime.spaces.set(LOCAL, "nobody", known)
+
+    (deed,) = await deeds(bench, action=Action.LIMIT_SPACE)
+    assert deed.target == "acme"
+    assert deed.before is not None
+    assert deed.before["maxDocuments"] == known.max_documents
+    assert deed.after == {**deed.before, "maxDocuments": 7}
+
+
+async def test_a_session_that_has_ended_does_not_end_again(bench: Workbench) -> None:
+    sessions = bench.runtime.sessions
+    made = await bench.runtime.api_keys.create(LOCAL, "bot", [Scope.READ])
+    with_key, other = await sessions.begin_with_key(made.text), await sessions.begin("ann", Login.OIDC, READER)
+    assert with_key is not None
+    await bench.runtime.api_keys.revoke(LOCAL, made.key.id)
+
+    for token in (with_key, other, other):
+        await sessions.end(token)
+
+    assert [deed.caller for deed in await deeds(bench, action=Action.BEGIN_SESSION)] == [
+        "person:key:bot",
+        "person:oidc:ann",
+    ]
+    assert [deed.caller for deed in await deeds(bench, action=Action.END_SESSION)] == ["person:oidc:ann"]
+
+
+@pytest.mark.parametrize("narrow", [{"agents": ("ann",)}, {"most_urgent": 50}])
+async def test_who_does_not_run_the_installation_names_no_other_space(bench: Workbench, narrow: dict[str, Any]) -> None:
+    caller = a_caller(**narrow)
+
+    assert await bench.runtime.audit.page(caller, None, AuditFilter(), None, 50) == []
+    with pytest.raises(OutsideError):
+        await bench.runtime.audit.page(caller, Space("acme"), AuditFilter(), None, 50)
