@@ -54,6 +54,30 @@ async def test_a_task_is_submitted_waited_for_and_read(plane: Plane, bench: Work
     assert await plane.task(task.id) == done
 
 
+async def test_a_plane_of_a_space_sees_its_own_tasks_and_documents_by_their_own_names(
+    plane: Plane, bench: Workbench, database_url: str, redis_url: str
+) -> None:
+    async with open_plane(database_url, redis_url, handlers=[handlers], space="acme", acting_as="key:acme") as acme:
+        theirs = await acme.submit("test.note", document_id="abc", payload={"text": "theirs"})
+        ours = await plane.submit("test.note", document_id="abc", payload={"text": "ours"})
+
+        assert (theirs.document_id, theirs.space, theirs.created_by) == ("abc", "acme", "key:acme")
+        assert {task.id for task in await bench.claim(theirs, ours)} == {theirs.id, ours.id}
+        assert (await acme.task(theirs.id)).document_id == "abc"
+        for one, task in ((acme, ours), (plane, theirs)):
+            with pytest.raises(TaskNotFoundError):
+                await one.task(task.id)
+            with pytest.raises(TaskNotFoundError):
+                await one.cancel(task.id)
+
+
+async def test_a_space_has_a_name_that_can_be_one(database_url: str, redis_url: str) -> None:
+    for name in ("", "Acme", "a/b", "-a", "a" * 64):
+        with pytest.raises(InvalidRequestError, match="no name of a space"):
+            async with open_plane(database_url, redis_url, space=name):
+                pass
+
+
 async def test_every_option_of_a_task_is_named_in_snake_case(plane: Plane) -> None:
     task = await plane.submit(
         "test.note",
