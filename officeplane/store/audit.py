@@ -84,12 +84,6 @@ async def page(executor: Executor, space: Space, wanted: AuditFilter, *, before:
     return [_audited(row) for row in rows]
 
 
-async def prune(executor: Executor, *, older_than_seconds: float, limit: int) -> int:
-    """Remove the oldest deeds, so many at most, that were done longer ago; return how many."""
-    (row,) = await _SQL["prune"].fetch(executor, older_than_seconds=older_than_seconds, limit=limit)
-    return int(row["gone"])
-
-
 def _audited(row: Row) -> Audited:
     key_id = row["key_id"]
     return Audited(

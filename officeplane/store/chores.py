@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from officeplane.domain.hint import Hint
 from officeplane.domain.ids import DocumentId, TaskId
+from officeplane.domain.session import IDLE_SECONDS, LONGEST_SECONDS
 from officeplane.domain.space import Space
 from officeplane.store.connection import Executor
 from officeplane.store.hints import hint_in
@@ -80,3 +81,16 @@ async def prune(
 async def expire_keys(executor: Executor, *, after_seconds: float) -> int:
     """Forget idempotency keys whose task ended long enough ago; return how many."""
     return len(await _SQL["expire_keys"].fetch(executor, after_seconds=after_seconds))
+
+
+async def prune_callers(executor: Executor, *, login_seconds: float, audit_seconds: float, limit: int) -> int:
+    """Remove sessions and links that ended so long ago, and deeds done longer ago; return how many of the last."""
+    (row,) = await _SQL["prune_callers"].fetch(
+        executor,
+        idle_seconds=IDLE_SECONDS,
+        longest_seconds=LONGEST_SECONDS,
+        login_seconds=login_seconds,
+        audit_seconds=audit_seconds,
+        limit=limit,
+    )
+    return int(row["deeds"])

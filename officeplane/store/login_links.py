@@ -33,8 +33,3 @@ async def spend(executor: Executor, digest: bytes) -> Spent | None:
     """Spend a link, once; None when there is none that can be spent."""
     rows = await _SQL["spend"].fetch(executor, digest=digest)
     return Spent(frozenset(map(Scope, rows[0]["scopes"])), rows[0]["created_by"]) if rows else None
-
-
-async def prune(executor: Executor, after_seconds: float, *, limit: int) -> int:
-    """Remove links that expired so long ago; return how many."""
-    return len(await _SQL["prune"].fetch(executor, after_seconds=after_seconds, limit=limit))

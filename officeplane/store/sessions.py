@@ -69,18 +69,6 @@ async def end(executor: Executor, digest: bytes) -> Session | None:
     return _session(rows[0]) if rows else None
 
 
-async def prune(executor: Executor, after_seconds: float, *, limit: int) -> int:
-    """Remove sessions that ended so long ago; return how many."""
-    rows = await _SQL["prune"].fetch(
-        executor,
-        idle_seconds=IDLE_SECONDS,
-        longest_seconds=LONGEST_SECONDS,
-        after_seconds=after_seconds,
-        limit=limit,
-    )
-    return len(rows)
-
-
 def _session(row: Row) -> Session:
     key_id = row["key_id"]
     return Session(

@@ -2,9 +2,12 @@
 
 import asyncio
 
+import asyncpg
+
 from tests.fault_proxy import FaultProxy, fault_proxy
 from tests.journeys.conftest import Installation
 from tests.support import eventually
+from workers.maintenance.all_chores import all_chores
 
 # Long enough that what a busy machine does late of the start does not count.
 WINDOW_SECONDS = 10.0
@@ -35,10 +38,15 @@ async def test_an_idle_worker_asks_little_of_the_servers(deserted: Installation)
         task = await deserted.api.submit("noop")
         await deserted.api.final(task)
 
-        async def leads() -> bool:
-            return await deserted.api.live_workers() == 1
+        observer = await asyncpg.connect(deserted.database_url)
 
-        await eventually(leads)
+        async def leads() -> bool:
+            return bool(await observer.fetchval("SELECT count(*) FROM chore_leaders") == len(all_chores()))
+
+        try:
+            await eventually(leads)
+        finally:
+            await observer.close()
         database.forget()
         redis.forget()
 

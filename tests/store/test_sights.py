@@ -53,8 +53,8 @@ NOT_BY_SPACE: Final = {
     "What stands for the content of a task stands for its space too.": {"tasks": "of_contents"},
     "A process of the installation works through all spaces; what it finds it tells to no caller.": {
         "api_keys": "hold version used",
-        "audit": "prune",
-        "chores": "anything_waits ring_times unrung waiting_lanes promote due_retries next_due prune expire_keys",
+        "chores": "anything_waits ring_times unrung waiting_lanes promote due_retries next_due prune expire_keys "
+        "prune_callers",
         "claims": "claim_hinted recover renew cancelled",
         "dags": "unsettled stalled prune",
         "dead_letters": "expire",
@@ -62,11 +62,9 @@ NOT_BY_SPACE: Final = {
         "dependencies": "orphaned_spawns forget_spawned overdue recount",
         "documents": "abandoned forget_deleted prune_uploads hold lock_out",
         "events": "prune",
-        "login_links": "prune",
         "observations": "add totals fold",
         "pieces": "keys forget",
         "roles": "role",
-        "sessions": "prune",
         "settlements": "count_fenced",
         "task_types": "changed",
         "workers": "beat leave died alive known_types lead yield_lead forget",

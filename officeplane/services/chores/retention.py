@@ -6,18 +6,7 @@ from typing import Final
 import structlog
 
 from officeplane.services.chores.pieces import collect
-from officeplane.store import (
-    audit,
-    chores,
-    dags,
-    dead_letters,
-    documents,
-    events,
-    login_links,
-    observations,
-    sessions,
-    workers,
-)
+from officeplane.store import chores, dags, dead_letters, documents, events, observations, workers
 from officeplane.store.connection import Ledger
 
 DAY_SECONDS: Final = 86_400.0
@@ -66,9 +55,12 @@ class Retention:
         failed_seconds = self.failed_days * DAY_SECONDS
         await documents.forget_deleted(self.ledger, failed_seconds, limit=TASKS_AT_ONCE)
         await dead_letters.expire(self.ledger, failed_seconds, UNDECIDED_SECONDS, limit=TASKS_AT_ONCE)
-        await sessions.prune(self.ledger, LOGIN_SECONDS, limit=TASKS_AT_ONCE)
-        await login_links.prune(self.ledger, LOGIN_SECONDS, limit=TASKS_AT_ONCE)
-        deeds = await audit.prune(self.ledger, older_than_seconds=self.audit_days * DAY_SECONDS, limit=DEEDS_AT_ONCE)
+        deeds = await chores.prune_callers(
+            self.ledger,
+            login_seconds=LOGIN_SECONDS,
+            audit_seconds=self.audit_days * DAY_SECONDS,
+            limit=DEEDS_AT_ONCE,
+        )
         if removed or keys or gone or forgotten or placed or deeds:
             _log.info(
                 "retention.pruned",

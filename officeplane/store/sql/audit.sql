@@ -44,7 +44,3 @@ WITH of_tasks AS MATERIALIZED (
 )
 SELECT {deed_shown} FROM (SELECT * FROM of_tasks WHERE {deed_fits} UNION ALL SELECT * FROM of_others) audit
  ORDER BY at DESC, seq DESC LIMIT :limit::integer
-
--- name: prune
--- Removes what is older than a while, the oldest first. Always one row.
-SELECT prune_audit(:older_than_seconds::float8, :limit::integer) AS gone

@@ -168,3 +168,21 @@ DELETE FROM idempotency_keys k USING tasks t
  WHERE t.id = k.task_id AND k.created_at < clock_timestamp() - make_interval(secs => :after_seconds::float8)
    AND t.state IN {final} AND t.finished_at < clock_timestamp() - make_interval(secs => :after_seconds::float8)
 RETURNING k.key
+
+-- name: prune_callers
+-- Removes what tells of callers and is old enough: sessions and links that ended so long ago, and what was
+-- done longer ago. Tells how much of the last. Always one row. It is one statement because it seldom finds anything.
+WITH ended AS (
+    DELETE FROM sessions
+     WHERE digest IN (SELECT digest FROM sessions
+                       WHERE least(ended_at, seen_at + make_interval(secs => :idle_seconds::float8),
+                                   created_at + make_interval(secs => :longest_seconds::float8))
+                             < clock_timestamp() - make_interval(secs => :login_seconds::float8)
+                       LIMIT :limit::integer)
+), links AS (
+    DELETE FROM login_links
+     WHERE digest IN (SELECT digest FROM login_links
+                       WHERE expires_at < clock_timestamp() - make_interval(secs => :login_seconds::float8)
+                       LIMIT :limit::integer)
+)
+SELECT prune_audit(:audit_seconds::float8, :limit::integer) AS deeds

@@ -12,11 +12,3 @@ RETURNING expires_at
 UPDATE login_links SET spent_at = clock_timestamp()
  WHERE digest = :digest::bytea AND spent_at IS NULL AND expires_at > clock_timestamp()
 RETURNING scopes, created_by
-
--- name: prune
--- Removes links that expired so long ago. No row: there are none.
-DELETE FROM login_links
- WHERE digest IN (SELECT digest FROM login_links
-                   WHERE expires_at < clock_timestamp() - make_interval(secs => :after_seconds::float8)
-                   LIMIT :limit::integer)
-RETURNING digest

@@ -33,13 +33,3 @@ RETURNING digest
 -- name: end
 -- Ends a session. No row: none goes on.
 UPDATE sessions SET ended_at = clock_timestamp() WHERE digest = :digest::bytea AND {goes_on} RETURNING {columns}
-
--- name: prune
--- Removes sessions that ended so long ago. No row: there are none.
-DELETE FROM sessions
- WHERE digest IN (SELECT digest FROM sessions
-                   WHERE least(ended_at, seen_at + make_interval(secs => :idle_seconds::float8),
-                               created_at + make_interval(secs => :longest_seconds::float8))
-                         < clock_timestamp() - make_interval(secs => :after_seconds::float8)
-                   LIMIT :limit::integer)
-RETURNING digest
