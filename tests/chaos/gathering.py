@@ -22,7 +22,6 @@ from tests.chaos.evidence import (
     SpawnRow,
     TaskRow,
 )
-from tests.chaos.strangers import TYPE
 
 _TASKS: Final = """
     SELECT id::text, seq, task_type, document_id, title, state, rank, runnable, yields, blockers, unmet, max_retries,
@@ -55,7 +54,9 @@ _REVISIONS: Final = (
     "SELECT document_id, revision, base, task_id::text FROM revisions WHERE strpos(document_id, '/') = 0"
 )
 _HEADS: Final = "SELECT id, head FROM documents WHERE space = 'default'"
-_COUNTERS: Final = "SELECT outcome, sum(count)::bigint AS n FROM task_counters WHERE task_type <> $1 GROUP BY 1"
+_COUNTERS: Final = (
+    "SELECT outcome, sum(count)::bigint AS n FROM task_counters WHERE strpos(task_type, '/') = 0 GROUP BY 1"
+)
 _KEYS: Final = r"SELECT key, task_id::text FROM idempotency_keys WHERE strpos(key, E'\n') = 0"
 _EDGES: Final = "SELECT task_id::text, depends_on::text FROM task_edges"
 _SPAWNS: Final = "SELECT spawned_by::text, key, task_id::text FROM spawns"
@@ -76,7 +77,7 @@ async def gather_tables(
         tasks = {row["id"]: TaskRow(**dict(row)) for row in await connection.fetch(_TASKS)}
         events = [EventRow(*row.values()) for row in await connection.fetch(_EVENTS)]
         failures = [FailureRow(*row.values()) for row in await connection.fetch(_FAILURES)]
-        counted = await connection.fetch(_COUNTERS, TYPE)
+        counted = await connection.fetch(_COUNTERS)
         keys = await connection.fetch(_KEYS)
     finally:
         await connection.close()
