@@ -75,6 +75,7 @@ async def test_a_whole_day_leaves_no_secret_in_any_log(
                     await failing_work(caller, secret)
                     await refused_requests(caller, secret)
                     await wrong_keys(api, secret)
+                    await eventually(lambda: said(started_logs(tmp_path), "alert.not_sent"), within=60)
                     receiver.status = 200
                     await lost_servers(caller, secret, postgres, redis)
                     await a_dead_worker(caller, secret, workers[0])
