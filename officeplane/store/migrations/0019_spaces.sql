@@ -28,7 +28,7 @@ CREATE INDEX dead_letters_unresolved_of_space ON dead_letters (space, seq) WHERE
 -- What refers to a task or a DAG is of the same space; nothing moves to another.
 CREATE FUNCTION refuse_another_space() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_OP = 'UPDATE'
+    IF TG_OP = 'UPDATE' AND NEW.space <> OLD.space
        OR NEW.parent_id IS NOT NULL AND NOT EXISTS (SELECT FROM tasks WHERE id = NEW.parent_id AND space = NEW.space)
        OR NEW.dag_id IS NOT NULL AND NOT EXISTS (SELECT FROM dags WHERE id = NEW.dag_id AND space = NEW.space)
        OR NEW.spawned_by IS NOT NULL AND NOT EXISTS (SELECT FROM tasks WHERE id = NEW.spawned_by AND space = NEW.space)
@@ -44,6 +44,19 @@ CREATE TRIGGER tasks_refer_to_their_space AFTER INSERT ON tasks FOR EACH ROW
 CREATE TRIGGER tasks_stay_in_their_space AFTER UPDATE OF space ON tasks FOR EACH ROW
     WHEN (NEW.space <> OLD.space) EXECUTE FUNCTION refuse_another_space();
 
+CREATE TRIGGER tasks_go_on_referring_to_their_space AFTER UPDATE OF parent_id, dag_id, spawned_by ON tasks FOR EACH ROW
+    WHEN (NEW.parent_id IS DISTINCT FROM OLD.parent_id AND NEW.parent_id IS NOT NULL
+       OR NEW.dag_id IS DISTINCT FROM OLD.dag_id AND NEW.dag_id IS NOT NULL
+       OR NEW.spawned_by IS DISTINCT FROM OLD.spawned_by AND NEW.spawned_by IS NOT NULL)
+    EXECUTE FUNCTION refuse_another_space();
+
+CREATE FUNCTION refuse_dag_to_move() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'DAG % stays in space %', NEW.id, OLD.space USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER dags_stay_in_their_space AFTER UPDATE OF space ON dags FOR EACH ROW
+    WHEN (NEW.space <> OLD.space) EXECUTE FUNCTION refuse_dag_to_move();
+
 CREATE FUNCTION refuse_edge_to_another_space() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     -- Nearly always all are of one space, and a hundred thousand edges are between ten thousand tasks at most.
@@ -57,13 +70,18 @@ BEGIN
 END $$;
 CREATE TRIGGER task_edges_stay_in_their_space AFTER INSERT ON task_edges
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_edge_to_another_space();
+CREATE TRIGGER task_edges_stay_in_their_space_when_changed AFTER UPDATE ON task_edges
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_edge_to_another_space();
 
--- What a key is narrowed to; null: nothing.
+-- The space that a key lives in, and what it is narrowed to there; null: nothing. In names inside, the slash ends the
+-- name of the space.
 ALTER TABLE api_keys
     ADD COLUMN space text NOT NULL DEFAULT 'default',
     ADD COLUMN documents text[],
     ADD COLUMN task_types text[],
+    ADD COLUMN agents text[],
     ADD COLUMN most_urgent smallint NOT NULL DEFAULT 0,
+    ADD CONSTRAINT api_keys_space_is_a_name CHECK (space ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
     ADD CONSTRAINT api_keys_most_urgent_is_a_priority CHECK (most_urgent BETWEEN 0 AND 100);
 -- Two spaces may have keys of one name.
 DROP INDEX api_keys_name;
@@ -71,5 +89,6 @@ CREATE UNIQUE INDEX api_keys_name ON api_keys (space, name) WHERE revoked_at IS 
 DROP TRIGGER api_keys_changed ON api_keys;
 CREATE TRIGGER api_keys_changed
     AFTER INSERT OR DELETE OR TRUNCATE
-       OR UPDATE OF name, digest, scopes, expires_at, revoked_at, replaced_by, documents, task_types, most_urgent ON api_keys
+       OR UPDATE OF name, digest, scopes, expires_at, revoked_at, replaced_by, documents, task_types, agents, most_urgent
+       ON api_keys
     FOR EACH STATEMENT EXECUTE FUNCTION count_api_keys_change();
