@@ -21,7 +21,7 @@ from officeplane.domain.audit import Action, Deed, Facts
 from officeplane.domain.errors import OutsideError, SpaceNotFoundError
 from officeplane.domain.principal import Kind, Principal
 from officeplane.domain.quota import NAMES, UNLIMITED, Bucket, QuotaExceededError, Quotas
-from officeplane.domain.space import DEFAULT, Space
+from officeplane.domain.space import Space
 from officeplane.store import audit, pieces, spaces
 from officeplane.store.connection import Executor, Ledger
 
@@ -57,7 +57,7 @@ class Spaces:
     async def every(self, caller: Principal) -> dict[Space, Quotas]:
         """Return the spaces that a caller may know of, with their quotas."""
         found = await spaces.every(self._ledger)
-        return {space: quotas for space, quotas in found.items() if caller.space in (DEFAULT, space)}
+        return {space: quotas for space, quotas in found.items() if caller.is_operator or caller.space == space}
 
     async def show(self, caller: Principal, name: str) -> tuple[Quotas, Usage]:
         """Return what a space may use and what it uses."""
@@ -72,8 +72,8 @@ class Spaces:
         )
 
     async def set(self, caller: Principal, name: str, quotas: Quotas) -> None:
-        """Say what a space may use; that is for callers of the default space."""
-        if caller.space != DEFAULT:
+        """Say what a space may use; that is for who has to do with all of them."""
+        if not caller.is_operator:
             raise OutsideError(caller.id, "space", name)
         space = Space(name)
 

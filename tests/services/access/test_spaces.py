@@ -71,6 +71,19 @@ async def test_only_the_default_space_sets_quotas_and_sees_other_spaces(bench: W
     assert "nobody" not in await bench.runtime.spaces.every(LOCAL)
 
 
+async def test_who_is_narrowed_in_the_default_space_has_nothing_to_do_with_the_quotas_of_others(
+    bench: Workbench,
+) -> None:
+    await allow(bench, max_documents=5)
+    narrowed = a_caller(Scope.ADMIN, documents=("contract*",))
+
+    with pytest.raises(OutsideError):
+        await bench.runtime.spaces.set(narrowed, ACME, UNLIMITED)
+    with pytest.raises(SpaceNotFoundError):
+        await bench.runtime.spaces.show(narrowed, ACME)
+    assert list(await bench.runtime.spaces.every(narrowed)) == [DEFAULT]
+
+
 async def test_no_more_tasks_wait_than_may_and_the_next_are_let_in_when_some_have_ended(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
