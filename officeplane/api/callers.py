@@ -106,12 +106,6 @@ def may_have_to_leave(connection: HTTPConnection) -> bool:
     return principal_of(connection).kind in {Kind.KEY, Kind.PERSON}
 
 
-def caller_of(connection: HTTPConnection) -> str:
-    """Return what is known of whoever asks: its key's name or who has logged in, else the address."""
-    caller = principal_of(connection)
-    return caller.id if caller.kind in {Kind.KEY, Kind.PERSON} else address_of(connection)
-
-
 def principal_of(connection: HTTPConnection) -> Principal:
     """Return who asks, and what it may do."""
     caller: Principal = connection.scope[_CALLER]

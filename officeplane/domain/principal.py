@@ -136,8 +136,7 @@ class Principal:
     @property
     def sees_the_whole(self) -> bool:
         """Whether it may see what is no space's own: the figures of the whole installation, and where it runs."""
-        is_whole = self.space == DEFAULT and self.documents is None and self.task_types is None
-        return is_whole and self.may(Scope.CONTROL)
+        return self.space == DEFAULT and not self._has_lists and self.may(Scope.CONTROL)
 
     @property
     def narrowing(self) -> Narrowing:
@@ -147,7 +146,7 @@ class Principal:
     @property
     def is_narrowed(self) -> bool:
         """Whether there is anything in its space that it may not have to do with."""
-        return self.documents is not None or self.task_types is not None or self.most_urgent > 0
+        return self._has_lists or self.most_urgent > 0
 
     @property
     def is_operator(self) -> bool:
@@ -165,6 +164,10 @@ class Principal:
         """Raise when it may not change what somebody else has submitted."""
         if created_by != self.id and not self.may(Scope.CONTROL):
             raise ForbiddenError(Scope.CONTROL, self.id)
+
+    @property
+    def _has_lists(self) -> bool:
+        return self.documents is not None or self.task_types is not None
 
     def _patterns(self, names: Sequence[str]) -> list[str]:
         return ["" if name == WITHOUT_DOCUMENT else pattern(qualified(self.space, name)) for name in names]

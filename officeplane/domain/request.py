@@ -117,7 +117,26 @@ OnConflict = Literal["reject", "rebase", "force"]
 """What becomes of an edit when its document is no longer at the revision it was based on."""
 
 
-class TaskRequest(BaseModel):
+class OnBehalf(BaseModel):
+    """What a caller may say of whom it asks for; who calls is known anyway."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None,
+        description="For whom the caller asks for it, in the caller's own words; the author of the revision it makes.",
+    )
+    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
+        default=None, description="An older name of `onBehalfOf`, which goes before it."
+    )
+
+    @property
+    def asked_for(self) -> str | None:
+        """For whom the caller says that it asks."""
+        return self.on_behalf_of or self.created_by
+
+
+class TaskRequest(OnBehalf):
     """One task as asked for, its children included."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
@@ -218,15 +237,6 @@ class TaskRequest(BaseModel):
     tags: Annotated[list[Tag], Field(max_length=50)] | None = Field(
         default=None, description="Words to find it by; children have those of their batch unless they have their own."
     )
-    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None,
-        description=(
-            "For whom the caller asks for it, in the caller's own words; the author of the revision that an edit makes."
-        ),
-    )
-    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="An older name of `onBehalfOf`, which goes before it. Who calls is known anyway."
-    )
 
     @classmethod
     def from_python(cls, options: Mapping[str, Any]) -> Self:
@@ -240,11 +250,6 @@ class TaskRequest(BaseModel):
     def priority_value(self) -> int | None:
         """The 0-100 value of the priority, where one was given."""
         return None if self.priority is None else priority_value(self.priority)
-
-    @property
-    def asked_for(self) -> str | None:
-        """For whom the caller says that it asks."""
-        return self.on_behalf_of or self.created_by
 
     def as_asked(self) -> tuple[str | None, str | None]:
         """Return what its task has from it as it is, whatever batch or DAG the task is in: its title and its key.
@@ -304,17 +309,11 @@ class DagTasksRequest(BaseModel):
     )
 
 
-class DagRequest(DagTasksRequest):
+class DagRequest(DagTasksRequest, OnBehalf):
     """A DAG as asked for."""
 
     title: Annotated[Text, Field(max_length=200)] | None = Field(
         default=None, description="What people see of it in lists."
-    )
-    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="For whom the caller asks for it, in the caller's own words."
-    )
-    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="An older name of `onBehalfOf`, which goes before it."
     )
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 from starlette.responses import Response, StreamingResponse
 
 from officeplane.api import examples
@@ -41,7 +40,7 @@ from officeplane.api.waits import while_there
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.principal import Scope
-from officeplane.domain.request import Text
+from officeplane.domain.request import OnBehalf
 from officeplane.domain.space import bare
 from officeplane.edits.contract import Words
 from officeplane.services.files.spool import spooled
@@ -77,19 +76,11 @@ class NewDocument(BaseModel):
     )
 
 
-class RevertRequest(BaseModel):
+class RevertRequest(OnBehalf):
     """Which revision to return to."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
     to_revision: Annotated[int, Field(ge=1, le=2**53)] = Field(
         description="The revision whose bytes become the newest."
-    )
-    on_behalf_of: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="For whom the caller asks for it; the author of the new revision."
-    )
-    created_by: Annotated[Text, Field(max_length=200)] | None = Field(
-        default=None, description="An older name of `onBehalfOf`, which goes before it."
     )
 
 
@@ -276,7 +267,7 @@ async def revert(
 ) -> Response:
     """Have the bytes of an earlier revision become a new one, when the lane's turn comes."""
     details = await runtime_of(request).documents.revert(
-        principal_of(request), document_id, body.to_revision, body.on_behalf_of or body.created_by
+        principal_of(request), document_id, body.to_revision, body.asked_for
     )
     return one_task(details, 201, {"Location": f"/api/tasks/{details.task.id}"})
 

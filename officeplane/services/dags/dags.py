@@ -78,10 +78,9 @@ class Dags:
                 earlier = await _earlier(connection, key, used)
                 if earlier is not None:
                     return earlier, []
-            await dags.insert(connection, dag_id, caller, request.title, request.on_behalf_of or request.created_by)
+            await dags.insert(connection, dag_id, caller, request.title, request.asked_for)
             stored = await _inserted(connection, intakes, self._letters)
-            on_behalf_of = request.on_behalf_of or request.created_by
-            deed = Deed(caller, Action.SUBMIT_DAG, dag_id, _ids(intakes), on_behalf_of=on_behalf_of)
+            deed = Deed(caller, Action.SUBMIT_DAG, dag_id, _ids(intakes), on_behalf_of=request.asked_for)
             await audit.write(connection, deed)
             # All that it waits for may have failed already: nobody would judge it later.
             await update_statuses(connection, [dag_id])
