@@ -22,7 +22,7 @@ from officeplane.domain.request import TaskRequest
 from officeplane.frames import Body, Frame, receive, send
 from officeplane.handlers.catalogue import Catalogue, load_catalogue
 from officeplane.handlers.context import BlockingContext
-from officeplane.handlers.contract import PermanentFailure, failure_of
+from officeplane.handlers.contract import PermanentFailure, RateLimited, failure_of
 from officeplane.handlers.facts import TaskFacts
 from officeplane.handlers.spawning import Spawned, suspension_in
 from workers.results import EditsWanted, outcome_of
@@ -92,6 +92,8 @@ class _Line:
 
 
 def _raise_refusal(answer: Body) -> None:
+    if "retryAfter" in answer:
+        raise RateLimited(answer["retryAfter"], answer["refused"])
     if "refused" in answer:
         raise (PermanentFailure if answer["permanent"] else ValueError)(answer["refused"])
 

@@ -24,7 +24,7 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
 from officeplane.frames import Body, Bounds, Frame, MalformedFrameError, head_of, read
 from officeplane.handlers.context import Reader, Reports
-from officeplane.handlers.contract import PermanentFailure
+from officeplane.handlers.contract import PermanentFailure, RateLimited
 from officeplane.handlers.facts import TaskFacts
 from officeplane.handlers.spawning import Spawns
 from workers.environment import handler_environment
@@ -250,6 +250,8 @@ async def _spawned(spawns: Spawns, task: ClaimedTask, request_json: str, key: st
         raise
     except PermanentFailure as error:
         return {"refused": str(error), "permanent": True}
+    except RateLimited as error:
+        return {"refused": str(error), "retryAfter": error.retry_after}
     except Exception as error:  # noqa: BLE001 - then it is its handler's error
         return {"refused": describe(error), "permanent": False}
 

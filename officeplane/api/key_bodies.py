@@ -5,9 +5,11 @@ from typing import Annotated, Final, Self, cast
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
+from officeplane.api.quota_bodies import QuotasRequest
 from officeplane.domain.api_key import NAME_PATTERN
 from officeplane.domain.narrowing import ENTRIES_MAX, Narrowing
 from officeplane.domain.principal import Scope
+from officeplane.domain.quota import UNLIMITED, Quotas
 from officeplane.domain.request import PriorityField, priority_value
 from officeplane.domain.space import SPACE_PATTERN
 from officeplane.services.access.api_keys import OVERLAP_SECONDS, KeyChanges
@@ -48,10 +50,19 @@ class _Narrowed(_Asked):
         default=None, description="The most urgent priority that it may ask for, as in a task. Null: any."
     )
 
+    quotas: QuotasRequest | None = Field(
+        default=None, description="What it may use, beside what its space may; null: no less than that."
+    )
+
     @property
     def most_urgent(self) -> int:
         """The most urgent priority that it may ask for."""
         return 0 if self.max_priority is None else priority_value(self.max_priority)
+
+    @property
+    def limits(self) -> Quotas:
+        """What it may use."""
+        return UNLIMITED if self.quotas is None else self.quotas.over(UNLIMITED)
 
 
 class CreateKeyRequest(_Narrowed):
@@ -95,7 +106,9 @@ class ChangeKeyRequest(_Narrowed):
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
         if not self.model_fields_set:
-            message = "name what to change: name, scopes, documents, taskTypes, agents, maxPriority or expiresAt"
+            message = (
+                "name what to change: name, scopes, documents, taskTypes, agents, maxPriority, quotas or expiresAt"
+            )
             raise ValueError(message)
         return self
 
@@ -110,6 +123,7 @@ class ChangeKeyRequest(_Narrowed):
             "task_types": _tuple(self.task_types),
             "agents": _tuple(self.agents),
             "max_priority": self.most_urgent,
+            "quotas": self.limits,
         }
         changes = {name: value for name, value in named.items() if name in self.model_fields_set}
         if "max_priority" in changes:

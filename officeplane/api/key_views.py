@@ -1,8 +1,14 @@
 """API keys as the API shows them; the key itself is in one answer only, that to whoever makes it."""
 
+from dataclasses import asdict
+
+from pydantic import Field
+
+from officeplane.api.space_views import QuotasView
 from officeplane.api.views import Time, View
 from officeplane.domain.api_key import ApiKey
 from officeplane.domain.principal import Scope
+from officeplane.domain.quota import UNLIMITED
 from officeplane.services.access.api_keys import MadeKey
 
 
@@ -18,6 +24,7 @@ class KeyView(View):
     task_types: tuple[str, ...] | None
     agents: tuple[str, ...] | None
     max_priority: int | None
+    quotas: QuotasView | None = Field(description="What it may use, beside what its space may; null: no less.")
     created_by: str
     created_at: Time
     expires_at: Time | None
@@ -53,6 +60,7 @@ def _facts(key: ApiKey) -> dict[str, object]:
         "task_types": key.narrowing.task_types,
         "agents": key.narrowing.agents,
         "max_priority": key.narrowing.most_urgent or None,
+        "quotas": None if key.quotas == UNLIMITED else asdict(key.quotas),
         "created_by": key.created_by,
         "created_at": key.created_at,
         "expires_at": key.expires_at,

@@ -1,6 +1,6 @@
 """Documents read in parts, as the API shows them: only what there is to say is said."""
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from starlette.responses import Response
@@ -331,10 +331,7 @@ class DiffLinesView(PartView):
     text: tuple[str, ...] = Field(description="Lines of a unified diff.")
 
 
-V = TypeVar("V", bound=PartView)
-
-
-def part_answer(view: type[V], revision: int, following: int | None, **what: object) -> Response:
+def part_answer(view: type[PartView], revision: int, following: int | None, **what: object) -> Response:
     """Return a part as JSON, without the fields that nothing is said in."""
     shown = view.model_validate(
         {"revision": revision, "truncated": following is not None, "next": next_cursor(revision, following), **what}

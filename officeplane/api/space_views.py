@@ -11,7 +11,7 @@ from officeplane.services.access.spaces import Usage
 
 
 class QuotasView(View):
-    """What a space may use; null: as much as it likes."""
+    """What somebody may use; null: as much as he likes."""
 
     max_waiting_tasks: int | None
     max_documents: int | None

@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 async def wait_for(request: Request, task_id: TaskId, seconds: float) -> TaskDetails:
     """Return the task once it is final, the time is over, or the server is about to stop."""
     runtime, caller = runtime_of(request), principal_of(request)
-    with runtime.spaces.holding(caller, "maxWaits", await runtime.spaces.may_wait(caller)):
+    with await runtime.spaces.wait(caller):
         return await _waited_for(request, task_id, seconds)
 
 

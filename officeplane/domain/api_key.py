@@ -12,6 +12,7 @@ from zlib import crc32
 from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import NOT_NARROWED, Narrowing
 from officeplane.domain.principal import Kind, Principal, Scope
+from officeplane.domain.quota import UNLIMITED, Quotas
 from officeplane.domain.space import DEFAULT, Space
 
 PREFIX: Final = "opk_"
@@ -88,6 +89,7 @@ class ApiKey:
     replaced_by: KeyId | None = None
     space: Space = DEFAULT
     narrowing: Narrowing = NOT_NARROWED
+    quotas: Quotas = UNLIMITED
 
     @property
     def principal(self) -> Principal:
@@ -102,6 +104,7 @@ class ApiKey:
             only.task_types,
             only.most_urgent,
             only.agents,
+            self.quotas,
             key_id=self.id,
         )
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from officeplane.domain.errors import DocumentNotFoundError, ForbiddenError, OutsideError
 from officeplane.domain.ids import DocumentId, KeyId
 from officeplane.domain.narrowing import ALL_AFTER, NOT_NARROWED, WITHOUT_DOCUMENT, Entries, Narrowing, fits
+from officeplane.domain.quota import UNLIMITED, Quotas
 from officeplane.domain.space import DEFAULT, Space, bare, qualified
 
 
@@ -76,6 +77,8 @@ class Principal:
     """The most urgent priority that it may ask for."""
     agents: Entries = None
     """As which agents it may claim."""
+    quotas: Quotas = UNLIMITED
+    """What it may use, beside what its space may."""
     # Of one key, that is the same caller wherever it comes from.
     key_id: KeyId | None = field(default=None, compare=False)
     address: str | None = field(default=None, compare=False)

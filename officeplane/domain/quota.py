@@ -1,7 +1,9 @@
-"""Quotas: how much a space may use, and what it is told when it asks for more."""
+"""Quotas: how much a space, or one key in it, may use, and what is told to who asks for more."""
 
 from dataclasses import dataclass, fields
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
+
+from pydantic.alias_generators import to_camel
 
 from officeplane.domain.errors import OverloadedError
 from officeplane.domain.space import DEFAULT, Space
@@ -12,7 +14,7 @@ FULL_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """What a space may use; None: as much as it likes."""
+    """What somebody may use; None: as much as he likes."""
 
     max_waiting_tasks: int | None = 200_000
     max_documents: int | None = 100_000
@@ -23,9 +25,22 @@ class Quotas:
     max_streams: int | None = 100
     max_waits: int | None = 1_000
 
+    def beyond(self, outer: "Quotas") -> str | None:
+        """Return one of these that is more than another's; None if none is."""
+        for name in NAMES:
+            limit, others = getattr(self, name), getattr(outer, name)
+            if others is not None and (limit is None or limit > others):
+                return name
+        return None
+
 
 NAMES: Final = tuple(field.name for field in fields(Quotas))
 UNLIMITED: Final = Quotas(**dict.fromkeys(NAMES))
+
+
+def facts_of(quotas: Quotas) -> dict[str, int | None]:
+    """Return quotas by the names that the world outside knows them by."""
+    return {to_camel(name): getattr(quotas, name) for name in NAMES}
 
 
 def usual(space: Space) -> Quotas:
@@ -33,13 +48,21 @@ def usual(space: Space) -> Quotas:
     return UNLIMITED if space == DEFAULT else Quotas()
 
 
+class Account(NamedTuple):
+    """Whose use is counted: that of a space, or of one caller in it."""
+
+    space: Space
+    caller: str | None = None
+
+
 class QuotaExceededError(OverloadedError):
-    """A space asks for more than it may use."""
+    """A space, or a key, asks for more than it may use."""
 
     code: ClassVar[str] = OverloadedError.code
 
-    def __init__(self, quota: str, limit: int, what: str, retry_after: int = FULL_SECONDS) -> None:
-        super().__init__(f"This space may have {what}; whoever runs this installation can allow more.")
+    def __init__(self, account: Account, quota: str, limit: int, what: str, retry_after: int = FULL_SECONDS) -> None:
+        who = "This space" if account.caller is None else "This key"
+        super().__init__(f"{who} may have {what}; whoever runs this installation can allow more.")
         self.facts = {"quota": quota, "limit": limit}
         self.retry_after = retry_after
 

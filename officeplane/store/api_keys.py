@@ -1,5 +1,6 @@
 """API keys in the ledger: their digests, and what callers may do with them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
@@ -8,6 +9,7 @@ from officeplane.domain.api_key import ApiKey
 from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import WITHOUT_DOCUMENT, Entries, Narrowing
 from officeplane.domain.principal import Principal, Scope, pattern
+from officeplane.domain.quota import NAMES, UNLIMITED, Quotas
 from officeplane.domain.space import Space
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -36,6 +38,7 @@ async def insert(executor: Executor, key: ApiKey, digest: bytes) -> ApiKey | Non
         created_by=key.created_by,
         expires_at=key.expires_at,
         space=key.space,
+        quotas=_quotas_json(key.quotas),
         **_narrowed(key.narrowing),
     )
     return _key(rows[0]) if rows else None
@@ -49,6 +52,7 @@ async def change(executor: Executor, key: ApiKey) -> ApiKey | None:
         name=key.name,
         scopes=sorted(key.scopes),
         expires_at=key.expires_at,
+        quotas=_quotas_json(key.quotas),
         **_narrowed(key.narrowing),
     )
     return _key(rows[0]) if rows else None
@@ -156,7 +160,17 @@ def _key(row: Row) -> ApiKey:
         narrowing=Narrowing(
             _entries(row["documents"]), _entries(row["task_types"]), row["most_urgent"], _entries(row["agents"])
         ),
+        quotas=_quotas(row["quotas"]),
     )
+
+
+def _quotas(stored: str | None) -> Quotas:
+    return UNLIMITED if stored is None else Quotas(**dict.fromkeys(NAMES) | json.loads(stored))
+
+
+def _quotas_json(quotas: Quotas) -> str | None:
+    limits = {name: limit for name in NAMES if (limit := getattr(quotas, name)) is not None}
+    return json.dumps(limits) if limits else None
 
 
 def _entries(stored: Sequence[str] | None) -> Entries:

@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, TypedDict
 
 from officeplane.domain.audit import Audited, AuditFilter, Deed, Facts
-from officeplane.domain.ids import KeyId, TaskId, parse_task_id
+from officeplane.domain.ids import KeyId, TaskId, parse_task_id, time_of
 from officeplane.domain.principal import Kind
 from officeplane.domain.space import Space
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
 
 _SQL: Final = load("audit")
+STORED_WITHIN: Final = timedelta(minutes=5)
+"""By how much the time in a task's id may differ from the ledger's when the task was stored: clocks differ."""
 
 
 class DeedValues(TypedDict):
@@ -69,13 +71,17 @@ async def page(executor: Executor, space: Space, wanted: AuditFilter, *, before:
             limit=limit,
         )
     else:
+        task_id = parse_task_id(wanted.target)
+        made_at = None if task_id is None else time_of(task_id)
         rows = await _SQL["page_of_target"].fetch(
             executor,
             space=space,
             caller=wanted.caller,
             action=wanted.action,
             target=wanted.target,
-            task_id=parse_task_id(wanted.target),
+            task_id=task_id,
+            earliest=None if made_at is None else made_at - STORED_WITHIN,
+            latest=None if made_at is None else made_at + STORED_WITHIN,
             since=wanted.since,
             until=wanted.until,
             before=before,

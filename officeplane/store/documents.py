@@ -48,9 +48,12 @@ class Upload:
 
 
 async def create(
-    executor: Executor, document_id: str, format: Format, title: str | None, created_by: str | None
+    executor: Executor, document_id: str, format: Format, title: str | None, created_by: str | None, made_by: str
 ) -> int | None:
-    """Make a document and return the number its next revision follows; None when it exists."""
+    """Make a document and return the number its next revision follows; None when it exists.
+
+    `created_by` is for whom it is made, `made_by` who calls.
+    """
     rows = await _SQL["create"].fetch(
         executor,
         document_id=document_id,
@@ -58,6 +61,7 @@ async def create(
         format=format,
         title=title,
         created_by=created_by,
+        made_by=made_by,
     )
     return rows[0]["head"] if rows else None
 

@@ -8,8 +8,8 @@ along with the statement that adds its revision, read, listed and removed.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
 
+from officeplane.domain.quota import Account
 from officeplane.domain.revision import NewRevision, PieceKey
-from officeplane.domain.space import Space
 from officeplane.store.connection import Executor
 from officeplane.store.queries import load
 
@@ -103,7 +103,10 @@ def _values(pieces: Sequence[_Piece]) -> PieceValues:
     }
 
 
-async def bytes_of_space(executor: Executor, space: Space) -> int:
-    """Return how many bytes the documents of a space take as they are kept."""
-    (row,) = await _SQL["bytes_of_space"].fetch(executor, space=space)
+async def bytes_of(executor: Executor, account: Account) -> int:
+    """Return how many bytes the documents of a space take as they are kept, or those of one caller in it."""
+    if account.caller is None:
+        (row,) = await _SQL["bytes_of_space"].fetch(executor, space=account.space)
+    else:
+        (row,) = await _SQL["bytes_of_caller"].fetch(executor, space=account.space, caller=account.caller)
     return int(row["count"])

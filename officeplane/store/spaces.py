@@ -1,9 +1,9 @@
 """Spaces in the ledger: which there are, what they may use and what they use."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from officeplane.domain.quota import NAMES, Quotas, usual
+from officeplane.domain.quota import NAMES, Account, Quotas, usual
 from officeplane.domain.space import Space
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -46,22 +46,28 @@ async def set_quotas(executor: Executor, space: Space, wanted: Quotas) -> bool:
     return bool(rows)
 
 
-async def waiting_tasks(executor: Executor, space: Space) -> int:
-    """Return how many tasks of a space wait."""
-    (row,) = await _SQL["waiting_tasks"].fetch(executor, space=space)
-    return int(row["count"])
+async def waiting_tasks(executor: Executor, account: Account) -> int:
+    """Return how many tasks of a space wait, or how many of those that one caller has submitted."""
+    if account.caller is None:
+        return _count(await _SQL["waiting_tasks"].fetch(executor, space=account.space))
+    return _count(await _SQL["waiting_tasks_of_caller"].fetch(executor, space=account.space, caller=account.caller))
 
 
-async def documents(executor: Executor, space: Space) -> int:
-    """Return how many documents a space has."""
-    (row,) = await _SQL["documents"].fetch(executor, space=space)
-    return int(row["count"])
+async def documents(executor: Executor, account: Account) -> int:
+    """Return how many documents a space has, or how many of those that one caller has made."""
+    if account.caller is None:
+        return _count(await _SQL["documents"].fetch(executor, space=account.space))
+    return _count(await _SQL["documents_of_caller"].fetch(executor, space=account.space, caller=account.caller))
 
 
 async def revisions_of_fullest(executor: Executor, document_ids: Collection[str]) -> int:
     """Return how many revisions the one of these documents has that has most."""
     (row,) = await _SQL["fullest"].fetch(executor, document_ids=list(document_ids))
     return int(row["count"] or 0)
+
+
+def _count(rows: Sequence[Row]) -> int:
+    return int(rows[0]["count"])
 
 
 def _quotas(row: Row) -> Quotas:

@@ -111,7 +111,7 @@ COLUMNS: Final = (
     Column("key", "text"),
     Column("on_child_failure", "text"),
     Column("tags", "text", stored=_TAGS, encoded=_json_text, decoded=tuple),
-    Column("created_by", "text"),
+    Column("created_by", "text", may_be_null=False),
     Column("on_behalf_of", "text"),
     Column("space", "text", may_be_null=False),
     Column("created_at"),

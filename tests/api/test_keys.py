@@ -179,6 +179,33 @@ async def test_the_most_urgent_that_a_key_may_ask_for_has_a_tasks_notations(
     assert (await made(api, maxPriority=given))["maxPriority"] == shown
 
 
+async def test_a_key_has_quotas_which_are_changed_and_passed_on(api: Api, app: FastAPI) -> None:
+    key = await made(api, space="quotas", scopes=["edit", "read"], quotas={"maxWaitingTasks": 0})
+
+    assert {name for name, limit in key["quotas"].items() if limit is not None} == {"maxWaitingTasks"}
+    async with stranger_to(app, key["key"]) as caller:
+        answer = await caller.post("/api/tasks", json={"taskType": "noop"})
+        assert (code_of(answer), answer.json()["quota"]) == ((429, "overloaded"), "maxWaitingTasks")
+        assert int(answer.headers["Retry-After"]) >= 1
+    successor = json_of(await api.post(f"/api/keys/{key['id']}/rotate"))
+    assert successor["quotas"] == key["quotas"]
+    lifted = await api.client.patch(f"/api/keys/{successor['id']}", json={"quotas": {"maxWaitingTasks": None}})
+    assert lifted.json()["quotas"] is None
+    async with stranger_to(app, successor["key"]) as caller:
+        assert (await caller.post("/api/tasks", json={"taskType": "noop"})).status_code == 201
+
+
+async def test_a_key_gives_no_more_quota_than_it_has(api: Api, app: FastAPI) -> None:
+    key = await made(api, space="quotas", scopes=["admin"], quotas={"maxDocuments": 5})
+
+    async with stranger_to(app, key["key"]) as caller:
+        for more in (None, {"maxDocuments": 6}, {"maxBytes": 1}):
+            body = {"name": a_name(), "scopes": ["read"], "quotas": more}
+            assert code_of(await caller.post("/api/keys", json=body)) == (403, "forbidden")
+        body = {"name": a_name(), "scopes": ["read"], "quotas": {"maxDocuments": 5, "maxBytes": 1}}
+        assert (await caller.post("/api/keys", json=body)).status_code == 201
+
+
 async def test_a_key_that_is_replaced_passes_on_what_it_is_narrowed_to(api: Api) -> None:
     key = await made(api, **NARROWED)
 

@@ -1,29 +1,21 @@
 """What those of another space, and those without `control`, are told of types that are held back, and of hosts."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import httpx
 import pytest
 
-from officeplane.domain.principal import Principal, Scope
-from officeplane.domain.space import Space
-from officeplane.services.access.authentication import Authentication
+from officeplane.domain.narrowing import NOT_NARROWED
+from officeplane.domain.principal import Scope
 from tests.api.client import Api, a_key, code_of, stranger_to
+from tests.api.spaces import a_caller_with
 
 
 @pytest.fixture
-async def acme(api: Api, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
+async def acme(api: Api) -> AsyncIterator[httpx.AsyncClient]:
     """Somebody who may do everything in a space."""
-    key, known = await a_key(api.app, *Scope), Authentication.principal_of
-
-    async def principal_of(self: Authentication, text: str) -> Principal | None:
-        found = await known(self, text)
-        return replace(found, space=Space("acme")) if found is not None and text == key else found
-
-    monkeypatch.setattr(Authentication, "principal_of", principal_of)
-    async with stranger_to(api.app, key) as client:
-        yield client
+    async with a_caller_with(api, *Scope, space="acme", narrowing=NOT_NARROWED) as caller:
+        yield caller.client
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 Each space has a word of its own in all that it submits. Whoever reads what the other
 has submitted, in whatever answer, has found a hole; so has a key that is answered a
-second after its revocation was.
+second after its revocation was. And each space has a guest, who may read what is of
+one document: it is told of no other, whose name only begins like that, and changes
+nothing.
 """
 
 import asyncio
@@ -19,10 +21,12 @@ import httpx
 TYPE: Final = "chaos.stranger"
 SPACES: Final = ("north", "south")
 DOCUMENT: Final = "the-same"
+CONCEALED: Final = "the-same-too"
 DEAD_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.15
 _SCOPES: Final = ["read", "edit", "control"]
+_OF_GUESTS: Final = {"scopes": ["read"], "documents": [DOCUMENT]}
 _LISTS: Final = ("tasks", "documents", "dags", "dead-letters", "circuit-breakers", "stats")
 
 
@@ -34,6 +38,8 @@ class Sightings:
     """Something of one space that was seen in the other."""
     revived: list[str] = field(default_factory=list[str])
     """Something that a revoked key was given."""
+    beyond: list[str] = field(default_factory=list[str])
+    """Something that a guest saw, or was let do, beyond what its key is for."""
     looks: int = 0
     """How often somebody looked."""
     revocations: int = 0
@@ -61,9 +67,11 @@ class Strangers:
         async with self._client() as http:
             for space in SPACES:
                 self._keys[space] = (await self._made(http, space, space))["key"]
-                document = {"id": DOCUMENT, "format": "docx", "title": word_of(space)}
-                answer = await http.post(self._url("documents"), json=document, headers=self._head(space))
-                answer.raise_for_status()
+                self._keys[_guest_of(space)] = (await self._made(http, "guest", space, **_OF_GUESTS))["key"]
+                for name, title in ((DOCUMENT, word_of(space)), (CONCEALED, _concealed_in(space))):
+                    document = {"id": name, "format": "docx", "title": title}
+                    answer = await http.post(self._url("documents"), json=document, headers=self._head(space))
+                    answer.raise_for_status()
 
     async def run(self) -> None:
         """Submit and look until stopped."""
@@ -85,6 +93,7 @@ class Strangers:
                 with suppress(httpx.HTTPError, ValueError):
                     await self._submit(http, space)
                     await self._look(http, space)
+                    await self._be_guest(http, space)
                 await asyncio.sleep(self._dice.uniform(0, _PAUSE_SECONDS))
 
     async def _follow(self, space: str) -> None:
@@ -99,20 +108,35 @@ class Strangers:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _submit(self, http: httpx.AsyncClient, space: str) -> None:
+        place = self._dice.choice((DOCUMENT, CONCEALED, None))
+        word = _concealed_in(space) if place == CONCEALED else word_of(space)
         body: dict[str, Any] = {
             "taskType": TYPE,
-            "title": word_of(space),
-            "payload": {"word": word_of(space), "fails": self._dice.random() < 0.2},
+            "title": word,
+            "payload": {"word": word, "fails": self._dice.random() < 0.2},
             "maxRetries": 0,
             # The same in both spaces, and not the same for all that.
             "idempotencyKey": f"key {self._dice.randrange(10_000)}",
         }
-        if self._dice.random() < 0.5:
-            body["documentId"] = DOCUMENT
+        if place is not None:
+            body["documentId"] = place
         answer = await http.post(self._url("tasks"), json=body, headers=self._head(space))
         self._judge(space, "POST /api/tasks", answer)
         if answer.status_code in (200, 201):
             self._ids[space].append(str(answer.json()["id"]))
+
+    async def _be_guest(self, http: httpx.AsyncClient, space: str) -> None:
+        head = self._head(_guest_of(space))
+        known = [f"tasks/{task_id}" for task_id in self._ids[space][-20:]]
+        path = self._dice.choice([*_LISTS, f"documents/{CONCEALED}", f"documents/{CONCEALED}/text", *known])
+        answer = await http.get(self._url(path), headers=head)
+        self.seen.looks += 1
+        if _concealed_in(space) in answer.text:
+            self.seen.beyond.append(f"GET /api/{path} told a guest of {space} of {CONCEALED}: {answer.text[:200]}")
+        body = {"taskType": TYPE, "documentId": DOCUMENT, "payload": {"word": word_of(space), "fails": False}}
+        answer = await http.post(self._url("tasks"), json=body, headers=head)
+        if answer.status_code < 400:
+            self.seen.beyond.append(f"POST /api/tasks let a guest of {space} in: {answer.status_code}")
 
     async def _look(self, http: httpx.AsyncClient, space: str) -> None:
         other = next(one for one in SPACES if one != space)
@@ -157,8 +181,9 @@ class Strangers:
                     self.seen.revived.append(f"{answer.status_code} {late:.2f} s after its revocation")
         self.seen.revocations += 1
 
-    async def _made(self, http: httpx.AsyncClient, name: str, space: str) -> dict[str, str]:
-        answer = await http.post(self._url("keys"), json={"name": name, "space": space, "scopes": _SCOPES})
+    async def _made(self, http: httpx.AsyncClient, name: str, space: str, **narrowing: object) -> dict[str, str]:
+        body = {"name": name, "space": space, "scopes": _SCOPES, **narrowing}
+        answer = await http.post(self._url("keys"), json=body)
         answer.raise_for_status()
         made: dict[str, str] = answer.json()
         return made
@@ -176,3 +201,12 @@ class Strangers:
 def word_of(space: str) -> str:
     """Return what stands in everything of a space and in nothing else."""
     return f"secret-of-{space}"
+
+
+def _concealed_in(space: str) -> str:
+    """Return what stands in everything of a space that its guest does not see."""
+    return f"concealed-{word_of(space)}"
+
+
+def _guest_of(space: str) -> str:
+    return f"guest of {space}"

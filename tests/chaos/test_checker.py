@@ -410,6 +410,11 @@ def a_revoked_key_is_answered(story: Story) -> None:
     story.evidence.strangers.revived.append("200 1.20 s after its revocation")
 
 
+def a_guest_does_something(story: Story) -> None:
+    """A key that may only read is let do something."""
+    story.evidence.strangers.beyond.append("POST /api/tasks let a guest of north in: 201")
+
+
 VIOLATIONS: list[tuple[str, Tale]] = [
     ("I1", a_final_task_is_changed),
     ("I1", a_running_task_is_claimed_again),
@@ -457,6 +462,7 @@ VIOLATIONS: list[tuple[str, Tale]] = [
     ("I18", a_lock_has_no_nonce),
     ("I40", a_space_sees_another),
     ("I41", a_revoked_key_is_answered),
+    ("I42", a_guest_does_something),
     ("L1", a_task_waits_for_ever),
     ("L2", a_worker_dies_by_itself),
     ("L2", a_worker_gives_up_when_postgres_is_away),

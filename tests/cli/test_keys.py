@@ -313,3 +313,22 @@ def test_a_table_of_narrowed_keys_fits_its_window_and_loses_nothing(width: int) 
     assert "legal" in said
     for word in ("contract-*", "billing.*", "writer-*", "no more urgent", "50"):
         assert word in said
+
+
+async def test_a_key_has_quotas_of_which_those_that_are_named_are_changed(officeplane: Officeplane, env: Env) -> None:
+    quotas = ("--quota", "maxWaitingTasks=10", "--quota", "maxBytes=1000")
+    await officeplane(*("keys", "create", "thrifty", "--scope", "edit"), *quotas, env=env)
+
+    as_text = await officeplane("keys", "update", "thrifty", "--quota", "maxBytes=none", env=env)
+    ended = await officeplane("keys", "update", "thrifty", "--quota", "maxDocuments=3", "--json", env=env)
+    wrong = await officeplane("keys", "update", "thrifty", "--quota", "maxWaits", env=env)
+
+    assert "only maxWaitingTasks 10" in as_text.out
+    told = ended.object["quotas"]
+    assert isinstance(told, dict)
+    assert {name: limit for name, limit in told.items() if limit is not None} == {
+        "maxWaitingTasks": 10,
+        "maxDocuments": 3,
+    }
+    assert wrong.code == 2
+    assert "maxWaits is to be a number" in wrong.err

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, TaskState, is_legal
-from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.store.migrate import migrate
+from tests import contents
 from tests.failpoints.cases import Kind
 from tests.forks import Fork, Forks
 from tests.kept import empty
@@ -143,7 +143,7 @@ class Site:
         assert [(row["title"], row["revision"], row["base"]) for row in rows] == [
             (name, number + 1, number) for number, name in enumerate([None, *names])
         ]
-        outline = await self._blind.runtime.documents.outline(LOCAL, document_id, None)
+        outline = await contents.outline(self._blind.runtime, document_id)
         assert [chapter["text"] for chapter in outline] == names
 
     def _check_attempts(self, row: dict[str, Any], steps: list[str]) -> None:

@@ -90,7 +90,7 @@ async def _let_in(place: Ground, document_id: str, kind: Format, data: bytes) ->
     recipe = writer.finish()
 
     async def made(connection: Connection) -> None:
-        head = await documents.create(connection, document_id, kind, None, None)
+        head = await documents.create(connection, document_id, kind, None, None, "local")
         assert head is not None
         revision = NewRevision(
             DocumentId(document_id),

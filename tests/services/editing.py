@@ -8,6 +8,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.outcome import Edited, Outcome
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task, TaskDetails
+from tests import contents
 from tests.workbench import Workbench
 from tests.workers.settling import Finished, a_settler
 
@@ -68,7 +69,7 @@ async def head(bench: Workbench, document_id: str = "plan") -> int:
 
 async def text(bench: Workbench, revision: int | None = None) -> str:
     """Return what the document says."""
-    return await bench.runtime.documents.text(LOCAL, "plan", revision)
+    return await contents.text(bench.runtime, "plan", revision)
 
 
 class Stay(NamedTuple):

@@ -56,7 +56,7 @@ async def revise(ledger: Ledger, *revisions: NewRevision) -> None:
 
 async def make(ledger: Ledger, document_id: str = "doc", *stretches: bytes) -> None:
     """Make a document with its first revision."""
-    head = await documents.create(ledger, document_id, Format.DOCX, "A title", "ann")
+    head = await documents.create(ledger, document_id, Format.DOCX, "A title", "ann", "key:bot")
     assert head is not None
     await revise(ledger, a_revision(head, *(stretches or (b"one",)), document_id=document_id))
 
@@ -68,8 +68,8 @@ def ledger(bench: Workbench) -> Ledger:
 
 
 async def test_a_document_is_made_once(ledger: Ledger) -> None:
-    assert await documents.create(ledger, "doc", Format.DOCX, None, None) == 0
-    assert await documents.create(ledger, "doc", Format.XLSX, None, None) is None
+    assert await documents.create(ledger, "doc", Format.DOCX, None, None, "local") == 0
+    assert await documents.create(ledger, "doc", Format.XLSX, None, None, "local") is None
 
 
 async def test_a_document_is_shown_with_its_head(ledger: Ledger) -> None:
@@ -281,7 +281,7 @@ async def test_a_number_never_comes_back(ledger: Ledger) -> None:
     await revise(ledger, a_revision(1, b"two"))
     await documents.delete(ledger, "doc")
 
-    head = await documents.create(ledger, "doc", Format.XLSX, "Another title", "ben")
+    head = await documents.create(ledger, "doc", Format.XLSX, "Another title", "ben", "key:bot")
     assert head == 2
     await revise(ledger, a_revision(head, b"three"))
 

@@ -387,8 +387,6 @@ LISTS: Final[dict[str, tuple[str, dict[str, object]]]] = {
     "of a document": ("of_document", {"document_id": "document-7"}),
     "of a parent": ("of_parent", {"parent_id": "0192f000-0000-7000-8000-000000000000"}),
     "with a tag": ("with_tags", {"tag": "tag-50"}),
-    "asked for by a caller": ("created_by", {"created_by": "key:7"}),
-    "asked for in a name": ("on_behalf_of", {"on_behalf_of": "user-7"}),
     "created in a time": ("seq", {"since": datetime.now(UTC), "at_least": 20_000}),
     "that gave up": ("gave_up", {"states": ["FAILED", "TIMEOUT"]}),
 }

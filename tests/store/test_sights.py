@@ -80,8 +80,8 @@ NOT_BY_SPACE: Final = {
     },
     "The use case asks for the caller's own space, or for another if it may, by its name.": {
         "audit": "page page_of_target",
-        "pieces": "bytes_of_space",
-        "spaces": "quotas lock set waiting_tasks documents fullest",
+        "pieces": "bytes_of_space bytes_of_caller",
+        "spaces": "quotas lock set waiting_tasks waiting_tasks_of_caller documents documents_of_caller fullest",
         "valves": "of_space",
     },
     "It asks about the default space, which the installation is run from, or counts for its operator.": {

@@ -39,7 +39,7 @@ REFUSED = {
     "tasks_unmet_blocks": "UPDATE tasks SET unmet = 1 WHERE id = $1",
     "tasks_charge_is_bounded": "UPDATE tasks SET attempts_charged = attempt + 1 WHERE id = $1",
     "tasks_of_their_documents_space": "UPDATE tasks SET document_id = 'acme/plan' WHERE id = $1",
-    "tasks_parent_is_whole": "UPDATE tasks SET parent_id = gen_random_uuid() WHERE id = $1",
+    "tasks_parent_is_whole": "UPDATE tasks SET parent_id = id WHERE id = $1",
 }
 
 

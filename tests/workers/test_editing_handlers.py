@@ -9,6 +9,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.outcome import Edited, Failed
 from officeplane.domain.principal import LOCAL
+from tests import contents
 from tests.workbench import Workbench
 from tests.workers.hosting import HANDLERS
 from tests.workers.test_runner import a_runner
@@ -40,7 +41,7 @@ async def test_what_a_handler_returns_after_reading_is_one_revision(
 
     await bench.settle(task, await runner.run(task))
 
-    (chapter,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
+    (chapter,) = await contents.outline(bench.runtime, "plan")
     assert chapter["text"] == "Read"
     assert [below["text"] for below in chapter["children"]] == ["0 nodes, PK, ''"]
     result: Any = (await bench.details(task.id)).task.result
@@ -93,4 +94,4 @@ async def test_a_handlers_edits_are_all_made_or_none(bench: Workbench, runner: R
     assert outcome.failure.kind is FailureKind.INVALID_EDIT
     await bench.settle(task, outcome)
     assert (await bench.runtime.documents.show(LOCAL, "plan")).revision == 1
-    assert await bench.runtime.documents.outline(LOCAL, "plan", None) == []
+    assert await contents.outline(bench.runtime, "plan") == []

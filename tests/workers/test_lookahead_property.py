@@ -18,6 +18,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import FINAL, STATES, TaskState, is_legal
 from officeplane.domain.patch import TaskPatch
 from officeplane.domain.principal import LOCAL
+from tests import contents
 from tests.sandbox.processes import born, overlook_others
 from tests.services.editing import a_document, content
 from tests.support import eventually
@@ -96,7 +97,7 @@ async def check_revisions(bench: Workbench) -> None:
     for row in rows:
         data = await content(bench, row["revision"])
         assert (hashlib.sha256(data).hexdigest(), len(data)) == (row["sha256"], row["size"])
-    said = (await bench.runtime.documents.text(LOCAL, "plan", None)).splitlines()
+    said = (await contents.text(bench.runtime, "plan")).splitlines()
     assert [line.lstrip("# ") for line in said if line.strip()] == applied(
         [(row["task_type"], json.loads(row["payload"])) for row in of_tasks]
     )

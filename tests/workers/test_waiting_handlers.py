@@ -11,6 +11,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
+from tests import contents
 from tests.support import eventually
 from tests.workbench import Workbench
 from tests.workers.hosting import a_worker
@@ -89,7 +90,7 @@ async def test_who_goes_on_sees_the_document_as_it_is_then_and_edits_follow_it(b
         task = await bench.a_task("test.read_and_wait", document_id="plan")
         await completed(bench, task, within=20)
 
-    chapters = await bench.runtime.documents.outline(LOCAL, "plan", None)
+    chapters = await contents.outline(bench.runtime, "plan")
     assert [chapter["text"] for chapter in chapters] == ["Theirs", "1 chapters"]
 
 

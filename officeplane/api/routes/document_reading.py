@@ -1,8 +1,8 @@
 """What is in a document, part by part: `/api/documents/{id}/outline`, `/nodes`, `/find`, `/cells` and so on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Final
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -48,17 +48,21 @@ from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer
 from officeplane.api.waits import while_there
 from officeplane.domain.errors import InvalidCursorError, NodeNotFoundError
-from officeplane.domain.principal import Scope
+from officeplane.domain.principal import Principal, Scope
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffFormat, DiffWanted
 from officeplane.formats.reading.finding import FindWanted
 from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.showing import NodeWanted
-from officeplane.formats.reading.telling import TextWanted
+from officeplane.formats.reading.telling import TextWanted, Told
 from officeplane.sandbox.answers import Items
+from officeplane.services.documents.document_reading import DocumentReading
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
+
+W = TypeVar("W")
+P = TypeVar("P", Items, Told)
 
 _READ: Final[Responses] = {
     200: {"description": "What it is as of `revision`.", "headers": headers("ETag")},
@@ -91,14 +95,9 @@ async def outline(
     wanted = OutlineWanted(
         query.depth, query.under, words_in(query.kinds), query.texts == "true", query.place, query.max_tokens
     )
-
-    async def made(revision: int) -> Response:
-        part = await while_there(
-            request, runtime_of(request).reading.outline(principal_of(request), document_id, revision, wanted)
-        )
-        return await asyncio.to_thread(part_answer, OutlineView, revision, part.next, nodes=part.items)
-
-    return await _unless_known(request, document_id, query, if_none_match, made)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.outline, wanted, OutlineView, _nodes
+    )
 
 
 @router.get(
@@ -118,14 +117,9 @@ async def node(
 ) -> Response:
     """Return what a node says as CommonMark, what is in it, and what stands beside it."""
     wanted = NodeWanted(node_id, query.depth, query.with_ == "format", query.place, query.max_tokens)
-
-    async def made(revision: int) -> Response:
-        part = await while_there(
-            request, runtime_of(request).reading.node(principal_of(request), document_id, revision, wanted)
-        )
-        return await asyncio.to_thread(part_answer, NodeAnswerView, revision, part.next, node=part.items[0])
-
-    return await _unless_known(request, document_id, query, if_none_match, made)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.node, wanted, NodeAnswerView, _node
+    )
 
 
 @router.get(
@@ -147,14 +141,7 @@ async def find(
         query.text, query.match_case == "true", query.under, words_in(query.kinds), query.limit, query.place,
         query.max_tokens,
     )  # fmt: skip
-
-    async def made(revision: int) -> Response:
-        part = await while_there(
-            request, runtime_of(request).reading.find(principal_of(request), document_id, revision, wanted)
-        )
-        return await asyncio.to_thread(part_answer, FindView, revision, part.next, items=part.items)
-
-    return await _unless_known(request, document_id, query, if_none_match, made)
+    return await _answered(request, document_id, query, if_none_match, DocumentReading.find, wanted, FindView, _items)
 
 
 @router.get(
@@ -173,14 +160,7 @@ async def text(
 ) -> Response:
     """Return the text of a revision, of one node of it if that is named, and which revision it is."""
     wanted = TextWanted(query.under, query.place, query.max_tokens)
-
-    async def made(revision: int) -> Response:
-        told = await while_there(
-            request, runtime_of(request).reading.text(principal_of(request), document_id, revision, wanted)
-        )
-        return await asyncio.to_thread(part_answer, TextView, revision, told.next, text=told.text)
-
-    return await _unless_known(request, document_id, query, if_none_match, made)
+    return await _answered(request, document_id, query, if_none_match, DocumentReading.text, wanted, TextView, _text)
 
 
 @router.get(
@@ -200,16 +180,9 @@ async def slide(
 ) -> Response:
     """Return the shapes of a slide with kind, placeholder, text and place, and what on it has no room."""
     wanted = NodeWanted(slide_id, 2, form=True, begin=query.place, tokens_max=query.max_tokens)
-
-    async def made(revision: int) -> Response:
-        part = await while_there(
-            request, runtime_of(request).reading.node(principal_of(request), document_id, revision, wanted)
-        )
-        if part.items[0]["kind"] != "slide":
-            raise NodeNotFoundError(slide_id)
-        return await asyncio.to_thread(part_answer, SlideAnswerView, revision, part.next, slide=part.items[0])
-
-    return await _unless_known(request, document_id, query, if_none_match, made)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.node, wanted, SlideAnswerView, _slide
+    )
 
 
 @router.get(
@@ -228,7 +201,9 @@ async def changes(
 ) -> Response:
     """Return the tracked changes of a text, with who made them and when."""
     wanted = ListWanted("changes", query.under, query.place, query.max_tokens)
-    return await _listed(request, document_id, query, if_none_match, wanted, ChangesView)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.listed, wanted, ChangesView, _items
+    )
 
 
 @router.get(
@@ -247,7 +222,9 @@ async def comments(
 ) -> Response:
     """Return the comments of a document, with who wrote them, when, and whether they are resolved."""
     wanted = ListWanted("comments", query.under, query.place, query.max_tokens)
-    return await _listed(request, document_id, query, if_none_match, wanted, CommentsView)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.listed, wanted, CommentsView, _items
+    )
 
 
 @router.get(
@@ -266,7 +243,9 @@ async def images(
 ) -> Response:
     """Return the pictures of a document, with size and alternative text."""
     wanted = ListWanted("images", query.under, query.place, query.max_tokens)
-    return await _listed(request, document_id, query, if_none_match, wanted, ImagesView)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.listed, wanted, ImagesView, _items
+    )
 
 
 @router.get(
@@ -285,7 +264,9 @@ async def sheets(
 ) -> Response:
     """Return the sheets with used ranges, tables and charts, and the defined names."""
     wanted = ListWanted("sheets", None, query.place, query.max_tokens)
-    return await _listed(request, document_id, query, if_none_match, wanted, SheetsView)
+    return await _answered(
+        request, document_id, query, if_none_match, DocumentReading.listed, wanted, SheetsView, _items
+    )
 
 
 @router.get(
@@ -304,14 +285,7 @@ async def cells(
 ) -> Response:
     """Return cells by their addresses: typed values, formulas, formats, and which results are stale."""
     wanted = CellsWanted(query.sheet, query.range, words_in(query.show), query.place, query.max_tokens)
-
-    async def made(revision: int) -> Response:
-        part = await while_there(
-            request, runtime_of(request).reading.cells(principal_of(request), document_id, revision, wanted)
-        )
-        return await asyncio.to_thread(part_answer, CellsView, revision, part.next, items=part.items)
-
-    return await _unless_known(request, document_id, query, if_none_match, made)
+    return await _answered(request, document_id, query, if_none_match, DocumentReading.cells, wanted, CellsView, _items)
 
 
 @router.get(
@@ -360,30 +334,43 @@ def _differences(format: DiffFormat, revision: int, part: Items) -> Response:
             return part_answer(DiffLinesView, revision, part.next, text=lines)
 
 
-async def _listed(
+async def _answered(
     request: Request,
     document_id: str,
     query: PartQuery,
     if_none_match: str | None,
-    wanted: ListWanted,
+    read: Callable[[DocumentReading, Principal, str, int, W], Coroutine[Any, Any, P]],
+    wanted: W,
     view: type[PartView],
+    told: Callable[[P], dict[str, object]],
 ) -> Response:
-    async def made(revision: int) -> Response:
-        part = await while_there(
-            request, runtime_of(request).reading.listed(principal_of(request), document_id, revision, wanted)
-        )
-        return await asyncio.to_thread(part_answer, view, revision, part.next, items=part.items)
+    """Return what is read of a revision, or only that the caller has it."""
+    runtime, caller = runtime_of(request), principal_of(request)
+    revision = await runtime.documents.number(caller, document_id, query.wanted_revision)
+    if is_known(if_none_match, revision):
+        return unchanged(revision)
+    part = await while_there(request, read(runtime.reading, caller, document_id, revision, wanted))
+    return await asyncio.to_thread(part_answer, view, revision, part.next, **told(part))
 
-    return await _unless_known(request, document_id, query, if_none_match, made)
+
+def _items(part: Items) -> dict[str, object]:
+    return {"items": part.items}
 
 
-async def _unless_known(
-    request: Request,
-    document_id: str,
-    query: PartQuery,
-    if_none_match: str | None,
-    made: Callable[[int], Awaitable[Response]],
-) -> Response:
-    """Return what is made of a revision, or only that the caller has it."""
-    revision = await runtime_of(request).documents.number(principal_of(request), document_id, query.wanted_revision)
-    return unchanged(revision) if is_known(if_none_match, revision) else await made(revision)
+def _nodes(part: Items) -> dict[str, object]:
+    return {"nodes": part.items}
+
+
+def _node(part: Items) -> dict[str, object]:
+    return {"node": part.items[0]}
+
+
+def _slide(part: Items) -> dict[str, object]:
+    (slide,) = part.items
+    if slide["kind"] != "slide":
+        raise NodeNotFoundError(slide["id"])
+    return {"slide": slide}
+
+
+def _text(part: Told) -> dict[str, object]:
+    return {"text": part.text}

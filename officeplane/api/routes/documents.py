@@ -51,9 +51,6 @@ DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
 """A browser that shows a file after all must not run what is in it as a page of ours."""
 
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
-_NOT_SHOWN: Final = (
-    "document_not_found", "revision_not_found", "unsupported_document", "too_large_to_show",
-)  # fmt: skip
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
 _READ: Final[Responses] = {
     200: {"description": "What it is as of `revision`.", "headers": headers("ETag")},

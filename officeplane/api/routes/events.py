@@ -69,5 +69,5 @@ async def follow(
         # Read before the answer begins: what its reader does next must already be told.
         position = await horizon(runtime.ledger)
     stay = partial(stay_admitted, request) if may_have_to_leave(request) else None
-    held = runtime.spaces.holding(caller, "maxStreams", await runtime.spaces.may_stream(caller))
+    held = await runtime.spaces.stream(caller)
     return EventStream(runtime.events.follow(caller, position), is_wanted, state, stay, held)

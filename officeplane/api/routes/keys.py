@@ -34,7 +34,13 @@ router = APIRouter(prefix="/api/keys", tags=["keys"], route_class=StrictRoute)
 async def create(request: Request, body: Annotated[CreateKeyRequest, Body(openapi_examples=examples.KEY)]) -> Response:
     """Make a key, which may do no more than whoever makes it; one of the default space may make keys of any."""
     made = await runtime_of(request).api_keys.create(
-        principal_of(request), body.name, body.scopes, body.expires_at, space=body.space, narrowing=body.narrowing
+        principal_of(request),
+        body.name,
+        body.scopes,
+        body.expires_at,
+        space=body.space,
+        narrowing=body.narrowing,
+        quotas=body.limits,
     )
     return json_answer(made_key_view(made), 201)
 

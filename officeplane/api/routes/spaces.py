@@ -1,47 +1,25 @@
 """`/api/spaces`: which spaces there are, and what each may use."""
 
-from dataclasses import replace
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Request
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from officeplane.api import examples
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.openapi import refusals
+from officeplane.api.quota_bodies import QuotasRequest
 from officeplane.api.requests import StrictRoute
 from officeplane.api.space_views import SpaceInUseView, SpaceView, space_in_use_view, space_view
 from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer, many_views
 from officeplane.domain.principal import Scope
-from officeplane.domain.quota import Quotas, usual
+from officeplane.domain.quota import usual
 from officeplane.domain.space import SPACE_PATTERN, Space
 
 router = APIRouter(prefix="/api/spaces", tags=["spaces"], route_class=StrictRoute)
 
 SpaceInPath = Annotated[str, Path(pattern=SPACE_PATTERN, description="The name of a space.", examples=["acme"])]
-Limit: TypeAlias = Annotated[int, Field(ge=0, le=2**53)] | None
-
-
-class QuotasRequest(BaseModel):
-    """What a space may use: null lifts a limit, what is left out is as it would be had nobody said anything."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
-
-    max_waiting_tasks: Limit = Field(default=None, description="Tasks that wait, children of batches too.")
-    max_documents: Limit = Field(default=None, description="Documents.")
-    max_bytes: Limit = Field(default=None, description="Bytes that documents take as they are kept.")
-    max_revisions_per_document: Limit = Field(default=None, description="Revisions of any one document.")
-    submissions_per_minute: Limit = Field(default=None, description="Tasks submitted, to each server.")
-    uploads_per_minute: Limit = Field(default=None, description="Files uploaded, to each server.")
-    max_streams: Limit = Field(default=None, description="Event streams at once, of each server.")
-    max_waits: Limit = Field(default=None, description="Requests that wait for a task at once, of each server.")
-
-    def of(self, space: Space) -> Quotas:
-        """Return the quotas that are asked for."""
-        return replace(usual(space), **self.model_dump(include=self.model_fields_set))
 
 
 @router.get(
@@ -86,5 +64,5 @@ async def set_quotas(
 ) -> Response:
     """Say what a space may use; in every server it counts a second from now at the latest."""
     spaces, caller = runtime_of(request).spaces, principal_of(request)
-    await spaces.set(caller, name, body.of(Space(name)))
+    await spaces.set(caller, name, body.over(usual(Space(name))))
     return json_answer(space_in_use_view(Space(name), *await spaces.show(caller, name)))

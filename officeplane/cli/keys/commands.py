@@ -1,5 +1,6 @@
 """The `officeplane keys` commands: their arguments, and nothing heavy before one is chosen."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -23,6 +24,12 @@ Agent = Annotated[list[str] | None, typer.Option(help="Only as this agent, or th
 MaxPriority = Annotated[
     str | None, typer.Option(help="The most urgent it may ask for: CRITICAL to BACKGROUND, or 0 (most urgent) to 100.")
 ]
+Quota = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="QUOTA=NUMBER", help="What it may use, such as maxWaitingTasks=1000; `none`: no limit. Once for each."
+    ),
+]
 Expires = Annotated[
     str | None, typer.Option(help="After which time it ends to work, such as 30d or 12h.", metavar="TIME")
 ]
@@ -38,18 +45,22 @@ def create(
     task_type: TaskType = None,
     agent: Agent = None,
     max_priority: MaxPriority = None,
+    quota: Quota = None,
     expires: Expires = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a key, and print it: this once, for nobody keeps it."""
     from officeplane.cli.keys.keeping import entries, me, most_urgent, on_keys, time_ahead
     from officeplane.cli.keys.showing import show_made
+    from officeplane.cli.quotas import quotas_in
     from officeplane.domain.narrowing import Narrowing
+    from officeplane.domain.quota import UNLIMITED
 
     expires_at = None if expires is None else time_ahead("--expires", expires)
     urgency = 0 if max_priority is None else most_urgent(max_priority)
     only = Narrowing(entries(document), entries(task_type), urgency, entries(agent))
-    made = on_keys(lambda keys: keys.create(me(), name, scope, expires_at, space=space, narrowing=only))
+    limits = replace(UNLIMITED, **quotas_in(quota or ()))
+    made = on_keys(lambda keys: keys.create(me(), name, scope, expires_at, space=space, narrowing=only, quotas=limits))
     show_made(made, as_json=as_json)
 
 
@@ -75,6 +86,7 @@ def update(
     task_type: TaskType = None,
     agent: Agent = None,
     max_priority: MaxPriority = None,
+    quota: Quota = None,
     expires: Expires = None,
     as_json: AsJson = False,
 ) -> None:
@@ -82,6 +94,7 @@ def update(
     from officeplane.cli.exits import UsageError
     from officeplane.cli.keys.keeping import entries, most_urgent, on_keys, time_ahead, updated
     from officeplane.cli.keys.showing import show_updated
+    from officeplane.cli.quotas import quotas_in
     from officeplane.services.access.api_keys import KeyChanges
 
     changes: KeyChanges = {}
@@ -99,10 +112,14 @@ def update(
         changes["most_urgent"] = most_urgent(max_priority)
     if expires is not None:
         changes["expires_at"] = time_ahead("--expires", expires)
-    if not changes:
-        message = "Say what to change: --name, --scope, --document, --task-type, --agent, --max-priority or --expires."
+    limits = quotas_in(quota or ())
+    if not changes and not limits:
+        message = (
+            "Say what to change: --name, --scope, --document, --task-type, --agent, --max-priority, --quota or "
+            "--expires."
+        )
         raise UsageError(message)
-    show_updated(on_keys(lambda keys: updated(keys, which, space, changes)), as_json=as_json)
+    show_updated(on_keys(lambda keys: updated(keys, which, space, changes, limits)), as_json=as_json)
 
 
 @app.command()

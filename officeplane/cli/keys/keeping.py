@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
@@ -75,10 +75,15 @@ async def all_keys(keys: ApiKeys, space: str | None) -> list[ApiKey]:
     return found
 
 
-async def updated(keys: ApiKeys, which: str, space: str, changes: KeyChanges) -> ApiKey:
-    """Change the key of a name or an id."""
+async def updated(
+    keys: ApiKeys, which: str, space: str, changes: KeyChanges, limits: Mapping[str, int | None]
+) -> ApiKey:
+    """Change the key of a name or an id; of its quotas only those that are named."""
     try:
-        return await keys.change(me(), (await keys.find(me(), which, space)).id, changes)
+        key = await keys.find(me(), which, space)
+        if limits:
+            changes = {**changes, "quotas": replace(key.quotas, **limits)}
+        return await keys.change(me(), key.id, changes)
     except ApiKeyNotFoundError:
         raise ApiKeyNotFoundError(which) from None
 

@@ -14,6 +14,7 @@ from officeplane.cli.tables import Row, lay_out
 from officeplane.cli.texts import age, printable, rfc3339, utc_now
 from officeplane.domain.api_key import ApiKey, KeyState
 from officeplane.domain.narrowing import Entries
+from officeplane.domain.quota import UNLIMITED, facts_of
 from officeplane.domain.space import DEFAULT
 from officeplane.services.access.api_keys import MadeKey
 
@@ -98,6 +99,7 @@ def facts(key: ApiKey, now: datetime) -> dict[str, JsonValue]:
         "taskTypes": _list(key.narrowing.task_types),
         "agents": _list(key.narrowing.agents),
         "maxPriority": key.narrowing.most_urgent or None,
+        "quotas": None if key.quotas == UNLIMITED else dict(facts_of(key.quotas)),
         "state": key.state(now),
         "createdBy": key.created_by,
         "createdAt": rfc3339(key.created_at),
@@ -123,7 +125,10 @@ def _only(key: ApiKey) -> str:
     only = key.narrowing
     lists = (("documents", only.documents), ("types", only.task_types), ("agents", only.agents))
     said = [f"{what} {' '.join(map(printable, entries))}" for what, entries in lists if entries is not None]
-    return "; ".join([*said, f"no more urgent than {only.most_urgent}"] if only.most_urgent else said)
+    if only.most_urgent:
+        said.append(f"no more urgent than {only.most_urgent}")
+    said += [f"{name} {limit}" for name, limit in facts_of(key.quotas).items() if limit is not None]
+    return "; ".join(said)
 
 
 def _list(entries: Entries) -> JsonValue:

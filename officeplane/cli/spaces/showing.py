@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from officeplane.cli.console import out, show, write_json
 from officeplane.cli.details import fact_table
 from officeplane.cli.tables import lay_out
-from officeplane.domain.quota import Quotas
+from officeplane.domain.quota import Quotas, facts_of
 from officeplane.domain.space import Space
 from officeplane.services.access.spaces import Usage
 
@@ -52,4 +52,4 @@ def _limit(limit: int | None) -> str:
 
 
 def _facts(name: str, quotas: Quotas) -> dict[str, JsonValue]:
-    return {"name": name, **{to_camel(key): value for key, value in asdict(quotas).items()}}
+    return {"name": name, **facts_of(quotas)}

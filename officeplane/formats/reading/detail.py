@@ -7,9 +7,7 @@ finds are read from it.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-COUNTED_AS_TABLE: Final = "table"
+from typing import Any
 
 
 @dataclass(slots=True, eq=False)

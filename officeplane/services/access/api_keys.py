@@ -35,6 +35,7 @@ from officeplane.domain.errors import (
 from officeplane.domain.ids import KeyId
 from officeplane.domain.narrowing import NOT_NARROWED, Entries, Narrowing
 from officeplane.domain.principal import Principal, Scope
+from officeplane.domain.quota import UNLIMITED, Quotas, facts_of
 from officeplane.domain.space import DEFAULT, SPACE_PATTERN, Space
 from officeplane.store import api_keys, audit
 from officeplane.store.connection import Executor, Ledger
@@ -60,6 +61,7 @@ class KeyChanges(TypedDict, total=False):
     task_types: Entries
     most_urgent: int
     agents: Entries
+    quotas: Quotas
 
 
 def new_key_text() -> str:
@@ -82,10 +84,11 @@ class ApiKeys:
         *,
         space: str | None = None,
         narrowing: Narrowing = NOT_NARROWED,
+        quotas: Quotas = UNLIMITED,
     ) -> MadeKey:
         """Make a key that may do no more than whoever makes it; a space is there from its first key on."""
         text = new_key_text()
-        key = _new(giver, name, scopes, text, expires_at, Space(space or giver.space), narrowing)
+        key = _new(giver, name, scopes, text, expires_at, Space(space or giver.space), narrowing, quotas)
         _check_asked(key)
         _check_given(giver, key)
 
@@ -168,7 +171,7 @@ class ApiKeys:
                 raise ApiKeyNotFoundError(key_id)
             _check_given(giver, old)
             text = new_key_text()
-            key = _new(giver, old.name, old.scopes, text, old.expires_at, old.space, old.narrowing)
+            key = _new(giver, old.name, old.scopes, text, old.expires_at, old.space, old.narrowing, old.quotas)
             await api_keys.replace(executor, old.id, key.id, overlap_seconds)
             made = await api_keys.insert(executor, key, digest_of(text))
             if made is None:
@@ -221,6 +224,7 @@ def _facts(key: ApiKey) -> Facts:
         "taskTypes": only.task_types,
         "maxPriority": only.most_urgent,
         "agents": only.agents,
+        "quotas": None if key.quotas == UNLIMITED else facts_of(key.quotas),
     }
 
 
@@ -237,6 +241,7 @@ def _changed(key: ApiKey, changes: KeyChanges) -> ApiKey:
             changes.get("most_urgent", only.most_urgent),
             changes.get("agents", only.agents),
         ),
+        quotas=changes.get("quotas", key.quotas),
     )
 
 
@@ -267,6 +272,9 @@ def _check_given(giver: Principal, key: ApiKey) -> None:
     beyond = key.narrowing.beyond(giver.narrowing)
     if beyond is not None:
         raise OutsideError(giver.id, *beyond)
+    quota = key.quotas.beyond(giver.quotas)
+    if quota is not None:
+        raise OutsideError(giver.id, "quota", quota)
 
 
 def _id_in(which: str) -> KeyId | None:
@@ -284,6 +292,7 @@ def _new(
     expires_at: datetime | None = None,
     space: Space = DEFAULT,
     narrowing: Narrowing = NOT_NARROWED,
+    quotas: Quotas = UNLIMITED,
 ) -> ApiKey:
     return ApiKey(
         id=KeyId(str(uuid7())),
@@ -295,4 +304,5 @@ def _new(
         expires_at=expires_at,
         space=space,
         narrowing=narrowing,
+        quotas=quotas,
     )

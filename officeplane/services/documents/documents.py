@@ -34,7 +34,7 @@ from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revis
 from officeplane.domain.space import bare
 from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.answers import accepted
-from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, ReadOutline, ReadText
+from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.documents.asking import asked, stored
@@ -238,16 +238,6 @@ class Documents:
         """Return the number of a revision that is there, the head's if none is named."""
         return (await self._stored(caller.document(name), revision)).revision.revision
 
-    async def outline(self, caller: Principal, name: str, revision: int | None) -> list[dict[str, Any]]:
-        """Return the tree of a revision's nodes."""
-        base = (await self._stored(caller.document(name), revision)).base
-        return (await self._asked(ReadOutline(base.state), base)).nodes
-
-    async def text(self, caller: Principal, name: str, revision: int | None) -> str:
-        """Return what a revision says."""
-        base = (await self._stored(caller.document(name), revision)).base
-        return (await self._asked(ReadText(base.state), base)).text
-
     async def difference(self, caller: Principal, name: str, before: int, after: int) -> dict[str, Any]:
         """Return what changed between two revisions, in text and in structure."""
         document_id = caller.document(name)
@@ -301,7 +291,7 @@ class Documents:
         author = on_behalf_of or deed.caller.id
 
         async def made(connection: Connection) -> bool:
-            head = await documents.create(connection, document_id, format, spool.title or None, author)
+            head = await documents.create(connection, document_id, format, spool.title or None, author, deed.caller.id)
             if head is None:
                 return False
             upload = await spool.keep(connection, document_id, None)

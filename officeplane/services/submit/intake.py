@@ -87,17 +87,23 @@ class Intake(NamedTuple):
 def deeds_of(intakes: Iterable[Intake]) -> list[Deed]:
     """Return what callers do who have these stored: submissions of one caller are one deed."""
     deeds: list[Deed] = []
-    together: dict[tuple[object, ...], tuple[Intake, list[TaskId]]] = {}
+    together: dict[tuple[object, ...], list[TaskId]] = {}
+    caller, on_behalf_of, task_ids = None, None, list[TaskId]()
     for intake in intakes:
-        caller, root = intake.caller, intake.rows[0]
         if intake.deed is not None:
             deeds.append(intake.deed._replace(task_ids=[row.id for row in intake.rows]))
             continue
-        who = (caller.id, caller.kind, caller.key_id, caller.address, caller.space, root.on_behalf_of)
-        together.setdefault(who, (intake, []))[1].extend(row.id for row in intake.rows)
-    for first, task_ids in together.values():
-        on_behalf_of = first.rows[0].on_behalf_of
-        deeds.append(Deed(first.caller, Action.SUBMIT_TASK, task_ids=task_ids, on_behalf_of=on_behalf_of))
+        root = intake.rows[0]
+        # Nearly always it is the caller of the one before.
+        if caller is not intake.caller or on_behalf_of != root.on_behalf_of:
+            caller, on_behalf_of = intake.caller, root.on_behalf_of
+            who = (caller.id, caller.kind, caller.key_id, caller.address, caller.space, on_behalf_of)
+            if who not in together:
+                together[who] = []
+                deed = Deed(caller, Action.SUBMIT_TASK, task_ids=together[who], on_behalf_of=on_behalf_of)
+                deeds.append(deed)
+            task_ids = together[who]
+        task_ids += [row.id for row in intake.rows]
     return deeds
 
 

@@ -18,9 +18,10 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import GAVE_UP, TaskState
+from officeplane.domain.quota import QuotaExceededError
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import ClaimedTask
-from officeplane.handlers.contract import PermanentFailure
+from officeplane.handlers.contract import PermanentFailure, RateLimited
 from officeplane.handlers.spawning import Spawned
 from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.submit.intake import Intake, take_in
@@ -44,8 +45,9 @@ class TaskSpawner:
     async def spawn(self, task: ClaimedTask, request: TaskRequest, key: str, *, wait: bool = False) -> Spawned:
         """Return what an attempt has spawned under a key, now or before, to be waited for or not.
 
-        Raises `PermanentFailure` for what cannot be spawned, and `ClaimLostError`
-        when the attempt is no longer this worker's or was asked to stop.
+        Raises `PermanentFailure` for what cannot be spawned, `RateLimited` while the
+        space has no room for more, and `ClaimLostError` when the attempt is no longer
+        this worker's or was asked to stop.
         """
         try:
             spawned = await self._spawn(task, request, key)
@@ -55,6 +57,8 @@ class TaskSpawner:
         except (InvalidRequestError, DocumentNotFoundError) as error:
             message = f"The task {key!r} cannot be spawned: {error}"
             raise PermanentFailure(message) from error
+        except QuotaExceededError as error:
+            raise RateLimited(error.retry_after, f"The task {key!r} cannot be spawned yet: {error}") from error
         return spawned
 
     async def _refuse_circle(self, task: ClaimedTask, spawned: Spawned) -> None:
@@ -71,6 +75,7 @@ class TaskSpawner:
         await self._submission.types.know_those_of([request])
         intake = take_in(spawner.caller, _inheriting(request, spawner), self._submission.catalogue)
         await self._submission.check_documents([intake])
+        await self._submission.check_quotas(spawner.caller, [intake])
         intake = _spawned(intake, task.id, key, spawner)
 
         async def store(connection: Connection) -> tuple[Spawned, Submitted | None]:

@@ -17,3 +17,7 @@ CREATE TABLE spaces (
     max_streams                bigint CHECK (max_streams >= 0),
     max_waits                  bigint CHECK (max_waits >= 0)
 );
+
+-- Who called when a document was made: keys have quotas, too.
+ALTER TABLE documents ADD COLUMN made_by text;
+CREATE INDEX documents_made_by ON documents (made_by) WHERE made_by IS NOT NULL AND deleted_at IS NULL;

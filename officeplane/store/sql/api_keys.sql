@@ -2,7 +2,7 @@
 
 -- part: columns
 id, name, shown, scopes, created_by, created_at, expires_at, revoked_at, last_used_at, replaced_by,
-space, documents, task_types, most_urgent, agents
+space, documents, task_types, most_urgent, agents, quotas
 
 -- part: reachable
 -- Of a key: the caller could give it, and so has to do with it. An entry with its `*` is compared as if it were a name;
@@ -20,10 +20,11 @@ AND most_urgent >= :most_urgent_seen::smallint
 -- name: insert
 -- Stores a key. No row: another of its space that was neither replaced nor revoked has its name, or there was one of this digest.
 INSERT INTO api_keys (id, name, digest, shown, scopes, created_by, expires_at,
-                      space, documents, task_types, most_urgent, agents)
+                      space, documents, task_types, most_urgent, agents, quotas)
 VALUES (:id::uuid, :name::text, :digest::bytea, :shown::text, :scopes::text[], :created_by::text,
         :expires_at::timestamptz,
-        :space::text, :documents::text[], :task_types::text[], :most_urgent::smallint, :agents::text[])
+        :space::text, :documents::text[], :task_types::text[], :most_urgent::smallint, :agents::text[],
+        :quotas::jsonb)
 ON CONFLICT DO NOTHING
 RETURNING {columns}
 
@@ -77,7 +78,7 @@ SELECT {columns} FROM api_keys
 UPDATE api_keys k
    SET name = :name::text, scopes = :scopes::text[], expires_at = :expires_at::timestamptz,
        documents = :documents::text[], task_types = :task_types::text[], most_urgent = :most_urgent::smallint,
-       agents = :agents::text[]
+       agents = :agents::text[], quotas = :quotas::jsonb
  WHERE id = :id::uuid
    AND NOT EXISTS (SELECT FROM api_keys o WHERE o.space = k.space AND o.name = :name::text AND o.id <> k.id
                       AND o.revoked_at IS NULL AND o.replaced_by IS NULL)

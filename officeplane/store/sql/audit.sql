@@ -36,11 +36,17 @@ AND (:until::timestamptz IS NULL OR at < :until::timestamptz)
 SELECT {deed_shown} FROM audit WHERE {deed_fits} ORDER BY at DESC, seq DESC LIMIT :limit::integer
 
 -- name: page_of_target
--- The same of one target, which may be a task among others. No row: nothing fits, or the page is past the end.
+-- The same of one target, which may be a task among others: what stored it was done about when its id was made. No row:
+-- nothing fits, or the page is past the end.
 WITH of_tasks AS MATERIALIZED (
-    SELECT * FROM audit WHERE task_ids @> ARRAY[:task_id::uuid]
+    SELECT * FROM audit WHERE task_ids @> ARRAY[:task_id::uuid] AND action NOT IN ('task.submit', 'dag.submit', 'dag.add')
+), stored AS MATERIALIZED (
+    SELECT * FROM audit
+     WHERE space = :space::text AND at BETWEEN :earliest::timestamptz AND :latest::timestamptz
+       AND action IN ('task.submit', 'dag.submit', 'dag.add') AND task_ids @> ARRAY[:task_id::uuid]
 ), of_others AS (
     SELECT * FROM audit WHERE target = :target::text AND {deed_fits} ORDER BY at DESC, seq DESC LIMIT :limit::integer
 )
-SELECT {deed_shown} FROM (SELECT * FROM of_tasks WHERE {deed_fits} UNION ALL SELECT * FROM of_others) audit
+SELECT {deed_shown} FROM (SELECT * FROM of_tasks WHERE {deed_fits} UNION ALL SELECT * FROM stored WHERE {deed_fits}
+                     UNION ALL SELECT * FROM of_others) audit
  ORDER BY at DESC, seq DESC LIMIT :limit::integer

@@ -8,10 +8,10 @@ d.id, d.seq, d.format, d.title, d.head, d.created_at, d.updated_at, r.sha256, r.
 
 -- name: create
 -- Makes a document, or brings a deleted one back with its numbers going on. No row: it exists.
-INSERT INTO documents AS d (id, space, format, title, head, created_by)
-VALUES (:document_id::text, :space::text, :format::text, :title::text, 0, :created_by::text)
+INSERT INTO documents AS d (id, space, format, title, head, created_by, made_by)
+VALUES (:document_id::text, :space::text, :format::text, :title::text, 0, :created_by::text, :made_by::text)
 ON CONFLICT (id) DO UPDATE SET format = excluded.format, title = excluded.title, created_by = excluded.created_by,
-                               created_at = clock_timestamp(), updated_at = clock_timestamp(), deleted_at = NULL
+                               made_by = excluded.made_by, created_at = clock_timestamp(), updated_at = clock_timestamp(), deleted_at = NULL
  WHERE d.deleted_at IS NOT NULL
 RETURNING d.head
 

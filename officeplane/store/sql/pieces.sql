@@ -39,3 +39,10 @@ SELECT coalesce(sum(p.bytes), 0)::bigint AS count
   FROM documents d,
        LATERAL (SELECT sum(octet_length(bytes)) AS bytes FROM pieces WHERE pieces.document_id = d.id OFFSET 0) p
  WHERE d.space = :space::text
+
+-- name: bytes_of_caller
+-- How many bytes those of a space's documents that somebody has made take as they are kept. Always one row.
+SELECT coalesce(sum(p.bytes), 0)::bigint AS count
+  FROM documents d,
+       LATERAL (SELECT sum(octet_length(bytes)) AS bytes FROM pieces WHERE pieces.document_id = d.id OFFSET 0) p
+ WHERE d.space = :space::text AND d.made_by = :caller::text AND d.deleted_at IS NULL

@@ -39,9 +39,21 @@ SELECT (SELECT count(*) FROM tasks WHERE :space::text <> 'default' AND space <> 
            AND state IN {waiting})
      + (SELECT count(*) FROM tasks WHERE :space::text = 'default' AND space = 'default' AND state IN {waiting}) AS count
 
+-- name: waiting_tasks_of_caller
+-- How many tasks of a space wait that somebody has submitted. Always one row. The two halves have an index each.
+SELECT (SELECT count(*) FROM tasks WHERE :space::text <> 'default' AND space <> 'default' AND space = :space::text
+           AND created_by = :caller::text AND state IN {waiting})
+     + (SELECT count(*) FROM tasks WHERE :space::text = 'default' AND space = 'default'
+           AND created_by = :caller::text AND state IN {waiting}) AS count
+
 -- name: documents
 -- How many documents a space has. Always one row.
 SELECT count(*) AS count FROM documents WHERE space = :space::text AND deleted_at IS NULL
+
+-- name: documents_of_caller
+-- How many documents a space has that somebody has made. Always one row.
+SELECT count(*) AS count FROM documents
+ WHERE space = :space::text AND made_by = :caller::text AND deleted_at IS NULL
 
 -- name: fullest
 -- How many revisions the one of these documents has that has most. Null: none of them is there.

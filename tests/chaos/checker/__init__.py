@@ -24,6 +24,7 @@ believed.
 | I18 | with Redis in health, who works on a document has its lock |
 | I40 | nothing of one space is ever seen in another |
 | I41 | a key does nothing a second after it was revoked |
+| I42 | a key does and sees nothing beyond its scopes and the documents that it is narrowed to |
 | L1 | everything ends |
 | L2 | the service answers, and refuses only as agreed; its processes do not die by themselves |
 """

@@ -86,5 +86,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = dict(
         _breaks(submission.key_ignored, "I13"),
         _breaks(callers.space_ignored, "I40"),
         _breaks(callers.revoked_key_kept, "I41"),
+        _breaks(callers.scope_not_asked, "I42"),
+        _breaks(callers.prefix_without_end, "I42"),
     )
 )

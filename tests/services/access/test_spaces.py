@@ -1,4 +1,4 @@
-"""Quotas of spaces: each at its edge, and who may set them."""
+"""Quotas of spaces and keys: each at its edge, and who may set them."""
 
 import asyncio
 from dataclasses import replace
@@ -229,16 +229,84 @@ async def test_no_more_is_held_at_once_than_may_be(bench: Workbench) -> None:
     spaces = bench.runtime.spaces
     await allow(bench, max_waits=1, max_streams=0)
 
-    limit = await spaces.may_wait(CALLER)
-    with spaces.holding(CALLER, "maxWaits", limit):
-        with pytest.raises(QuotaExceededError) as caught, spaces.holding(CALLER, "maxWaits", limit):
+    with await spaces.wait(CALLER):
+        with pytest.raises(QuotaExceededError) as caught, await spaces.wait(CALLER):
             pass
         assert refused("maxWaits", 1, caught)
-        with spaces.holding(a_caller(space="other"), "maxWaits", limit):
+        with await spaces.wait(a_caller(space="other")):
             pass
-    with spaces.holding(CALLER, "maxWaits", limit):
+    with await spaces.wait(CALLER):
         pass
-    assert await spaces.may_stream(CALLER) == 0
+    with pytest.raises(QuotaExceededError) as caught, await spaces.stream(CALLER):
+        pass
+    assert refused("maxStreams", 0, caught)
+
+
+async def test_a_key_has_limits_of_its_own_beside_those_of_its_space(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot = replace(CALLER, id="key:bot", quotas=replace(UNLIMITED, max_waiting_tasks=2))
+    await allow(bench, max_waiting_tasks=4)
+    first = await submit(bench, bot)
+    await submit(bench, bot)
+
+    with pytest.raises(QuotaExceededError, match="This key may have 2 tasks") as caught:
+        await submit(bench, bot)
+
+    assert refused("maxWaitingTasks", 2, caught)
+    await submit(bench)
+    await submit(bench)
+    with pytest.raises(QuotaExceededError, match="This space may have 4 tasks"):
+        await submit(bench)
+    await bench.complete(await bench.claim_next(first))
+    monkeypatch.setattr(service, "KEPT_SECONDS", 0.0)
+    await submit(bench, bot)
+
+
+async def test_a_key_of_the_default_space_is_counted_alone(bench: Workbench) -> None:
+    bot = replace(a_caller(), id="key:bot", quotas=replace(UNLIMITED, max_waiting_tasks=1))
+    await submit(bench, a_caller())
+    await submit(bench, bot)
+
+    with pytest.raises(QuotaExceededError):
+        await submit(bench, bot)
+
+    await submit(bench, a_caller())
+
+
+async def test_of_a_key_the_documents_count_that_it_has_made_whomever_it_names(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "KEPT_SECONDS", 0.0)
+    bot = replace(CALLER, id="key:bot", quotas=replace(UNLIMITED, max_documents=1, max_bytes=len(FILE)))
+    await put(bench, "of-others")
+    async with spooled_bytes(FILE) as spool:
+        await bench.runtime.documents.put(bot, "its-own", spool, None, "somebody else")
+
+    with pytest.raises(QuotaExceededError) as caught:
+        await put(bench, "another", caller=bot)
+    assert refused("maxDocuments", 1, caught)
+    with pytest.raises(QuotaExceededError) as caught:
+        await put(bench, "its-own", OTHER, bot)
+    assert refused("maxBytes", len(FILE), caught)
+    await bench.runtime.documents.delete(CALLER, "its-own")
+    await put(bench, "another", caller=bot)
+
+
+async def test_a_key_waits_streams_and_submits_within_its_own_limits(bench: Workbench) -> None:
+    spaces = bench.runtime.spaces
+    bot = replace(CALLER, id="key:bot", quotas=replace(UNLIMITED, max_waits=0, max_streams=0, submissions_per_minute=1))
+
+    for holding in (spaces.wait, spaces.stream):
+        with pytest.raises(QuotaExceededError), await holding(bot):
+            pass
+        with await holding(CALLER):
+            pass
+    await submit(bench, bot)
+    with pytest.raises(QuotaExceededError) as caught:
+        await submit(bench, bot)
+    assert refused("submissionsPerMinute", 1, caught)
+    await submit(bench)
 
 
 async def test_a_space_without_limits_is_not_counted(bench: Workbench) -> None:
@@ -246,3 +314,4 @@ async def test_a_space_without_limits_is_not_counted(bench: Workbench) -> None:
 
     assert bench.runtime.spaces.has_no_limits(LOCAL)
     assert not bench.runtime.spaces.has_no_limits(a_caller(space="unheard-of"))
+    assert not bench.runtime.spaces.has_no_limits(replace(LOCAL, quotas=Quotas()))

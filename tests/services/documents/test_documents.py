@@ -14,6 +14,8 @@ from officeplane.domain.errors import (
 )
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import TaskRequest
+from officeplane.formats.reading.outlining import OutlineWanted
+from officeplane.formats.reading.telling import TextWanted
 from tests.callers import a_caller
 from tests.services.documents.uploading import put
 from tests.services.editing import a_claimed_edit, a_document, an_edit, content, edited
@@ -84,8 +86,9 @@ async def test_what_is_not_there_is_not_found(bench: Workbench) -> None:
     for action in (
         documents.show(LOCAL, "no"),
         documents.file(LOCAL, "no", None),
-        documents.text(LOCAL, "no", None),
-        documents.outline(LOCAL, "no", 1),
+        documents.number(LOCAL, "no", None),
+        bench.runtime.reading.text(LOCAL, "no", 1, TextWanted()),
+        bench.runtime.reading.outline(LOCAL, "no", 1, OutlineWanted()),
         documents.history(LOCAL, "no", None, 9),
         documents.difference(LOCAL, "no", 1, 2),
         documents.delete(LOCAL, "no"),
@@ -96,7 +99,8 @@ async def test_what_is_not_there_is_not_found(bench: Workbench) -> None:
             await action
     await a_document(bench)
     for action in (
-        documents.file(LOCAL, "plan", 2), documents.text(LOCAL, "plan", 2), documents.difference(LOCAL, "plan", 1, 2),
+        documents.file(LOCAL, "plan", 2), documents.number(LOCAL, "plan", 2), documents.difference(LOCAL, "plan", 1, 2),
+        bench.runtime.reading.text(LOCAL, "plan", 2, TextWanted()),
         documents.revert(LOCAL, "plan", 2, None),
     ):  # fmt: skip
         with pytest.raises(RevisionNotFoundError):

@@ -11,6 +11,7 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
+from tests import contents
 from tests.services import editing
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -54,7 +55,7 @@ async def test_all_children_share_one_revision_and_later_ones_use_what_earlier_o
     assert isinstance(first, dict)
     assert isinstance(second, dict)
     assert first["revision"] == second["revision"] == 2
-    (chapter,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
+    (chapter,) = await contents.outline(bench.runtime, "plan")
     assert chapter["id"] == first["id"]
     assert [section["id"] for section in chapter["children"]] == [second["id"]]
     (newest, *_) = await bench.runtime.documents.history(LOCAL, "plan", None, 10)

@@ -20,6 +20,7 @@ from officeplane.formats.blank import blank
 from officeplane.services.edits.lane_ahead import AHEAD_MAX
 from officeplane.services.files.spool import spooled_bytes
 from officeplane.services.settle.settlements import Fenced
+from tests import contents
 from tests.sandbox.processes import asleep, gone
 from tests.services.conftest import AnotherBench
 from tests.services.editing import (
@@ -60,7 +61,7 @@ async def test_an_edit_makes_the_next_revision_and_says_which(bench: Workbench) 
     assert details.task.state is TaskState.COMPLETED
     result: Any = details.task.result
     assert result["revision"] == 2
-    (chapter,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
+    (chapter,) = await contents.outline(bench.runtime, "plan")
     assert (chapter["id"], chapter["text"]) == (result["id"], "One")
     newest, first = await bench.runtime.documents.history(LOCAL, "plan", None, 9)
     assert (newest.revision, newest.base, newest.task_id) == (2, 1, task.id)
@@ -98,7 +99,7 @@ async def test_an_edit_that_follows_starts_from_what_the_last_one_made(bench: Wo
     details = await ran(bench, await followed(bench, await bench.claim_next(first)))
 
     assert details.task.id == second.id
-    assert [chapter["text"] for chapter in await bench.runtime.documents.outline(LOCAL, "plan", None)] == ["One", "Two"]
+    assert [chapter["text"] for chapter in await contents.outline(bench.runtime, "plan")] == ["One", "Two"]
     newest = (await bench.runtime.documents.history(LOCAL, "plan", None, 1))[0]
     assert (newest.revision, newest.base, newest.author) == (3, 2, "bob")
 
@@ -319,7 +320,7 @@ async def test_later_edits_of_a_batch_use_what_earlier_ones_made(bench: Workbenc
     await ran(bench, section)
 
     assert await bench.state(parent) is TaskState.COMPLETED
-    (node,) = await bench.runtime.documents.outline(LOCAL, "plan", None)
+    (node,) = await contents.outline(bench.runtime, "plan")
     assert [below["text"] for below in node["children"]] == ["Under it"]
     assert await head(bench) == 3
 
@@ -335,7 +336,7 @@ async def test_a_reference_may_stand_within_a_value_that_has_several_kinds(bench
 
     await ran(bench, second)
 
-    assert "=sheet-1" in await bench.runtime.documents.text(LOCAL, "sheets", None)
+    assert "=sheet-1" in await contents.text(bench.runtime, "sheets")
 
 
 async def test_a_reference_to_what_an_edit_does_not_take_cannot_work(bench: Workbench) -> None:

@@ -5,10 +5,11 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.principal import LOCAL, Kind, Principal, Scope
+from officeplane.domain.principal import Kind, Principal, Scope
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.space import Space
 from officeplane.sandbox import nursery_client
+from tests import contents
 from tests.sandbox.taken_over import FORGED
 from tests.services.editing import a_document, an_edit, carried_out, content, edited, head, made, ran
 from tests.workbench import Workbench
@@ -23,7 +24,7 @@ def children_that_obey(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def said(bench: Workbench, document_id: str) -> str:
-    return await bench.runtime.documents.text(LOCAL, document_id, None)
+    return await contents.text(bench.runtime, document_id)
 
 
 async def attacked(bench: Workbench, document_id: str, order: str) -> None:

@@ -1,6 +1,7 @@
 """Spawning: once for each key, only while the attempt stands, and what a spawned task takes over."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,8 +11,10 @@ from officeplane.domain.document import Format
 from officeplane.domain.failure import FailureKind
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import LOCAL
+from officeplane.domain.quota import UNLIMITED
+from officeplane.domain.space import DEFAULT
 from officeplane.domain.task import ClaimedTask, Task
-from officeplane.handlers.contract import PermanentFailure
+from officeplane.handlers.contract import PermanentFailure, RateLimited
 from officeplane.handlers.spawning import Spawned, spawn_request
 from officeplane.services.claims.leases import ClaimLostError
 from officeplane.services.submit import spawns
@@ -290,3 +293,16 @@ async def test_what_a_task_has_spawned_is_kept_until_that_task_has_ended(bench: 
     await prune(bench)
 
     assert await bench.execute("SELECT FROM tasks UNION ALL SELECT FROM spawns") == []
+
+
+async def test_a_space_that_is_full_has_those_wait_that_would_spawn(bench: Workbench) -> None:
+    spawner = await bench.a_running_task()
+    await bench.runtime.spaces.set(LOCAL, DEFAULT, replace(UNLIMITED, max_waiting_tasks=1))
+    first = await spawn(bench, spawner, "first")
+
+    with pytest.raises(RateLimited, match="cannot be spawned yet") as caught:
+        await spawn(bench, spawner, "second")
+
+    assert caught.value.retry_after is not None
+    assert (await spawn(bench, spawner, "first")).task_id == first.task_id
+    assert await spawned_by(bench, spawner) == [first.task_id]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import Outcome
-from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import ClaimedTask, Task
+from tests import contents
 from tests.services.editing import (
     an_edit,
     at_rest,
@@ -57,7 +57,7 @@ async def drive(bench: Workbench, claimed: Sequence[ClaimedTask]) -> None:
 
 async def titles(bench: Workbench, revision: int | None = None) -> list[str]:
     """Return the chapters of the document, in their order."""
-    return [str(chapter["text"]) for chapter in await bench.runtime.documents.outline(LOCAL, "plan", revision)]
+    return [str(chapter["text"]) for chapter in await contents.outline(bench.runtime, "plan", revision)]
 
 
 async def is_completed(bench: Workbench, task: Task) -> bool:
