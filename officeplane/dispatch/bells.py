@@ -61,8 +61,10 @@ class Bells:
         Best effort, within 200 ms and without an exception: the tasks are in the
         ledger, and a ring that failed is the sweeper's work.
         """
-        lists = _by_list((hint.task_id, self._keys.hint_list(hint.tier, hint.space)) for hint in hints)
-        return await self._push("LPUSH", lists)
+        places: dict[tuple[Tier, Space], list[str]] = {}
+        for task_id, tier, space in hints:
+            places.setdefault((tier, space), []).append(task_id)
+        return await self._push("LPUSH", {self._keys.hint_list(*place): ids for place, ids in places.items()})
 
     async def silence(self, hints: Iterable[Hint]) -> None:
         """Take a few hints off the lists of these tiers; best effort. Each is looked for in the whole list."""
@@ -73,7 +75,9 @@ class Bells:
 
     async def give_back(self, hints: Iterable[str]) -> bool:
         """Put hints that were taken back where they came from, the first to be popped first; best effort."""
-        lists = _by_list((task_id, self._origins.get(task_id, self._normal)) for task_id in hints)
+        lists: dict[str, list[str]] = {}
+        for task_id in hints:
+            lists.setdefault(self._origins.get(task_id, self._normal), []).append(task_id)
         return await self._push("RPUSH", {name: ids[::-1] for name, ids in lists.items()})
 
     async def take(self, up_to: int) -> list[str]:
@@ -232,13 +236,6 @@ class Bells:
             await self.give_back(await taking)
         except RedisUnavailable:
             return
-
-
-def _by_list(hints: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    lists: dict[str, list[str]] = {}
-    for task_id, name in hints:
-        lists.setdefault(name, []).append(task_id)
-    return lists
 
 
 def _tail(name: str) -> bytes:

@@ -149,7 +149,7 @@ class Principal:
     @property
     def is_narrowed(self) -> bool:
         """Whether there is anything in its space that it may not have to do with."""
-        return self._has_lists or self.most_urgent > 0
+        return self.most_urgent > 0 or self._has_lists
 
     @property
     def is_operator(self) -> bool:
