@@ -23,6 +23,9 @@ ANY_SCOPE: Final = "any"
 Need: TypeAlias = Scope | Literal["any"]
 """What a caller has to have: a scope, or to be known at all."""
 
+PLACED_MAX: Final = 10_000
+"""How many callers are kept with their addresses."""
+
 _NEED: Final = "officeplane_needs"
 _CALLER: Final = "officeplane.caller"
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="officeplane"'}
@@ -87,7 +90,7 @@ async def admit(connection: HTTPConnection, need: Need) -> None:
         state_of(connection).refused[need] += 1
         _log.info("caller.refused", caller=caller.id, scope=need, address=address_of(connection))
         raise ForbiddenError(need, caller.id)
-    connection.scope[_CALLER] = replace(caller, address=address_of(connection))
+    connection.scope[_CALLER] = _placed(connection, caller)
 
 
 async def stay_admitted(connection: HTTPConnection) -> None:
@@ -167,6 +170,17 @@ async def _caller(connection: HTTPConnection) -> Principal:
     if state.auth == "auto" and connection.scope.get(IS_LOCAL, False):
         return LOCAL
     raise RefusedError("unauthenticated", _ENDED if has_session(connection) else _NO_KEY, _CHALLENGE)
+
+
+def _placed(connection: HTTPConnection, caller: Principal) -> Principal:
+    """Return a caller with the address that it calls from; to make another of each would take longer than all else."""
+    known, address = state_of(connection).placed, address_of(connection)
+    found = known.get((id(caller), address))
+    if found is None:
+        if len(known) >= PLACED_MAX:
+            known.clear()
+        found = known[id(caller), address] = caller, replace(caller, address=address)
+    return found[1]
 
 
 def _key_in(connection: HTTPConnection) -> str | None:

@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from officeplane.api.wrong_keys import WrongKeys
 from officeplane.config import Auth
 from officeplane.domain.errors import DatabaseUnavailableError
-from officeplane.domain.principal import Scope
+from officeplane.domain.principal import Principal, Scope
 from officeplane.runtime import Runtime
 from officeplane.services.access.oidc import Oidc
 
@@ -37,6 +37,11 @@ class ServerState:
     """How people log in with a provider, if they can."""
 
     wrong_keys: WrongKeys = field(default_factory=WrongKeys)
+
+    placed: dict[tuple[int, str], tuple[Principal, Principal]] = field(
+        default_factory=dict[tuple[int, str], tuple[Principal, Principal]]
+    )
+    """Callers by which object they are, which is kept so that no other becomes it, and where they call from."""
 
     refused: Counter[Scope] = field(default_factory=Counter[Scope])
     """How many requests were refused because their callers had not this scope."""
