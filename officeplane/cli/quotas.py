@@ -3,12 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from pydantic.alias_generators import to_camel
-
 from officeplane.cli.exits import UsageError
-from officeplane.domain.quota import NAMES
+from officeplane.domain.quota import OUTSIDE
 
-_NAMES: Final = {to_camel(name): name for name in NAMES}
 _LARGEST: Final = 2**53
 
 
@@ -19,10 +16,10 @@ def quotas_in(given: Iterable[str]) -> dict[str, int | None]:
 
 def _quota_in(text: str) -> tuple[str, int | None]:
     name, _, value = text.partition("=")
-    if name not in _NAMES:
-        raise UsageError(f"{text!r} is no quota: there are {', '.join(_NAMES)}, each with =NUMBER or =none.")
+    if name not in OUTSIDE:
+        raise UsageError(f"{text!r} is no quota: there are {', '.join(OUTSIDE)}, each with =NUMBER or =none.")
     if value == "none":
-        return _NAMES[name], None
+        return OUTSIDE[name], None
     if not (value.isascii() and value.isdecimal()) or int(value) > _LARGEST:
         raise UsageError(f"{name} is to be a number, or none to lift it; not {value!r}.")
-    return _NAMES[name], int(value)
+    return OUTSIDE[name], int(value)

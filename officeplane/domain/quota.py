@@ -3,8 +3,6 @@
 from dataclasses import dataclass, fields
 from typing import ClassVar, Final, NamedTuple
 
-from pydantic.alias_generators import to_camel
-
 from officeplane.domain.errors import OverloadedError
 from officeplane.domain.space import DEFAULT, Space
 
@@ -35,12 +33,14 @@ class Quotas:
 
 
 NAMES: Final = tuple(field.name for field in fields(Quotas))
+OUTSIDE: Final = {name[0] + name.title().replace("_", "")[1:]: name for name in NAMES}
+"""Their names as the world outside knows them."""
 UNLIMITED: Final = Quotas(**dict.fromkeys(NAMES))
 
 
 def facts_of(quotas: Quotas) -> dict[str, int | None]:
-    """Return quotas by the names that the world outside knows them by."""
-    return {to_camel(name): getattr(quotas, name) for name in NAMES}
+    """Return quotas by their names outside."""
+    return {outside: getattr(quotas, name) for outside, name in OUTSIDE.items()}
 
 
 def usual(space: Space) -> Quotas:
