@@ -240,7 +240,8 @@ WATCHFUL: Final = [
     ),
     hot("valves", "choose_probes", *WAITING, task_types="ARRAY['noop']", task_ids=IDS, seconds="30"),
     hot("valves", "admissible", *WAITING, limit="32"),
-    hot("statistics", "largest_spaces", "by_urgency", "waiting_in_spaces", limit="50"),
+    # Either index of what waits in other spaces will do: which is smaller depends on what the others are.
+    hot("statistics", "largest_spaces", "by_urgency", "waiting_in_spaces", "of_other_spaces", limit="50"),
     hot("statistics", "unfinished_counts", "by_urgency", **SEEN, **SHOWN),
     hot("statistics", "oldest_wait", "by_urgency", "lane", "active", "due", **SEEN, **SHOWN),
 ]
