@@ -22,6 +22,7 @@ from tests.support import eventually
 DOCUMENT: Final = "contract"
 AFTER: Final = "depends_on"
 LATER: Final = timedelta(hours=1)
+_STOPS: Final = 20
 
 
 async def run_case(site: Site, case: Case, folder: Path) -> None:
@@ -57,7 +58,10 @@ class _Crash:
         """Crash a worker over the task."""
         await self._arrange()
         worker = await self.site.worker(self.case.kind, self.case.failpoint)
-        await self._provoke(worker)
+        if self.case.point == "hand_back" and self.case.kind is Kind.POLLED:
+            worker = await self._stopped_while_it_waits(worker)
+        else:
+            await self._provoke(worker)
         assert await worker.ended() == CRASH_STATUS, worker.words
         if self.case.kind is not Kind.CANCELLED:
             self.site.marks.open_all_gates()
@@ -173,6 +177,16 @@ class _Crash:
                     # The hint leads to a retry by the time it is popped, or its task is claimed as it is.
                     await self.site.bench(self.case.kind).make_due()
         await self._cancel_once_it_runs(worker)
+
+    async def _stopped_while_it_waits(self, worker: Fork) -> Fork:
+        """Stop workers that poll until one did not look at the ledger just then, and submit; return that one."""
+        for _ in range(_STOPS):
+            await self.site.warm_up(self.case.kind)
+            if await worker.stop():
+                break
+            worker = await self.site.worker(self.case.kind, self.case.failpoint)
+        await self._submit()
+        return worker
 
     async def _cancel_once_it_runs(self, worker: Fork) -> None:
         """Cancel the task when its handler runs, unless that was done or the worker crashed before."""
