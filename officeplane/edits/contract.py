@@ -115,7 +115,9 @@ class Edit(BaseModel):
     def _change(self, document: Document, occasion: Occasion) -> Result:
         match document:
             case Word():
-                return self.in_word(document, occasion)
+                result = self.in_word(document, occasion)
+                document.name(occasion.task_id)
+                return result
             case Workbook():
                 return self.in_excel(document, occasion)
             case Presentation():

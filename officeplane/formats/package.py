@@ -119,6 +119,11 @@ class Package:
             found = self._trees[name] = parse(self._parts[name].content())
         return found
 
+    def plant(self, name: str, root: Element) -> None:
+        """Put another root in the place of a part's tree, which has changed with that."""
+        self._trees[name] = root
+        self.changed(name)
+
     def changed(self, name: str) -> None:
         """Note that a part's tree is no longer what was read."""
         self._changed.add(name)

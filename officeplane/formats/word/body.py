@@ -1,5 +1,6 @@
 """The body: the text of a document, and how stretches of it come, change and go."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from officeplane.domain.document import InvalidEditError
@@ -129,6 +130,12 @@ class Body:
         self._bookmarks.put_inside_each([(self.story.blocks[one.begin].paragraph, one.id) for one in headings])
         for heading in headings:
             self.story.touch(heading.begin)
+
+    def remember_twins(self) -> None:
+        """Keep the ids of headings that say what others say: they have them by their turn."""
+        derived = [place for place in self.structure.by_id.values() if place.is_heading and place.is_derived]
+        times = Counter((one.kind, self.story.blocks[one.begin].text) for one in derived)
+        self.remember([one for one in derived if times[one.kind, self.story.blocks[one.begin].text] > 1])
 
     def _told_instead(self, node_id: str) -> str:
         """Return what an id is of that names no place of this text."""

@@ -22,7 +22,6 @@ from officeplane.formats.word.names import (
     COMMENT_REFERENCE,
     FALLBACK,
     ID,
-    PARA_ID,
     SDT,
     TBL,
     TC,
@@ -35,6 +34,7 @@ from officeplane.formats.word.names import (
 )
 from officeplane.formats.word.segments import text_of
 from officeplane.formats.word.stories import Aside, Stories
+from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import NodePlace
 from officeplane.formats.word.styles import SECTION_LEVEL
 from officeplane.formats.xml import Element
@@ -70,6 +70,7 @@ class DetailsOfWord:
         self._remarks = comments.texts()
         self._facts = comments.facts()
         self._numbers = numbers
+        self._ids = stories.body.story.ids
         self._turns: Counter[tuple[str, str]] = Counter()
         self._insets: dict[Element, list[Inset]] = {}
         self._controls: dict[Element, Inset] = {}
@@ -78,7 +79,7 @@ class DetailsOfWord:
     def all(self) -> list[Detail]:
         """Return the nodes at the top: chapters, sections and pages, then what stands beside the body."""
         body = self._stories.body
-        self._note_insets(body.story.blocks)
+        self._enter(body.story)
         top = [self._place(body, place) for place in body.children(body.structure.root)]
         return [*top, *filter(None, map(self._aside, self._stories.asides))]
 
@@ -100,13 +101,13 @@ class DetailsOfWord:
         held = [detail for block in blocks if block.is_content for detail in self._blocks([block.element])]
         if place.kind == "table" and (table := _only_table(held)) is not None:
             # The page that an edit has made for a table is that table.
-            _rename(table, place.id)
+            table.id = place.id
             table.is_coarse = True
             return table
         return Detail(place.id, place.kind, is_coarse=True, children=held, source=BlocksSource(list(blocks)))
 
     def _aside(self, aside: Aside) -> Detail | None:
-        self._note_insets(aside.story.blocks)
+        self._enter(aside.story)
         held = [*self._beside(aside)]
         if not any(detail.text.strip() or detail.children for detail in held):
             return None
@@ -152,7 +153,7 @@ class DetailsOfWord:
         item = None if level or label is None else self._item(label)
         kind = "heading" if level else "paragraph" if item is None else "item"
         text = text_of(element)
-        node_id = self._paragraph_id(element, text)
+        node_id = f"p-{self._ids.of(element)}"
         made = Detail(
             node_id, kind, text, level=level, number="" if label is None else label.text, is_title=bool(level),
             is_coarse=level > SECTION_LEVEL, source=ParagraphSource(element, level, item),
@@ -214,16 +215,13 @@ class DetailsOfWord:
 
     def _table(self, element: Element) -> Detail:
         rows = [*inside(element, TR)]
-        node_id = next((f"t-{_number(row)}" for row in rows if _number(row)), "")
-        first = next(element.iter(P), None)
-        if not node_id:
-            node_id = f"t-{self._derived('table', '' if first is None else text_of(first))}"
+        node_id = f"t-{self._ids.of(rows[0])}" if rows else f"t-{self._derived('table', '')}"
         made = Detail(node_id, "table", source=element)
         columns = 0
-        for turn, row in enumerate(rows, 1):
+        for row in rows:
             cells = [*inside(row, TC)]
             columns = max(columns, len(cells))
-            line = Detail(f"r-{_number(row)}" if _number(row) else f"{node_id}.r{turn}", "row", source=row)
+            line = Detail(f"r-{self._ids.of(row)}", "row", source=row)
             line.children = [
                 Detail(f"{line.id}.c{place}", "cell", children=[*self._blocks(cell)], source=cell)
                 for place, cell in enumerate(cells, 1)
@@ -233,18 +231,15 @@ class DetailsOfWord:
         made.facts = {"rows": len(rows), "columns": columns}
         return made
 
-    def _paragraph_id(self, element: Element, text: str) -> str:
-        own = _number(element)
-        return f"p-{own}" if own else f"p-{self._derived('paragraph', text)}"
-
     def _derived(self, kind: str, fact: str) -> str:
         self._turns[kind, fact] += 1
         said = f"{kind}\0{fact}\0{self._turns[kind, fact]}"
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_DERIVED]
 
-    def _note_insets(self, blocks: Sequence[Block]) -> None:
-        """Sort what stands in blocks by paragraph: a field may go over many of them and is one all the same."""
-        for inset in outermost(inset for block in blocks for inset in block.insets):
+    def _enter(self, story: Story) -> None:
+        """Sort what stands in a story by paragraph: a field may go over many of them and is one all the same."""
+        self._ids = story.ids
+        for inset in outermost(inset for block in story.blocks for inset in block.insets):
             if (
                 inset.element.tag == SDT
                 and inset.element.getparent() is not None
@@ -258,20 +253,6 @@ class DetailsOfWord:
 def _only_table(held: Sequence[Detail]) -> Detail | None:
     tables = [detail for detail in held if detail.kind == "table"]
     return tables[0] if len(tables) == 1 and all(one is tables[0] or not one.text for one in held) else None
-
-
-def _rename(table: Detail, node_id: str) -> None:
-    old = table.id
-    table.id = node_id
-    for row in table.children:
-        if row.id.startswith(f"{old}.r"):
-            row.id = node_id + row.id.removeprefix(old)
-            for place, cell in enumerate(row.children, 1):
-                cell.id = f"{row.id}.c{place}"
-
-
-def _number(element: Element) -> str:
-    return element.get(PARA_ID, "").lower()
 
 
 def _drawing_number(element: Element) -> str:

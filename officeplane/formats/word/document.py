@@ -1,12 +1,9 @@
 """Word documents: what they consist of, what they say, and the edits of them."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar
-
-from lxml import etree
 
 from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.domain.warning import Loss
@@ -19,6 +16,7 @@ from officeplane.formats.word.anchors import anchor_around, anchor_at
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
+from officeplane.formats.word.fingerprints import fingerprint
 from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
 from officeplane.formats.word.page_width import text_width
@@ -68,21 +66,16 @@ class Word:
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the node of each occurrence of a text, in order."""
-        return [place for story in self._all() for place in self._named(story, story.find(wanted))]
+        return [place for story in self._stories.all() for place in self._named(story, story.find(wanted))]
 
     def fingerprint(self, target: str) -> str | None:
         """Return a hash of what a node says and how, without the nodes below it; None when there is no such node."""
         found = self._elements_of(target)
-        if found is None:
-            return None
-        digest = hashlib.sha256()
-        for element in found:
-            digest.update(etree.tostring(element, with_tail=False))
-        return digest.hexdigest()
+        return None if found is None else fingerprint(found)
 
     def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
         """Add a chapter at the end or before the one at `position`."""
-        body = self._body
+        body = self._stories.body_to_change()
         heading = self._writer().heading(CHAPTER_LEVEL, _line(title))
         chapters = [place for place in body.structure.root.children if place.kind == "chapter"]
         if position is not None and position < len(chapters):
@@ -95,7 +88,7 @@ class Word:
         self, title: str, chapter_id: str | None, blocks: Sequence[Content], position: int | None, node_id: str
     ) -> str:
         """Add a section to a chapter, or to the last one, at the end or before the section at `position`."""
-        body = self._body
+        body = self._stories.body_to_change()
         chapter = self._chapter(chapter_id)
         writer = self._writer()
         made = [writer.heading(SECTION_LEVEL, _line(title)), *(writer.elements(blocks) if blocks else [])]
@@ -108,7 +101,7 @@ class Word:
 
     def write_page(self, blocks: Sequence[Content], section_id: str | None, position: int | None, node_id: str) -> str:
         """Add content to a section, a chapter or the document, at the end or before what is at `position` in it."""
-        body = self._body
+        body = self._stories.body_to_change()
         owner = body.structure.root if section_id is None else body.heading(section_id)
         elements = self._writer().elements(blocks)
         self._add_page(owner, elements, position, node_id)
@@ -116,25 +109,31 @@ class Word:
 
     def edit_page(self, page_id: str, blocks: Sequence[Content]) -> list[Loss]:
         """Replace what a page says; return what is lost with that."""
-        page = self._body.page(page_id)
+        body = self._stories.body_to_change()
+        page = body.page(page_id)
         losses = self._losses_with(page)
-        self._body.rewrite(page, self._writer().elements(blocks))
+        body.rewrite(page, self._writer().elements(blocks))
         return losses
 
     def delete_page(self, page_id: str) -> list[Loss]:
         """Remove a page; what others tied to it moves to what is next to it. Return what is lost with it."""
-        page = self._body.page(page_id)
+        body = self._stories.body_to_change()
+        page = body.page(page_id)
         losses = self._losses_with(page)
-        self._body.delete(page)
+        body.delete(page)
         return losses
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text wherever it stands; return the node of each replacement."""
-        found = [(story, story.find(wanted)) for story in self._all()]
+        found = [(story, story.find(wanted)) for story in self._stories.all()]
         places = [place for story, hits in found for place in self._named(story, hits)]
         for story, hits in found:
+            if not hits:
+                continue
             if story is self._body.story:
+                self._stories.body_to_change()
                 self._remember_headings(hits)
+            story.stamp()
             story.replace(hits, replace)
         return places
 
@@ -143,7 +142,8 @@ class Word:
         node_id: str,
     ) -> str:  # fmt: skip
         """Add a table at the end of a section or of the document."""
-        owner = self._body.structure.root if section_id is None else self._body.heading(section_id)
+        body = self._stories.body_to_change()
+        owner = body.structure.root if section_id is None else body.heading(section_id)
         lines = [[_line(cell) for cell in row] for row in ([] if header is None else [header]) + list(rows)]
         made = self._writer().table(lines, 0 if header is None else 1, style)
         self._add_page(owner, [made], None, node_id)
@@ -151,7 +151,7 @@ class Word:
 
     def add_comment(self, node_id: str | None, find: str | None, text: str, author: str, at: datetime) -> str:
         """Comment on a node or on the first place where a text stands; return the comment's id."""
-        body = self._body
+        body = self._stories.body_to_change()
         hit = None if find is None else self._first(find)
         ends = self._ends(node_id) if node_id is not None else None
         mentioned = [number for block in body.story.blocks for number in block.comment_ids]
@@ -167,13 +167,14 @@ class Word:
                 body.story.touch(block)
         return comment_id(number)
 
+    def name(self, maker: str) -> None:
+        """Name the paragraphs that an edit has added; `maker` is the task that it was."""
+        for story in self._stories.all():
+            story.name(maker)
+
     @property
     def _body(self) -> Body:
         return self._stories.body
-
-    def _all(self) -> Iterator[Story]:
-        yield self._body.story
-        yield from (aside.story for aside in self._stories.asides)
 
     def _writer(self) -> Writer:
         return Writer(self.package, self._stories.part, self._stories.styles, text_width(self._body.story.section))

@@ -9,8 +9,8 @@ from officeplane.formats.xml import Element
 
 W: Final = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _MATH: Final = "http://schemas.openxmlformats.org/officeDocument/2006/math"
-_COMPATIBILITY: Final = "http://schemas.openxmlformats.org/markup-compatibility/2006"
-_W14: Final = "http://schemas.microsoft.com/office/word/2010/wordml"
+COMPATIBILITY: Final = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+W14: Final = "http://schemas.microsoft.com/office/word/2010/wordml"
 
 
 def w(name: str) -> str:
@@ -40,9 +40,10 @@ VAL: Final = w("val")
 NAME: Final = w("name")
 MATH: Final = f"{{{_MATH}}}oMath"
 MATH_T: Final = f"{{{_MATH}}}t"
-ALTERNATIVES: Final = f"{{{_COMPATIBILITY}}}AlternateContent"
-FALLBACK: Final = f"{{{_COMPATIBILITY}}}Fallback"
-PARA_ID: Final = f"{{{_W14}}}paraId"
+ALTERNATIVES: Final = f"{{{COMPATIBILITY}}}AlternateContent"
+FALLBACK: Final = f"{{{COMPATIBILITY}}}Fallback"
+IGNORABLE: Final = f"{{{COMPATIBILITY}}}Ignorable"
+PARA_ID: Final = f"{{{W14}}}paraId"
 R_ID: Final = f"{{{OFFICE}}}id"
 SPACE: Final = "{http://www.w3.org/XML/1998/namespace}space"
 

@@ -69,6 +69,18 @@ class Stories:
             self._asides = list(self._found())
         return self._asides
 
+    def all(self) -> Iterator[Story]:
+        """Yield the body's story and all others."""
+        yield self.body.story
+        yield from (aside.story for aside in self.asides)
+
+    def body_to_change(self) -> Body:
+        """Return the body with the ids that reading gives written down."""
+        body = self.body
+        if body.story.stamp():
+            body.remember_twins()
+        return body
+
     def _kind_of(self, node_id: str) -> str | None:
         return next((aside.kind for aside in self.asides if aside.id == node_id), None)
 

@@ -14,7 +14,9 @@ from typing import Final
 from officeplane.formats.package import Package
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.block import Block
+from officeplane.formats.word.extensions import extended
 from officeplane.formats.word.names import SECT_PR
+from officeplane.formats.word.paragraph_ids import ParagraphIds
 from officeplane.formats.word.segments import replace_spans
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element, take_out
@@ -48,6 +50,35 @@ class Story:
         """Grows when blocks come, go or may mean something else."""
         # What is searched, block by block, once somebody has searched.
         self._texts: list[str] | None = None
+        self._ids: ParagraphIds | None = None
+
+    @property
+    def ids(self) -> ParagraphIds:
+        """What its paragraphs and rows are called."""
+        if self._ids is None:
+            self._ids = ParagraphIds(self.part)
+            for block in self.blocks:
+                self._ids.learn(block)
+        return self._ids
+
+    def stamp(self) -> bool:
+        """Before its first change, write down what reading calls its paragraphs; return whether this is that."""
+        if self.ids.is_stamped:
+            return False
+        root = extended(self.root)
+        if root is not self.root:
+            if self.container is self.root:
+                self.container = root
+            self.root = root
+            self.package.plant(self.part, root)
+        self.ids.stamp()
+        self.package.changed(self.part)
+        return True
+
+    def name(self, maker: str) -> None:
+        """Name the paragraphs that have come since then; `maker` is the task that made them."""
+        if self._ids is not None and self._ids.is_stamped:
+            self._ids.name(maker)
 
     @property
     def end(self) -> int:
@@ -113,6 +144,11 @@ class Story:
         return [Hit(block, paragraphs[at].element, inside, paragraphs[at].counts) for at, inside in found.items()]
 
     def _put(self, begin: int, end: int, blocks: Sequence[Block]) -> None:
+        if self._ids is not None:
+            for block in self.blocks[begin:end]:
+                self._ids.forget(block)
+            for block in blocks:
+                self._ids.learn(block)
         self.blocks[begin:end] = blocks
         if self._texts is not None:
             self._texts[begin:end] = _searched(blocks)
