@@ -18,12 +18,13 @@ def fingerprint(elements: Iterable[Element]) -> str:
     """Return a hash of elements without what an edit elsewhere may have stamped on them."""
     digest = hashlib.sha256()
     for element in elements:
-        digest.update(etree.tostring(_bare(element), method="c14n", exclusive=True, with_tail=False))
+        digest.update(etree.tostring(_bare(element), method="c14n", exclusive=True))
     return digest.hexdigest()
 
 
 def _bare(element: Element) -> Element:
     copy = deepcopy(element)
+    copy.tail = None
     for named in copy.iter(P, TR):
         named.attrib.pop(PARA_ID, None)
     ours = {mark.get(ID) for mark in copy.iter(BOOKMARK_START) if node_of(mark) is not None}
