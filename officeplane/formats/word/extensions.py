@@ -11,7 +11,10 @@ def extended(root: Element) -> Element:
     known = {uri for prefix, uri in root.nsmap.items() if prefix is not None}
     missing = {uri: prefix for prefix, uri in (("mc", COMPATIBILITY), ("w14", W14)) if uri not in known}
     if missing:
-        declared: dict[str | None, str] = {**root.nsmap, **{_free(root, prefix): uri for uri, prefix in missing.items()}}
+        declared: dict[str | None, str] = {
+            **root.nsmap,
+            **{_free(root, prefix): uri for uri, prefix in missing.items()},
+        }
         larger = etree.Element(root.tag, dict(root.attrib), nsmap=declared)
         larger.text = root.text
         larger.extend(list(root))
