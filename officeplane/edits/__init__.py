@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_text import ReplaceText
+    from officeplane.edits.review_changes import ReviewChanges
     from officeplane.edits.set_cells import FormulaCell, SetCells
     from officeplane.edits.set_notes import SetNotes
     from officeplane.edits.set_properties import SetProperties
@@ -45,6 +46,7 @@ __all__ = [
     "MoveSlide",
     "RenameSheet",
     "ReplaceText",
+    "ReviewChanges",
     "SetCells",
     "SetNotes",
     "SetProperties",
@@ -70,6 +72,7 @@ _HOMES: Final = {
     "MoveSlide": "move_slide",
     "RenameSheet": "rename_sheet",
     "ReplaceText": "replace_text",
+    "ReviewChanges": "review_changes",
     "SetCells": "set_cells",
     "SetNotes": "set_notes",
     "SetProperties": "set_properties",

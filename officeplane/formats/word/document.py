@@ -21,6 +21,8 @@ from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
 from officeplane.formats.word.page_width import text_width
 from officeplane.formats.word.reader import WordReader
+from officeplane.formats.word.review.choosing import Choice
+from officeplane.formats.word.review.reviewing import Reviewed, review
 from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Hit, Story
 from officeplane.formats.word.structure import NodePlace
@@ -166,6 +168,10 @@ class Word:
             for block in {first, last}:
                 body.story.touch(block)
         return comment_id(number)
+
+    def review(self, choice: Choice, *, accept: bool) -> Reviewed:
+        """Accept or reject tracked changes."""
+        return review(self._stories, self.reader(), choice, accept=accept)
 
     def name(self, maker: str) -> None:
         """Name the paragraphs that an edit has added; `maker` is the task that it was."""

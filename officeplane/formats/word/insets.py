@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from officeplane.formats.word.names import BR, FALLBACK, MATH, SDT, SECT_PR, VAL, P, element_name, value, w
+from officeplane.formats.word.names import BR, FALLBACK, MATH, SDT, SECT_PR, TBL, TR, VAL, P, element_name, value, w
 from officeplane.formats.xml import Element
 
 SECTION_BREAK: Final = "section break"
@@ -55,9 +55,12 @@ class Inset:
 
     @property
     def paragraph(self) -> Element | None:
-        """The paragraph that it stands in, or the first of those in it."""
+        """The paragraph that it stands in, or the first of those in it, or in the row or the table that it is about."""
         around = next(self.element.iterancestors(P), None)
-        return next(self.element.iter(P), None) if around is None else around
+        if around is not None:
+            return around
+        about = (self.element, *self.element.iterancestors(TR, TBL))
+        return next((first for one in about for first in one.iter(P)), None)
 
 
 def insets_of(block: Element) -> list[Inset]:

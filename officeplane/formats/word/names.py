@@ -36,6 +36,7 @@ BOOKMARK_START: Final = w("bookmarkStart")
 BOOKMARK_END: Final = w("bookmarkEnd")
 COMMENT_REFERENCE: Final = w("commentReference")
 ID: Final = w("id")
+AUTHOR: Final = w("author")
 VAL: Final = w("val")
 NAME: Final = w("name")
 MATH: Final = f"{{{_MATH}}}oMath"

@@ -6,7 +6,7 @@ costs what it touches and not what the document is long.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -110,6 +110,11 @@ class Story:
     def touch(self, at: int) -> None:
         """Note that what is inside a block is no longer what it was."""
         self._put(at, at + 1, [Block(self.blocks[at].element, self._styles)])
+
+    def reread(self, changed: Collection[Element]) -> None:
+        """Note that blocks came and went, and that what is inside some of the others is no longer what it was."""
+        known = {block.element: block for block in self.blocks if block.element not in changed}
+        self._put(0, len(self.blocks), [known.get(one) or Block(one, self._styles) for one in self.container])
 
     def find(self, wanted: Wanted) -> list[Hit]:
         """Return the paragraphs in which a text stands, in order."""

@@ -13,6 +13,7 @@ from officeplane.edits.edit_page import EditPage
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.review_changes import ReviewChanges
 from officeplane.edits.set_properties import SetProperties
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.blank import blank
@@ -80,6 +81,8 @@ def edits_for(word: Word) -> list[Edit]:
     word_in_it = next((w for w in word.text().split() if w.isalpha() and word.places_of(Wanted(w))), None)
     if word_in_it is not None:
         made += [ReplaceText(find=word_in_it, replace="Token\nnew\tline"), ReplaceText(find=word_in_it, replace="")]
+    if any(one.kind == "change" for one in word.reader().tree.by_id.values()):
+        made += [ReviewChanges(accept=True), ReviewChanges(reject=True)]
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
     return made
 
@@ -100,7 +103,7 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ReplaceText):
+        elif not isinstance(edit, ReplaceText | ReviewChanges):
             assert changed <= ALLOWED
         if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
             assert result["id"] in {node.id for node in nodes(word.outline())}
