@@ -16,6 +16,7 @@ from officeplane.formats.word.anchors import anchor_around, anchor_at
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
+from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.fingerprints import fingerprint
 from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
@@ -57,6 +58,10 @@ class Word:
         """Return it as it is read in parts; it says what is true until the next edit."""
         return WordReader(self.package, self._stories, self._comments)
 
+    def finder(self) -> Finder:
+        """Return what finds its nodes by the ids that reading gives, for edits of them."""
+        return Finder(self.package, self._stories, self._comments)
+
     def comparable(self) -> Readable:
         """Return it as it is compared."""
         return self
@@ -72,8 +77,16 @@ class Word:
 
     def fingerprint(self, target: str) -> str | None:
         """Return a hash of what a node says and how, without the nodes below it; None when there is no such node."""
-        found = self._elements_of(target)
-        return None if found is None else fingerprint(found)
+        body = self._body
+        place = body.structure.by_id.get(target)
+        if place is not None:
+            end = place.begin + 1 if place.is_heading else place.end
+            return fingerprint(block.element for block in body.story.blocks[place.begin : end] if block.is_content)
+        comment = self._comments.find(target)
+        if comment is not None:
+            return fingerprint([comment])
+        found = self.finder().look(target)
+        return None if found is None else fingerprint(found.elements)
 
     def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
         """Add a chapter at the end or before the one at `position`."""
@@ -249,18 +262,6 @@ class Word:
         if not found:
             raise InvalidEditError(f"{node_id!r} has no paragraph to comment on")
         return found[0], found[-1]
-
-    def _elements_of(self, target: str) -> list[Element] | None:
-        body = self._body
-        place = body.structure.by_id.get(target)
-        if place is not None:
-            end = place.begin + 1 if place.is_heading else place.end
-            return [block.element for block in body.story.blocks[place.begin : end] if block.is_content]
-        for aside in self._stories.asides:
-            if aside.id == target:
-                return [aside.story.root]
-        comment = self._comments.find(target)
-        return None if comment is None else [comment]
 
     def _node(self, place: NodePlace, remarks: dict[str, str]) -> Node:
         blocks = self._body.story.blocks
