@@ -10,6 +10,7 @@ from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
+from officeplane.edits.edit_table import EditTable, NewColumns, NewRows, Rows
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.replace_text import ReplaceText
@@ -81,6 +82,18 @@ def edits_for(word: Word) -> list[Edit]:
     word_in_it = next((w for w in word.text().split() if w.isalpha() and word.places_of(Wanted(w))), None)
     if word_in_it is not None:
         made += [ReplaceText(find=word_in_it, replace="Token\nnew\tline"), ReplaceText(find=word_in_it, replace="")]
+    for detail in word.reader().tree.by_id.values():
+        if detail.kind == "table":
+            made += [
+                EditTable(table_id=detail.id, cells={"A1": "Token"}, discard=True),
+                EditTable(table_id=detail.id, insert_rows=NewRows(at=1), insert_columns=NewColumns(at="A")),
+                EditTable(
+                    table_id=detail.id,
+                    insert_rows=NewRows(at=2, count=2),
+                    delete_rows=Rows(at=1) if detail.facts["rows"] > 1 else None,
+                ),
+                EditTable(table_id=detail.id, insert_columns=NewColumns(at="B"), header_row=True),
+            ]
     if any(one.kind == "change" for one in word.reader().tree.by_id.values()):
         made += [ReviewChanges(accept=True), ReviewChanges(reject=True)]
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
@@ -103,10 +116,10 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ReplaceText | ReviewChanges):
+        elif not isinstance(edit, EditTable | ReplaceText | ReviewChanges):
             assert changed <= ALLOWED
         if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
-            assert result["id"] in {node.id for node in nodes(word.outline())}
+            assert result["id"] in word.reader().tree.by_id
 
 
 def test_every_edit_of_word_is_tried_here() -> None:

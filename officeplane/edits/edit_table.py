@@ -1,0 +1,150 @@
+"""`edit_table`: cells, rows and columns of a table."""
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from officeplane.edits.contract import Discard, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.formats.excel.cells.addresses import address, area, column_number
+from officeplane.formats.opening import Document
+from officeplane.formats.table_change import Lines, TableChange
+from officeplane.formats.word.document import Word
+from officeplane.formats.word.table_edits.editing import edit_table
+
+CellName = Annotated[str, Field(pattern=r"^[A-Z]{1,2}[1-9][0-9]{0,4}$")]
+CellRange = Annotated[str, Field(pattern=r"^[A-Z]{1,2}[1-9][0-9]{0,4}:[A-Z]{1,2}[1-9][0-9]{0,4}$")]
+_Column = Annotated[str, Field(pattern=r"^[A-Z]{1,2}$")]
+_Count = Annotated[int, Field(ge=1, le=1_000)]
+_Texts = Annotated[list[Annotated[list[Words], Field(max_length=100)]], Field(max_length=1_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+
+class Rows(_Part):
+    """Rows of a table that come or go."""
+
+    at: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        description="The first of them, counted from 1. New rows come before this row; one more than the last is the "
+        "end."
+    )
+    count: _Count = Field(default=1, description="How many.")
+
+
+class NewRows(Rows):
+    """Rows that come into a table."""
+
+    texts: _Texts = Field(default=[], description="What their cells say, row by row; left out, they are empty.")
+
+
+class Columns(_Part):
+    """Columns of a table that come or go."""
+
+    at: _Column = Field(
+        description="The first of them, by its letter. New columns come before this one; the letter after the last is "
+        "the end."
+    )
+    count: _Count = Field(default=1, description="How many.")
+
+
+class NewColumns(Columns):
+    """Columns that come into a table."""
+
+    texts: _Texts = Field(
+        default=[], description="What their cells say, column by column from the top; left out, they are empty."
+    )
+
+
+class EditTable(Edit):
+    """A table is changed in place; what is not named stays as it is, formatting and widths too.
+
+    Cells are named as on a sheet: `B3` is the second cell of the third row, the header counted. All names are those of
+    the table as it was read, whatever else the same edit inserts or deletes.
+    """
+
+    task_type: ClassVar = "edit_table"
+    title_for_people: ClassVar = "Edit a table"
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "tableId": "t-1a2b3c4d",
+                    "cells": {"B2": "1,200"},
+                    "insertRows": {"at": 4, "texts": [["Total", "3,600"]]},
+                }
+            ]
+        }
+    )
+
+    table_id: NodeId = Field(description="The table, by its id in the outline or in a node.")
+    cells: Annotated[dict[CellName, Words], Field(min_length=1, max_length=10_000)] | None = Field(
+        default=None, description="What cells say from now on, in plain text; a line break stays one. Empty empties it."
+    )
+    insert_rows: NewRows | None = Field(default=None, description="New rows, formatted as the row that they push down.")
+    delete_rows: Rows | None = Field(default=None, description="Rows to take out, with all they say.")
+    insert_columns: NewColumns | None = Field(
+        default=None, description="New columns, formatted as their neighbours; the table stays as wide as it is."
+    )
+    delete_columns: Columns | None = Field(default=None, description="Columns to take out, with all they say.")
+    merge: Annotated[list[CellRange], Field(min_length=1, max_length=1_000)] | None = Field(
+        default=None,
+        description="Ranges of cells, such as `A1:B2`, each of which becomes one cell that says what all said.",
+    )
+    split: Annotated[list[CellName], Field(min_length=1, max_length=1_000)] | None = Field(
+        default=None, description="Merged cells that are taken apart again, by the first cell of each."
+    )
+    style: Line | None = Field(default=None, description="A table style of the document, by its name.")
+    header_row: bool | None = Field(
+        default=None, description="Whether the first row is a header, which stands out and is repeated on every paper."
+    )
+    discard: Discard = False
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set - {"table_id", "discard"}:
+            message = (
+                "say what to change: cells, insertRows, deleteRows, insertColumns, deleteColumns, merge, split, style "
+                "or headerRow"
+            )
+            raise ValueError(message)
+        return self
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        edited = edit_table(document.finder(), self.table_id, self._wanted, occasion.task_id)
+        occasion.give_up(edited.replaced, discard=self.discard)
+        occasion.give_up(edited.deleted, discard=True)
+        return {"id": edited.id, "rows": edited.rows, "columns": edited.columns}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.table_id]
+
+    @property
+    def _wanted(self) -> TableChange:
+        found = {name: address(name) for name in (*(self.cells or ()), *(self.split or ()))}
+        areas = [area(name) for name in self.merge or ()]
+        return TableChange(
+            cells={cell: text for name, text in (self.cells or {}).items() if (cell := found[name]) is not None},
+            split=[cell for name in self.split or () if (cell := found[name]) is not None],
+            merge=[one for one in areas if one is not None],
+            insert_rows=None
+            if self.insert_rows is None
+            else Lines(self.insert_rows.at, self.insert_rows.count, self.insert_rows.texts),
+            delete_rows=None if self.delete_rows is None else Lines(self.delete_rows.at, self.delete_rows.count),
+            insert_columns=None
+            if self.insert_columns is None
+            else Lines(column_number(self.insert_columns.at), self.insert_columns.count, self.insert_columns.texts),
+            delete_columns=None
+            if self.delete_columns is None
+            else Lines(column_number(self.delete_columns.at), self.delete_columns.count),
+            style=self.style,
+            header_row=self.header_row,
+        )
