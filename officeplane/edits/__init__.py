@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.fill_template import FillTemplate
+    from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
@@ -34,6 +35,7 @@ __all__ = [
     "AddSheet",
     "AddSlide",
     "AppendRows",
+    "ApplyFormat",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
@@ -60,6 +62,7 @@ _HOMES: Final = {
     "AddSheet": "add_sheet",
     "AddSlide": "add_slide",
     "AppendRows": "append_rows",
+    "ApplyFormat": "format",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",

@@ -56,11 +56,15 @@ class NumberFormats:
 
     def of(self, cell: Element) -> str:
         """Return the format of a cell, as people write it."""
-        return self._look(cell)[0]
+        return self.of_style(cell.get("s", "0"))
+
+    def of_style(self, style: str) -> str:
+        """Return the format that cells of a style have."""
+        return self._look(style)[0]
 
     def date(self, cell: Element, number: float) -> str | None:
         """Return the date or time that a number is in its cell, as ISO 8601 has it; None when it is none."""
-        _, has_days, has_times = self._look(cell)
+        _, has_days, has_times = self._look(cell.get("s", "0"))
         if not has_days and not has_times:
             return None
         try:
@@ -81,8 +85,7 @@ class NumberFormats:
             raise ValueError
         return _rounded(_FIRST + timedelta(days=number + (1 if number < _DAY_THAT_NEVER_WAS else 0)))
 
-    def _look(self, cell: Element) -> tuple[str, bool, bool]:
-        style = cell.get("s", "0")
+    def _look(self, style: str) -> tuple[str, bool, bool]:
         found = self._known.get(style)
         if found is None:
             at = whole(style, -1)

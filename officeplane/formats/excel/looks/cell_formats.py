@@ -47,15 +47,19 @@ class CellFormats:
 
     def __init__(self, package: Package, workbook: str) -> None:
         self._sheet = Stylesheet(package, workbook)
-        self._known: dict[tuple[str, FormatChange], str] = {}
+        self._known: dict[FormatChange, dict[str, str]] = {}
+        self._last: tuple[FormatChange | None, dict[str, str]] = (None, {})
 
     def changed(self, style: str | None, change: FormatChange) -> str | None:
         """Return the number of the format that is this one but for the change; itself, if it says all that already."""
-        key = (style or "0", change)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._change(key[0], change)
-        return style if known == key[0] else known
+        if self._last[0] is not change:
+            # Of many cells the change is the same one: it need not be looked up for each.
+            self._last = (change, self._known.setdefault(change, {}))
+        before = style or "0"
+        after = self._last[1].get(before)
+        if after is None:
+            after = self._last[1][before] = self._change(before, change)
+        return style if after == before else after
 
     def _change(self, style: str, change: FormatChange) -> str:
         self._fill_up(CELL_FORMATS)

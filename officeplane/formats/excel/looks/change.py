@@ -1,6 +1,7 @@
 """Changes of a look: what is named is changed, all else of a format stays."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 Side: TypeAlias = Literal["left", "right", "top", "bottom"]
@@ -16,7 +17,7 @@ class Edge:
     """`RRGGBB`; None keeps the colour there is, or is the reader's own."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FormatChange:
     """What becomes of the format of a cell; None is for what nobody named."""
 
@@ -45,11 +46,20 @@ class FormatChange:
         """Whether it leaves every format as it is."""
         return all(getattr(self, each.name) in (None, ()) for each in fields(self))
 
-    @property
+    def with_edges(self, edges: tuple[tuple[Side, Edge], ...]) -> "FormatChange":
+        """Return it with lines."""
+        return replace(self, edges=edges)
+
+    @cached_property
     def is_of_fonts(self) -> bool:
         """Whether it changes letters."""
         named = (self.bold, self.italic, self.underline, self.strike, self.color, self.font, self.size)
         return any(each is not None for each in named)
+
+    @cached_property
+    def is_of_heights(self) -> bool:
+        """Whether a row may need another height for what it holds."""
+        return any(each is not None for each in (self.size, self.font, self.wrap, self.style))
 
     @property
     def is_of_places(self) -> bool:
