@@ -112,6 +112,8 @@ def fingerprint(parts: Parts, target: str) -> str | None:
 
 def _content(parts: Parts, target: str) -> list[str] | None:
     name, mark, place = target.rpartition("!")
+    if not mark and len(parts.sheets.all) == 1 and area_or_lines(target) is not None:
+        name, mark = parts.sheets.names[0], "!"
     if not mark:
         return _node(parts, target)
     sheet = parts.sheets.find(name) or parts.sheets.find(unquoted(name))

@@ -314,3 +314,17 @@ def test_what_somebody_else_changes_where_the_format_goes_is_a_conflict(edit: Ap
     assert None not in before.values()
     assert elsewhere == before
     assert {target: book.fingerprint(target) for target in before} != before
+
+
+def test_a_range_of_the_only_sheet_needs_no_name_and_is_watched_as_well() -> None:
+    book = opened(excel.plain())
+    edit = ApplyFormat(range="A1:B2", bold=True)
+    (target,) = edit.targets(book)
+    before = book.fingerprint(target)
+
+    told = edit.apply(book, occasion())
+    formatted = book.fingerprint(target)
+    SetCells(sheet="Sheet1", cells={"B1": 2}).apply(book, occasion())
+
+    assert told["id"] == "Sheet1!A1:B2"
+    assert before == formatted != book.fingerprint(target)
