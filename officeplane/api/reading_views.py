@@ -265,6 +265,34 @@ class ErrorValue(View):
     error: str = Field(description="What Excel shows.", examples=["#DIV/0!"])
 
 
+class LineView(View):
+    """A line along a side of a cell."""
+
+    style: str = Field(description="What kind of line.", examples=["thin"])
+    color: str | None = Field(default=None, description="Its colour, unless it is the reader's own.")
+
+
+class LookView(View):
+    """How a cell looks, where it is not as cells without a format; colours are `RRGGBB`, or of theme or palette."""
+
+    style: str | None = Field(default=None, description="The named style it was given.", examples=["Good"])
+    bold: bool = False
+    italic: bool = False
+    underline: bool = False
+    strike: bool = False
+    color: str | None = Field(default=None, description="The colour of its letters.", examples=["C00000"])
+    font: str | None = Field(default=None, description="The font of its letters.", examples=["Arial"])
+    size: float | int | None = Field(default=None, description="The size of its letters, in points.", examples=[11])
+    fill: str | None = Field(
+        default=None, description="Its colour; or the name of a pattern, or `gradient`.", examples=["DDEBF7"]
+    )
+    border: dict[str, LineView] | None = Field(default=None, description="Its lines, by side.")
+    align: str | None = Field(default=None, description="Where its content stands.", examples=["center"])
+    vertical_align: str | None = Field(default=None, description="Where it stands from top to bottom.")
+    wrap: bool = Field(default=False, description="Whether long texts go on in another line.")
+    indent: float | None = Field(default=None, description="How far in its content stands, in points.")
+
+
 class CellView(View):
     """A cell that holds anything."""
 
@@ -282,6 +310,7 @@ class CellView(View):
     format: str | None = Field(
         default=None, description="How its number is shown, unless generally.", examples=["0.00%"]
     )
+    look: LookView | None = Field(default=None, description="How it looks besides, with `show=formats`.")
 
 
 class CellsView(PartView):

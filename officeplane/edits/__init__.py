@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
+    from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
@@ -35,6 +36,7 @@ __all__ = [
     "AddSheet",
     "AddSlide",
     "AppendRows",
+    "ApplyFormat",
     "Columns",
     "DeletePage",
     "DeleteSheet",
@@ -66,6 +68,7 @@ _HOMES: Final = {
     "AddSheet": "add_sheet",
     "AddSlide": "add_slide",
     "AppendRows": "append_rows",
+    "ApplyFormat": "format",
     "Columns": "edit_table",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",

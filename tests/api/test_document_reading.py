@@ -198,6 +198,16 @@ async def test_sheets_and_cells_of_a_workbook_are_told(api: Api, a_book: str) ->
     assert (shown["kind"], "Region" in shown["content"]) == ("cell", True)
 
 
+async def test_how_cells_look_is_told_with_their_formats(api: Api, a_book: str) -> None:
+    cells = (await read(api, f"{a_book}/cells", range="Data!B8:H20", show="formats"))["items"]
+    column = (await read(api, f"{a_book}/nodes/Data!A:A", **{"with": "format"}))["node"]
+
+    looks = {cell.pop("cell"): cell for cell in cells}
+    assert looks["H20"]["look"] == {"bold": True}
+    assert looks["B8"] == {"format": "m/d/yyyy"}
+    assert (column["kind"], column["format"]["width"]) == ("range", 105)
+
+
 async def test_cells_are_read_from_cursor_to_cursor(api: Api, a_book: str) -> None:
     whole = (await read(api, f"{a_book}/cells"))["items"]
 

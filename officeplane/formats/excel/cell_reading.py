@@ -4,13 +4,15 @@ from typing import Any, Final, NamedTuple
 
 from officeplane.domain.errors import NodeNotFoundError
 from officeplane.domain.spelling import nearest_name
-from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Area, area
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Area
 from officeplane.formats.excel.cells.grid import Grid
 from officeplane.formats.excel.cells.number_formats import NumberFormats
 from officeplane.formats.excel.cells.values import shown
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of, place_of
+from officeplane.formats.excel.looks.seen import Seen
 from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.sheets.places import area_or_lines, unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.reading.room import Part, Room
 from officeplane.formats.xml import Element
@@ -61,6 +63,7 @@ class _Teller:
         self._show = show
         self._strings = parts.strings
         self._formats = NumberFormats(parts.package, parts.workbook)
+        self._seen = Seen(parts)
         self._stale = is_stale(parts.package, parts.workbook)
 
     def told(self, cell: Element) -> dict[str, Any]:
@@ -75,6 +78,8 @@ class _Teller:
             item["stale"] = True
         if FORMATS in self._show and (code := self._formats.of(cell)) != _GENERAL:
             item["format"] = code
+        if FORMATS in self._show and (look := self._seen.unusual(cell.get("s"))):
+            item["look"] = look
         return item
 
     def _typed(self, cell: Element, text: str) -> object:
@@ -106,14 +111,14 @@ def _number(text: str) -> float | int | None:
 
 def _place(parts: Parts, wanted: CellsWanted) -> tuple[Sheet, Area]:
     name, mark, place = (wanted.range or "").rpartition("!")
-    named = wanted.sheet if wanted.sheet is not None or not mark else name.strip("'").replace("''", "'")
+    named = wanted.sheet if wanted.sheet is not None or not mark else unquoted(name)
     sheets = parts.sheets
     sheet = sheets.all[0] if named is None else sheets.find(named)
     if sheet is None:
         raise NodeNotFoundError(named or "", nearest_name(named or "", sheets.names))
     if not place:
         return sheet, Area(1, 1, ROWS_MAX, COLUMNS_MAX)
-    found = area(place)
+    found = area_or_lines(place)
     if found is None:
         raise NodeNotFoundError(place)
     return sheet, found

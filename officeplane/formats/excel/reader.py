@@ -5,14 +5,16 @@ from typing import Any, Final, NamedTuple
 
 from officeplane.formats.blocks import Line, Span, Table
 from officeplane.formats.commonmark import written
-from officeplane.formats.excel.cells.addresses import Area, area
+from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.values import shown
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of, place_of
+from officeplane.formats.excel.looks.seen import form_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reading import STALE_MARK, text_of_sheet
 from officeplane.formats.excel.sheets.charts import charts_of
+from officeplane.formats.excel.sheets.places import WHOLE, area_or_lines, told, unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA, main
 from officeplane.formats.reading.detail import Detail, Tree
@@ -45,11 +47,11 @@ class ExcelReader:
     def at(self, node_id: str) -> Detail | None:
         """Return the node of an address, such as `Sheet1!B2:C9`, made for the moment."""
         name, mark, place = node_id.rpartition("!")
-        sheet = self._parts.sheets.find(name.removeprefix("'").removesuffix("'").replace("''", "'")) if mark else None
-        found = area(place)
+        sheet = self._parts.sheets.find(unquoted(name)) if mark else None
+        found = area_or_lines(place)
         if sheet is None or found is None or not sheet.has_cells:
             return None
-        return Detail(node_id, _CELL if found.size == 1 else _RANGE, name=str(found), source=AreaSource(sheet, found))
+        return Detail(node_id, _CELL if found.size == 1 else _RANGE, name=told(found), source=AreaSource(sheet, found))
 
     def said(self, detail: Detail) -> str:
         """Return what a node says, rows by line and cells by tab."""
@@ -70,9 +72,15 @@ class ExcelReader:
             return self._table(*detail.source)
         return detail.text or None
 
-    def form(self, detail: Detail) -> dict[str, Any]:  # noqa: ARG002 - other formats look at it
-        """Return nothing: how cells look tells `/cells`."""
-        return {}
+    def form(self, detail: Detail) -> dict[str, Any]:
+        """Return how the cells of a range, a table or a sheet look, in common and how wide and high they are."""
+        match detail.source:
+            case AreaSource():
+                return form_of(self._parts, *detail.source)
+            case Sheet() if detail.source.has_cells:
+                return form_of(self._parts, detail.source, WHOLE)
+            case _:
+                return {}
 
     def searched(self, under: Detail | None) -> Iterator[Searched]:
         """Yield every text and formula of cells, then what names, comments and charts say."""

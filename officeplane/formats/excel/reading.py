@@ -7,7 +7,6 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import Node
-from officeplane.formats.excel.cells.addresses import address
 from officeplane.formats.excel.cells.grid import Grid
 from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.shared_strings import SharedStrings
@@ -16,6 +15,7 @@ from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.charts import charts_of
+from officeplane.formats.excel.sheets.places import area_or_lines, name_refers_to, unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA
 from officeplane.formats.shown import Measure
@@ -112,22 +112,29 @@ def fingerprint(parts: Parts, target: str) -> str | None:
 
 def _content(parts: Parts, target: str) -> list[str] | None:
     name, mark, place = target.rpartition("!")
+    if not mark and len(parts.sheets.all) == 1 and area_or_lines(target) is not None:
+        name, mark = parts.sheets.names[0], "!"
     if not mark:
         return _node(parts, target)
-    sheet = parts.sheets.find(name)
+    sheet = parts.sheets.find(name) or parts.sheets.find(unquoted(name))
     if sheet is None:
         return None
     if not place:
         return _sheet(parts, sheet)
-    at = address(place)
+    at = area_or_lines(place)
     if at is None or not sheet.has_cells:
         return None
     grid = parts.grid(sheet)
-    cell = grid.cell(at)
+    if at.size > 1:
+        return [f"{cell.get('r')} {_held(grid, parts.strings, cell)}" for cell in grid.cells_in(at) if len(cell)]
+    cell = grid.cell(at.first)
     return [""] if cell is None else [_held(grid, parts.strings, cell)]
 
 
 def _node(parts: Parts, target: str) -> list[str] | None:
+    if target.startswith("name-"):
+        place = name_refers_to(parts, target.removeprefix("name-"))
+        return None if place is None else [place, *(_content(parts, place) or ())]
     for sheet in parts.sheets.all:
         if target in {sheet.id, f"range-{sheet.number}"}:
             return _sheet(parts, sheet)

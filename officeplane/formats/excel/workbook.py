@@ -8,16 +8,18 @@ from officeplane.formats.blocks import Block
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
 from officeplane.formats.excel.cell_reading import CellsWanted, cells
-from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, address, letters
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, Area, address, letters
 from officeplane.formats.excel.cells.appending import append_rows
 from officeplane.formats.excel.cells.searching import fill_all, hits, replace_all
 from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
 from officeplane.formats.excel.formulas.formula import Formula
+from officeplane.formats.excel.looks.formatting import Formatted, Formatting, format_places
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
+from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.package import Package
 from officeplane.formats.reading.room import Part
@@ -88,6 +90,22 @@ class Workbook:
     def delete_sheet(self, sheet: str) -> tuple[str, list[str]]:
         """Remove a sheet; return the id of the node that it was, and the places that referred to it."""
         return delete_sheet(self._parts, sheet)
+
+    def place_of(self, node_id: str) -> Place:
+        """Return the cells that a node is."""
+        return place_of(self._parts, node_id)
+
+    def place_at(self, range: str) -> Place:
+        """Return the cells of an address, also of whole columns and rows, such as `Sheet1!B:B`."""
+        return place_at(self._parts, range)
+
+    def cells_with(self, wanted: Wanted) -> list[Place]:
+        """Return the cells whose text holds what is looked for, once for each occurrence."""
+        return [Place(hit.sheet, Area(*hit.at, *hit.at)) for hit in hits(self._parts, wanted) for _ in hit.spans]
+
+    def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
+        """Give cells another format."""
+        return format_places(self._parts, places, wanted)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text in all cells that hold one; return the cell of each replacement."""

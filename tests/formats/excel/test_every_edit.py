@@ -10,6 +10,7 @@ from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.format import ApplyFormat
 from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
@@ -41,6 +42,10 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                     sheet=sheet.text, cells={"D30": "Token", "B9": 1, "XFD40": FormulaCell(formula="=SUM(B1:B9)")}
                 ),
                 AppendRows(sheet=sheet.text, rows=[["Token", 1.5, None, True], [], [FormulaCell(formula="1+1")]]),
+                ApplyFormat(range=f"{sheet.id}!A1:D30", bold=True, number_format="date", border="thin", width=70),
+                ApplyFormat(range=f"{sheet.id}!B:D", fill="FFFF00", size=9, indent=7),
+                ApplyFormat(range=f"{sheet.id}!2:9", color="C00000", height=20, style="Normal"),
+                ApplyFormat(node_id=sheet.id, font="Arial", wrap=True),
             ]
         made.append(RenameSheet(sheet=sheet.text, name="Token's name"))
         if len(sheets) > 1:

@@ -7,6 +7,7 @@ from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit, Result
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.format import ApplyFormat
 from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
@@ -26,6 +27,15 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
     st.builds(RenameSheet, sheet=SHEETS, name=SHEETS),
     st.builds(DeleteSheet, sheet=SHEETS),
     st.builds(ReplaceText, find=st.sampled_from(["North", "o", "Amount"]), replace=TEXTS, match_case=st.booleans()),
+    st.builds(
+        ApplyFormat,
+        range=st.builds("{}!{}".format, SHEETS, st.sampled_from(["A1:C5", "B:C", "3:9", "E2", "A12:G13", "A:XFD"])),
+        bold=st.booleans(),
+        fill=st.none() | st.sampled_from(["FFFF00", "none"]),
+        border=st.none() | st.sampled_from(["thin", "none"]),
+        number_format=st.none() | st.sampled_from(["date", "0.0%"]),
+        size=st.none() | st.just(9),
+    ),
     st.builds(FillTemplate, values=st.fixed_dictionaries({"amount": st.integers(0, 9) | st.just("x")})),
 )
 

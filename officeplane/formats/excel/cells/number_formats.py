@@ -10,13 +10,22 @@ from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
-_BUILT_IN: Final = {
-    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
+BUILT_IN: Final = {
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: '"$"#,##0_);("$"#,##0)',
+    6: '"$"#,##0_);[Red]("$"#,##0)', 7: '"$"#,##0.00_);("$"#,##0.00)', 8: '"$"#,##0.00_);[Red]("$"#,##0.00)',
+    9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
     13: "# ??/??", 14: "m/d/yyyy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM",
     20: "h:mm", 21: "h:mm:ss", 22: "m/d/yyyy h:mm", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;[Red](#,##0)",
-    39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;[Red](#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mmss.0",
+    39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;[Red](#,##0.00)",
+    41: '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)', 42: '_("$"* #,##0_);_("$"* (#,##0);_("$"* "-"_);_(@_)',
+    43: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)',
+    44: '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)',
+    45: "mm:ss", 46: "[h]:mm:ss", 47: "mmss.0",
     48: "##0.0E+0", 49: "@",
 }  # fmt: skip
+"""The formats that every workbook has without saying so, by number; dates and amounts of money show as is usual where
+they are read."""
+
 _DATES_OF_THE_EAST: Final = frozenset((*range(27, 37), *range(50, 59)))
 _NO_LETTERS: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]', re.IGNORECASE)
 _OF_DATES: Final = re.compile(r"[dmyhs]", re.IGNORECASE)
@@ -47,11 +56,15 @@ class NumberFormats:
 
     def of(self, cell: Element) -> str:
         """Return the format of a cell, as people write it."""
-        return self._look(cell)[0]
+        return self.of_style(cell.get("s", "0"))
+
+    def of_style(self, style: str) -> str:
+        """Return the format that cells of a style have."""
+        return self._look(style)[0]
 
     def date(self, cell: Element, number: float) -> str | None:
         """Return the date or time that a number is in its cell, as ISO 8601 has it; None when it is none."""
-        _, has_days, has_times = self._look(cell)
+        _, has_days, has_times = self._look(cell.get("s", "0"))
         if not has_days and not has_times:
             return None
         try:
@@ -72,13 +85,12 @@ class NumberFormats:
             raise ValueError
         return _rounded(_FIRST + timedelta(days=number + (1 if number < _DAY_THAT_NEVER_WAS else 0)))
 
-    def _look(self, cell: Element) -> tuple[str, bool, bool]:
-        style = cell.get("s", "0")
+    def _look(self, style: str) -> tuple[str, bool, bool]:
         found = self._known.get(style)
         if found is None:
             at = whole(style, -1)
             number = self._numbers[at] if 0 <= at < len(self._numbers) else 0
-            code = self._codes.get(number, _BUILT_IN.get(number, _GENERAL))
+            code = self._codes.get(number, BUILT_IN.get(number, _GENERAL))
             plain = _NO_LETTERS.sub("", code.partition(";")[0]).replace(_GENERAL, "")
             is_date = number in _DATES_OF_THE_EAST or _OF_DATES.search(plain) is not None
             has_times = is_date and _OF_TIMES.search(plain) is not None
