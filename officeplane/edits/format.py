@@ -16,6 +16,9 @@ from officeplane.formats.excel.looks.sizes import steps_of
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.search import Wanted
+from officeplane.formats.word.document import Word
+from officeplane.formats.word.looks.formatting import LooksOfText, format_node, format_text
+from officeplane.formats.word.looks.letters import Letters
 
 Color: TypeAlias = Annotated[
     str, AfterValidator(lambda color: color.removeprefix("#").upper()), Field(pattern=r"^#?[0-9A-Fa-f]{6}$")
@@ -31,6 +34,11 @@ _OF_WORKBOOKS: Final = (
     "bold", "italic", "underline", "strike", "color", "font", "size", "style", "align", "vertical_align", "indent",
     "number_format", "fill", "border", "wrap", "width", "height",
 )  # fmt: skip
+_OF_TEXTS: Final = (
+    "bold", "italic", "underline", "strike", "color", "highlight", "font", "size", "style", "heading_level",
+    "list_kind", "align", "vertical_align", "indent", "spacing", "fill",
+)  # fmt: skip
+_SIZE_OF_TEXTS_MAX: Final = 1_638
 _FONT_SIZE_OF_CELLS_MAX: Final = 409
 _FONT_NAME_OF_CELLS_MAX: Final = 31
 
@@ -72,7 +80,8 @@ class Spacing(BaseModel):
 class ApplyFormat(Edit):
     """How something looks. Say what it is (`nodeId`, `find` or `range`) and what to change; all else stays.
 
-    In workbooks: letters, fill, borders, alignment, number formats of cells, widths of columns, heights of rows.
+    In texts: letters, styles, levels of headings, lists, alignment and room of paragraphs, fill of cells. In workbooks:
+    letters, fill, borders, alignment, number formats of cells, widths of columns, heights of rows.
     """
 
     model_config = ConfigDict(
@@ -184,6 +193,19 @@ class ApplyFormat(Edit):
             raise ValueError(message)
         return self
 
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        self._check("text", _OF_TEXTS)
+        if self.range is not None:
+            raise InvalidEditError("a text has no ranges of cells: give nodeId or find")
+        if self.size is not None and self.size > _SIZE_OF_TEXTS_MAX:
+            raise InvalidEditError(f"size {self.size:g} is more than the {_SIZE_OF_TEXTS_MAX} points that Word takes")
+        finder, looks = document.finder(), self._looks()
+        if self.node_id is not None:
+            done = format_node(finder, self.node_id, looks, occasion.task_id)
+        else:
+            done = format_text(finder, Wanted(self.find or ""), self.nth, looks, occasion.task_id)
+        return {"id": done.ids[0], "formatted": done.times, "ids": list(done.ids[:IDS_TOLD])}
+
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
         self._check("workbook", _OF_WORKBOOKS)
         wanted = self._formatting()
@@ -209,6 +231,32 @@ class ApplyFormat(Edit):
         if self.find is not None:
             return list(dict.fromkeys(document.places_of(Wanted(self.find))))
         return [self.node_id or self.range or ""]
+
+    def _looks(self) -> LooksOfText:
+        """Return what to change in a text."""
+        spacing = self.spacing or Spacing.model_construct()
+        return LooksOfText(
+            Letters(
+                bold=self.bold,
+                italic=self.italic,
+                underline=self.underline,
+                strike=self.strike,
+                color=self.color,
+                highlight=self.highlight,
+                font=self.font,
+                size=self.size,
+            ),
+            align=self.align,
+            indent=self.indent,
+            before=spacing.before,
+            after=spacing.after,
+            line=spacing.line,
+            style=self.style,
+            heading_level=self.heading_level,
+            list_kind=self.list_kind,
+            fill=self.fill,
+            vertical=self.vertical_align,
+        )
 
     def _formatting(self) -> Formatting:
         """Return what to change in cells."""

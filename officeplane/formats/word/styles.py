@@ -87,6 +87,11 @@ class Styles:
         self._look()
         return self._by_name.get((kind, name.lower()))
 
+    def names(self, kind: str) -> list[str]:
+        """Return the names of all styles of a kind, in small letters."""
+        self._look()
+        return [name for of, name in self._by_name if of == kind]
+
     def default(self, kind: str) -> str | None:
         """Return the id of the style of what names none."""
         self._look()

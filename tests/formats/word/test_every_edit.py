@@ -12,6 +12,7 @@ from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewColumns, NewRows, Rows
 from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
@@ -82,7 +83,12 @@ def edits_for(word: Word) -> list[Edit]:
     word_in_it = next((w for w in word.text().split() if w.isalpha() and word.places_of(Wanted(w))), None)
     if word_in_it is not None:
         made += [ReplaceText(find=word_in_it, replace="Token\nnew\tline"), ReplaceText(find=word_in_it, replace="")]
-    for detail in word.reader().tree.by_id.values():
+    details = [*word.reader().tree.by_id.values()]
+    made += [
+        ApplyFormat.model_validate({"nodeId": one.id, "bold": True, "size": 9, "list": "bullet"})
+        for one in [one for one in details if one.kind in {"paragraph", "heading", "item", "cell"}][::5]
+    ]
+    for detail in details:
         if detail.kind == "table":
             made += [
                 EditTable(table_id=detail.id, cells={"A1": "Token"}, discard=True),
@@ -94,8 +100,9 @@ def edits_for(word: Word) -> list[Edit]:
                 ),
                 EditTable(table_id=detail.id, insert_columns=NewColumns(at="B"), header_row=True),
             ]
-    if any(one.kind == "change" for one in word.reader().tree.by_id.values()):
+    if any(one.kind == "change" for one in details):
         made += [ReviewChanges(accept=True), ReviewChanges(reject=True)]
+    made += [ApplyFormat(find=word_in_it, italic=True, heading_level=3)] if word_in_it is not None else []
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
     return made
 
@@ -116,7 +123,7 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, EditTable | ReplaceText | ReviewChanges):
+        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges):
             assert changed <= ALLOWED
         if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
             assert result["id"] in word.reader().tree.by_id

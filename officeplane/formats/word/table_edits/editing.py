@@ -73,7 +73,7 @@ def _change(table: Element, node_id: str, change: TableChange, styles: Styles) -
     _do(table, change.insert_rows, change.delete_rows, insert_rows, delete_rows)
     _do(table, change.insert_columns, change.delete_columns, insert_columns, delete_columns)
     if change.style is not None:
-        _set_style(table, styles.table(change.style))
+        set_style(table, styles.table(change.style))
     if change.header_row is not None:
         set_header(table, is_header=change.header_row)
     return lost
@@ -105,7 +105,8 @@ def _losses_of_lines(grid: Grid, node_id: str, change: TableChange) -> list[Loss
     return found
 
 
-def _set_style(table: Element, style_id: str) -> None:
+def set_style(table: Element, style_id: str) -> None:
+    """Give a table a style."""
     properties = table.find(_PROPERTIES)
     if properties is None:
         properties = element("tblPr")

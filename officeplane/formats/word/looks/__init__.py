@@ -1,0 +1,1 @@
+"""Looks of a text: letters, paragraphs and cells, changed where they are named."""
