@@ -19,11 +19,10 @@ import httpx
 
 from tests.chaos.belongings import CONCEALED, DOCUMENT, PAUSED, TYPE, Belongings
 from tests.chaos.sightings import SPACES, THRESHOLDS, Sightings, other_than, word_of
+from tests.chaos.terms import PREPARE_SECONDS
 
 DEAD_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 3.0
-PREPARE_SECONDS: Final = 20.0
-"""How long the first answers may take, which nothing goes on without."""
 _PAUSE_SECONDS: Final = 0.15
 _SCOPES: Final = ["read", "edit", "control"]
 _OF_GUESTS: Final = {"scopes": ["read"], "documents": [DOCUMENT]}
