@@ -9,7 +9,7 @@ from tests.chaos.marks import Mark
 from tests.chaos.nemesis import Struck
 from tests.chaos.orders import EDIT
 from tests.chaos.processes import Death
-from tests.chaos.strangers import Sightings
+from tests.chaos.sightings import Sightings
 from tests.chaos.terms import Terms
 from tests.chaos.watcher import Sighting
 

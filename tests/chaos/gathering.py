@@ -58,10 +58,17 @@ _COUNTERS: Final = (
     "SELECT outcome, sum(count)::bigint AS n FROM task_counters WHERE strpos(task_type, '/') = 0 GROUP BY 1"
 )
 _KEYS: Final = r"SELECT key, task_id::text FROM idempotency_keys WHERE strpos(key, E'\n') = 0"
-_EDGES: Final = "SELECT task_id::text, depends_on::text FROM task_edges"
+_EDGES: Final = (
+    "SELECT task_id::text, depends_on::text FROM task_edges"
+    " WHERE task_id IN (SELECT id FROM tasks WHERE space = 'default')"
+)
 _SPAWNS: Final = "SELECT spawned_by::text, key, task_id::text FROM spawns"
-_DAGS: Final = "SELECT id::text, title, status, cancel_requested_at IS NOT NULL FROM dags"
-_DAG_EVENTS: Final = "SELECT id, dag_id::text, substr(kind, 5) FROM events WHERE kind LIKE 'dag.%' ORDER BY id"
+_DAGS: Final = "SELECT id::text, title, status, cancel_requested_at IS NOT NULL FROM dags WHERE space = 'default'"
+# The place of such an event is that of its DAG's space: none, of the default one.
+_DAG_EVENTS: Final = (
+    "SELECT id, dag_id::text, substr(kind, 5) FROM events"
+    " WHERE kind LIKE 'dag.%' AND document_ids[1] IS NULL ORDER BY id"
+)
 _SESSIONS: Final = """
     SELECT count(*) AS sessions, count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS in_transaction
       FROM pg_stat_activity WHERE application_name = 'officeplane'

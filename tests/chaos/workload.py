@@ -13,6 +13,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from tests.chaos.graph_orders import GraphOrders, Known
 from tests.chaos.history import HistoryWriter, Verb
 from tests.chaos.orders import TEXTS, Order
+from tests.chaos.terms import PREPARE_SECONDS
 
 CLIENTS: Final = 8
 ANSWER_SECONDS: Final = 3.0
@@ -50,7 +51,7 @@ class Workload:
 
     async def prepare(self) -> None:
         """Make the texts that are to be edited, while nothing is wrong yet."""
-        async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as http:
+        async with httpx.AsyncClient(timeout=PREPARE_SECONDS, trust_env=False) as http:
             for text in TEXTS:
                 answer = await http.post(f"{self._urls[0]}/api/documents", json={"id": text, "format": "docx"})
                 answer.raise_for_status()
