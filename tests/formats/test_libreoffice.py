@@ -32,6 +32,7 @@ from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.move_slide import MoveSlide
 from officeplane.edits.rename_sheet import RenameSheet
@@ -127,8 +128,22 @@ def edited_book(workbook: Workbook) -> list[str]:
     _apply(workbook, 6, RenameSheet(sheet="Wnew", name="Wrenamed it's"))
     _apply(workbook, 7, ReplaceText(find="Wtext", replace="Wreplaced", expected_count=1))
     _apply(workbook, 8, SetProperties(title="Wproperty"))
+    shown: Any = {"number_format": '0.0 "Wunit"', "font": "Wfont", "border": "thin", "width": 90}
+    _apply(workbook, 9, ApplyFormat(range="'Wrenamed it''s'!B2", **shown))
     # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
-    return ["Wreplaced", "415", "Wrow", "Wformula40", "Wlast", "Wappended", "Wfar", "Wrenamed", "Wproperty"]
+    return [
+        "Wreplaced",
+        "415",
+        "Wrow",
+        "Wformula40",
+        "Wlast",
+        "Wappended",
+        "Wfar",
+        "Wrenamed",
+        "Wproperty",
+        "40.0 Wunit",
+        "Wfont",
+    ]
 
 
 def edited_deck(presentation: Presentation) -> list[str]:
