@@ -21,24 +21,25 @@ class FindWanted(NamedTuple):
     limit: int = 50
     begin: int = 0
     tokens_max: int | None = None
+    regex: bool = False
 
 
 def find(reader: Reader, wanted: FindWanted) -> Part:
     """Return the places at which a text stands, in order, from the one on at which an answer ended."""
     under = None if wanted.under is None else found(reader, wanted.under)
-    spans_in = Wanted(wanted.text, wanted.match_case).finder()
+    matches_in = Wanted(wanted.text, wanted.match_case, regex=wanted.regex).finder()
     room = Room(wanted.tokens_max)
     items: list[dict[str, Any]] = []
     at = -1
     for searched in reader.searched(under):
-        spans = spans_in(searched.text)
-        if not spans or not _is_of(reader.tree, searched, wanted.kinds):
+        matches = matches_in(searched.text)
+        if not matches or not _is_of(reader.tree, searched, wanted.kinds):
             continue
-        for nth, (begin, end) in enumerate(spans, 1):
+        for nth, match in enumerate(matches, 1):
             at += 1
             if at < wanted.begin:
                 continue
-            item = _told(reader.tree, searched, (begin, end), nth, len(spans))
+            item = _told(reader.tree, searched, match.span, nth, len(matches))
             if len(items) == wanted.limit or not room.takes(item):
                 return Part(items, at)
             items.append(item)

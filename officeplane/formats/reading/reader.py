@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
+from officeplane.domain.document import InvalidEditError
 from officeplane.domain.errors import NodeNotFoundError
 from officeplane.domain.spelling import nearest_name
 from officeplane.formats.reading.detail import Detail, Tree
@@ -53,6 +54,14 @@ def found(reader: Reader, node_id: str) -> Detail:
         known = reader.tree.by_id if len(reader.tree.by_id) <= _COMPARED_MAX else ()
         raise NodeNotFoundError(node_id, nearest_name(node_id, known))
     return detail
+
+
+def node_to_change(reader: Reader, node_id: str) -> Detail:
+    """Return the node of an id that an edit names; that there is none is the mistake of whoever asked for the edit."""
+    try:
+        return found(reader, node_id)
+    except NodeNotFoundError as error:
+        raise InvalidEditError(str(error)) from None
 
 
 def listed_around(tree: Tree, detail: Detail) -> str | None:
