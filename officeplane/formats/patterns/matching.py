@@ -13,7 +13,7 @@ from officeplane.formats.patterns.characters import BETWEEN, BOUNDARY, INSIDE, W
 from officeplane.formats.patterns.engine import Found, Machine, compiled, machine_of
 from officeplane.formats.patterns.translation import translated
 
-STEPS_MAX: Final = 4_000_000_000
+STEPS_MAX: Final = 2_000_000_000
 """Bytes that may have to be passed in all.
 
 One search is linear, but each match begins another one, which may pass all that is left of its text before it knows

@@ -1,8 +1,9 @@
 """Finding: where in a document a text stands, with a few words around it."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final, NamedTuple
 
+from officeplane.formats.patterns.matching import Match
 from officeplane.formats.reading.detail import Tree
 from officeplane.formats.reading.reader import Reader, Searched, found, page_around
 from officeplane.formats.reading.room import Part, Room
@@ -32,18 +33,28 @@ def find(reader: Reader, wanted: FindWanted) -> Part:
     items: list[dict[str, Any]] = []
     at = -1
     for searched in reader.searched(under):
-        matches = matches_in(searched.text)
+        matches = _spans(searched, matches_in) if wanted.regex else [match.span for match in matches_in(searched.text)]
         if not matches or not _is_of(reader.tree, searched, wanted.kinds):
             continue
-        for nth, match in enumerate(matches, 1):
+        for nth, span in enumerate(matches, 1):
             at += 1
             if at < wanted.begin:
                 continue
-            item = _told(reader.tree, searched, match.span, nth, len(matches))
+            item = _told(reader.tree, searched, span, nth, len(matches))
             if len(items) == wanted.limit or not room.takes(item):
                 return Part(items, at)
             items.append(item)
     return Part(items, None)
+
+
+def _spans(searched: Searched, matches_in: Callable[[str], list[Match]]) -> list[tuple[int, int]]:
+    paragraphs = searched.paragraphs or ((0, searched.text),)
+    return [
+        (begin + match.begin, begin + match.end)
+        for begin, text in paragraphs
+        for match in matches_in(text)
+        if begin + match.begin >= 0
+    ]
 
 
 def _is_of(tree: Tree, searched: Searched, kinds: Collection[str]) -> bool:

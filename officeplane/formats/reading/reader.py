@@ -19,6 +19,8 @@ class Searched(NamedTuple):
     text: str
     page: str | None = None
     """The node around it that outlines list, of what is no node of the tree; of others it is looked up if need be."""
+    paragraphs: tuple[tuple[int, str], ...] = ()
+    """If it consists of several, each with where it begins: patterns do not go across their ends."""
 
 
 class Reader(Protocol):
@@ -76,7 +78,7 @@ def searched_in(tree: Tree, under: Detail | None) -> Iterator[Searched]:
     """Yield the texts of a tree's nodes."""
     for detail in tree.below(under):
         text = detail.text or detail.name
-        if text and not detail.is_repeated:
+        if text and (not detail.is_repeated or detail is under):
             yield Searched(detail.id, detail.kind, text)
 
 
