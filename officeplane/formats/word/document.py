@@ -11,12 +11,11 @@ from officeplane.formats.blocks import Block as Content
 from officeplane.formats.blocks import Line, Span
 from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
-from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.anchors import anchor_around, anchor_at
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
-from officeplane.formats.word.choosing import chosen_in, elements_of, nth_of
+from officeplane.formats.word.choosing import nth_of, places_of
 from officeplane.formats.word.comments import Comments, comment_id
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.fingerprints import fingerprint
@@ -75,8 +74,8 @@ class Word:
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the node of each occurrence of a text, in order."""
-        places = [place for story, hits in self._places(wanted) for place in self._named(story, hits)]
-        return [*wanted.chosen(places)]
+        found = places_of(wanted, self.finder())
+        return [*wanted.chosen([place for story, hits in found for place in self._named(story, hits)])]
 
     def fingerprint(self, target: str) -> str | None:
         """Return a hash of what a node says and how, without the nodes below it; None when there is no such node."""
@@ -143,11 +142,9 @@ class Word:
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the node of each place at which it stands under the node."""
-        found, replacing = self._places(wanted), wanted.replacing(replace)
+        found, replacing = places_of(wanted, self.finder()), wanted.replacing(replace)
         places = [place for story, hits in found for place in self._named(story, hits)]
         for story, hits in found if wanted.nth is None else nth_of(found, wanted.nth):
-            if not hits:
-                continue
             if story is self._body.story:
                 self._stories.body_to_change()
                 self._remember_headings(hits)
@@ -237,10 +234,6 @@ class Word:
                 if place is not None and place.begin == block and place.is_heading and place.is_derived
             ]
         )
-
-    def _places(self, wanted: Wanted) -> list[tuple[Story, Sequence[Hit]]]:
-        under = None if wanted.under is None else elements_of(node_to_change(self.reader(), wanted.under))
-        return [(story, chosen_in(story.find(wanted), under)) for story in self._stories.all()]
 
     def _named(self, story: Story, hits: Iterable[Hit]) -> Iterator[str]:
         """Yield the node of each of the places that count."""
