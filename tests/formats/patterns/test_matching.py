@@ -27,8 +27,9 @@ def patterns(draw: st.DrawFn, depth: int = 3) -> str:
     """Draw a pattern that Python's `re` and we understand alike."""
     kind = draw(st.integers(0, 6)) if depth else 0
     if kind <= 1:
-        return draw(ATOMS)
-    inner = draw(patterns(depth=depth - 1))
+        atom: str = draw(ATOMS)
+        return atom
+    inner: str = draw(patterns(depth=depth - 1))
     if kind == 2:
         return f"({inner})"
     if kind == 3:
