@@ -104,7 +104,7 @@ class Workbook:
 
     def cells_with(self, wanted: Wanted) -> list[Place]:
         """Return the cells whose text holds what is looked for, once for each occurrence."""
-        return [Place(hit.sheet, Area(*hit.at, *hit.at)) for hit in hits(self._parts, wanted) for _ in hit.spans]
+        return [Place(hit.sheet, Area(*hit.at, *hit.at)) for hit in hits(self._parts, wanted) for _ in hit.matches]
 
     def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
         """Give cells another format."""
