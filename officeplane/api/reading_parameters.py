@@ -141,6 +141,12 @@ class FindQuery(PartQuery):
     match_case: str = Field(
         "false", pattern="^(true|false)$", description="`true`: capitals and small letters are told apart."
     )
+    regex: str = Field(
+        "false",
+        pattern="^(true|false)$",
+        description="`true`: `text` is a pattern of RE2, in which ^ and $ are where a paragraph or cell begins and "
+        "ends; `(?i)` and the like stand at its beginning. There is no looking ahead or behind.",
+    )
     under: NodeId | None = Field(None, description="Only in this node.", examples=["section-1a2b3c4d"])
     kinds: Words | None = Field(
         None, description="Only in nodes of these kinds, separated by commas.", examples=["heading,cell"]

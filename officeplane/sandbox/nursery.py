@@ -26,7 +26,7 @@ from officeplane.sandbox.rehearsal import rehearse
 Work = Callable[[socket.socket], None]
 """What a child does with its socket, once it is confined."""
 
-_MACHINE_CODE: Final = ("PIL._imaging", "PIL._imagingft")
+_MACHINE_CODE: Final = ("PIL._imaging", "PIL._imagingft", "re2")
 """Modules of machine code that a child may need: confined, it can import no such module any more."""
 
 

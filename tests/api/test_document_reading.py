@@ -138,6 +138,28 @@ async def test_a_find_tells_the_page_and_a_node_its_neighbours(api: Api, a_contr
     assert "children" not in node
 
 
+async def test_a_find_takes_a_pattern(api: Api, a_contract: str) -> None:
+    found = (await read(api, f"{a_contract}/find", text=r"^late\s(pay)\w+$", regex="true"))["items"]
+    exactly = (await read(api, f"{a_contract}/find", text=r"^late\s(pay)\w+$", regex="true", matchCase="true"))["items"]
+
+    assert [item["text"] for item in found] == ["Late Payment"]
+    assert exactly == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [("a(b", "missing ), at letter 4"), ("a*", "nothing stands"), ("a(?=b)", "looking ahead"), ("x{9999}", "letter 2")],
+)
+async def test_a_pattern_that_is_wrong_is_refused_with_the_reason_and_its_place(
+    api: Api, a_contract: str, pattern: str, told: str
+) -> None:
+    refused = await api.get(f"{a_contract}/find", text=pattern, regex="true")
+
+    assert code_of(refused) == (422, "invalid_parameter")
+    assert refused.json()["errors"][0]["field"] == "text"
+    assert told in refused.json()["errors"][0]["message"]
+
+
 @pytest.mark.parametrize(
     "wrong",
     ["outline?depth=0", "outline?kinds=,", "outline?texts=yes", "find", "find?text=", "find?text=a&limit=501",

@@ -407,6 +407,18 @@ async def test_a_document_is_read_in_parts(documents: Documents, contract_id: st
     assert text.out.startswith("Late Payment\nThe Supplier shall")
 
 
+async def test_a_pattern_is_found(documents: Documents, contract_id: str) -> None:
+    found = await documents("find", contract_id, r"^late p\w+$", "--regex")
+    beside = await documents("find", contract_id, r"^late p\w+$", "--regex", "--under", found.out.split()[0])
+    wrong = await documents("find", contract_id, "(", "--regex")
+
+    assert (found.code, beside.code) == (0, 0)
+    assert found.out == beside.out
+    assert "Late Payment" in found.out
+    assert wrong.code == 1
+    assert "missing )" in wrong.err
+
+
 async def test_what_is_not_found_ends_with_1(documents: Documents, contract_id: str) -> None:
     missing = await documents("find", contract_id, "no such words")
     nowhere = await documents("show", contract_id, "p-0")

@@ -75,6 +75,17 @@ async def test_an_edited_document_is_open_under_its_new_hash_and_no_other(sandbo
     assert missing(await sandbox.ask(text(BLANK), document="doc")) == BLANK.state
 
 
+async def test_a_confined_child_looks_for_patterns(sandbox: Sandbox) -> None:
+    await opened(sandbox)
+    long = await sandbox.ask(apply(BLANK, an_order("add_chapter", title="a" * 9_999 + "!")), document="doc")
+    hostile = an_order("replace_text", find="(a+)+$", replace="b", regex=True, expectedCount=0)
+    kind = an_order("replace_text", "2", find=r"^(a+)(\W)$", replace=r"\2 ä", regex=True)
+
+    answer = await sandbox.ask(apply(long, hostile, kind), document="doc")
+
+    assert said(await sandbox.ask(text(answer), document="doc")).strip().endswith("! ä")
+
+
 async def test_a_request_goes_to_the_child_that_had_the_document_last(sandbox: Sandbox) -> None:
     other = AFile(blank(Format.XLSX, None), Format.XLSX)
     await asyncio.gather(opened(sandbox, BLANK, "one"), opened(sandbox, other, "two"))

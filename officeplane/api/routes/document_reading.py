@@ -12,6 +12,7 @@ from officeplane.api.document_views import ComparisonView
 from officeplane.api.etags import etag, is_known, unchanged
 from officeplane.api.openapi import Responses, headers, refusals
 from officeplane.api.parameters import DocumentIdInPath, IfNoneMatch
+from officeplane.api.problems import RefusedError
 from officeplane.api.reading_parameters import (
     CellsQuery,
     DiffQuery,
@@ -47,7 +48,8 @@ from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.views import json_answer
 from officeplane.api.waits import while_there
-from officeplane.domain.errors import InvalidCursorError, NodeNotFoundError
+from officeplane.domain.document import InvalidEditError
+from officeplane.domain.errors import FieldError, InvalidCursorError, NodeNotFoundError
 from officeplane.domain.principal import Principal, Scope
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffFormat, DiffWanted
@@ -139,9 +141,15 @@ async def find(
     """Return the nodes in which a text stands, with some words around it: in texts, tables, notes, cells, formulas."""
     wanted = FindWanted(
         query.text, query.match_case == "true", query.under, words_in(query.kinds), query.limit, query.place,
-        query.max_tokens,
+        query.max_tokens, query.regex == "true",
     )  # fmt: skip
-    return await _answered(request, document_id, query, if_none_match, DocumentReading.find, wanted, FindView, _items)
+    try:
+        return await _answered(
+            request, document_id, query, if_none_match, DocumentReading.find, wanted, FindView, _items
+        )
+    except InvalidEditError as error:
+        # Only a pattern can be wrong in this way.
+        raise RefusedError("invalid_parameter", str(error), errors=[FieldError("text", str(error))]) from None
 
 
 @router.get(

@@ -147,6 +147,7 @@ def find(
     words: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
     *,
     match_case: Annotated[bool, typer.Option("--match-case", help="Tell capitals from small letters.")] = False,
+    regex: Annotated[bool, typer.Option("--regex", help="TEXT is a pattern, such as '(?i)clause [0-9]+'.")] = False,
     under: Under = None,
     kinds: Kinds = None,
     revision: OfRevision = None,
@@ -156,8 +157,8 @@ def find(
     """Show where a text stands; exit 1 when it does not."""
     from officeplane.cli.documents.reading import find_text
 
-    case = "true" if match_case else None
-    given = {"text": words, "matchCase": case, "under": under, "kinds": kinds, "revision": revision}
+    case, pattern = ("true" if said else None for said in (match_case, regex))
+    given = {"text": words, "matchCase": case, "regex": pattern, "under": under, "kinds": kinds, "revision": revision}
     found = asyncio.run(find_text(url, document_id, given, as_json=as_json))
     raise typer.Exit(ExitCode.DONE if found else ExitCode.REFUSED)
 

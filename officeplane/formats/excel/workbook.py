@@ -10,18 +10,20 @@ from officeplane.formats.excel import reading
 from officeplane.formats.excel.cell_reading import CellsWanted, cells
 from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, Area, address, letters
 from officeplane.formats.excel.cells.appending import append_rows
-from officeplane.formats.excel.cells.searching import fill_all, hits, replace_all
+from officeplane.formats.excel.cells.searching import Where, fill_all, hits, replace_all
 from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.looks.formatting import Formatted, Formatting, format_places
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.reader import ExcelReader
+from officeplane.formats.excel.reader import AreaSource, ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
+from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.package import Package
+from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.reading.room import Part
 from officeplane.formats.search import Wanted
 
@@ -59,7 +61,8 @@ class Workbook:
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the cell of each occurrence of a text, in order."""
-        return [place for hit in hits(self._parts, wanted) for place in hit.places]
+        found = hits(self._parts, wanted, self._where(wanted))
+        return [*wanted.chosen([place for hit in found for place in hit.places])]
 
     def fingerprint(self, target: str) -> str | None:
         """Return a hash of what a node, a cell (`Sheet!B2`) or a sheet (`Sheet!`) holds; None when there is none."""
@@ -101,19 +104,33 @@ class Workbook:
 
     def cells_with(self, wanted: Wanted) -> list[Place]:
         """Return the cells whose text holds what is looked for, once for each occurrence."""
-        return [Place(hit.sheet, Area(*hit.at, *hit.at)) for hit in hits(self._parts, wanted) for _ in hit.spans]
+        return [Place(hit.sheet, Area(*hit.at, *hit.at)) for hit in hits(self._parts, wanted) for _ in hit.matches]
 
     def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
         """Give cells another format."""
         return format_places(self._parts, places, wanted)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
-        """Replace a text in all cells that hold one; return the cell of each replacement."""
-        return replace_all(self._parts, wanted, replace)
+        """Replace a text where it is meant; return the cell of each place at which it stands under the node."""
+        return replace_all(self._parts, wanted, replace, self._where(wanted))
 
     def fill(self, wanted: Wanted, value: str | float | bool) -> list[str]:
         """Put a value in place of a placeholder; return the cell of each."""
         return fill_all(self._parts, wanted, value)
+
+    def _where(self, wanted: Wanted) -> Where | None:
+        if wanted.under is None:
+            return None
+        found = node_to_change(self.reader(), wanted.under)
+        match found.source:
+            case Sheet() as sheet:
+                return Where(sheet)
+            case AreaSource(sheet, area):
+                return Where(sheet, area)
+            case _:
+                raise InvalidEditError(
+                    f"{wanted.under!r} is a {found.kind}, which has no cells; give a sheet or a range"
+                )
 
 
 class _WithoutMarks:

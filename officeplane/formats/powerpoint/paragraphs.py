@@ -1,12 +1,12 @@
 """Paragraphs: the text of `a:p`, read and replaced across its runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
+from officeplane.formats.patterns.matching import Match
 from officeplane.formats.powerpoint.names import a, alone
-from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element
 
 PARAGRAPH: Final = a("p")
@@ -38,22 +38,18 @@ def searchable(paragraph: Element) -> str:
     return "".join(text for _, text in _stretches(paragraph))
 
 
-def replace(paragraph: Element, wanted: Wanted, replacement: str) -> int:
-    """Replace a text in the formatting of where it begins; return how many times."""
-    found = wanted.spans(searchable(paragraph))
-    if not found:
-        return 0
+def replace(paragraph: Element, found: Sequence[Match], replacements: Sequence[str]) -> None:
+    """Replace what was found in the formatting of where it begins."""
     pieces: list[_Piece] = []
     at = 0
     for element, text in _stretches(paragraph):
         pieces.append(_Piece(element, at, text, text))
         at += len(text)
-    for begin, end in reversed(found):
-        _put(pieces, begin, end, replacement)
+    for match, replacement in zip(reversed(found), reversed(replacements), strict=True):
+        _put(pieces, match.begin, match.end, replacement)
     changed = [piece for piece in pieces if piece.text != piece.was]
     for piece in changed:
         _store(paragraph, piece)
-    return len(found)
 
 
 def one_line(text: str) -> str:

@@ -17,14 +17,15 @@ from officeplane.formats.powerpoint.names import p
 from officeplane.formats.powerpoint.new_slide import new_slide
 from officeplane.formats.powerpoint.overflow import overflows
 from officeplane.formats.powerpoint.page import Page, title_and_rest
-from officeplane.formats.powerpoint.paragraphs import replace
 from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.removal import remove_slide
+from officeplane.formats.powerpoint.searching import Searching, elements_of, parts_of
 from officeplane.formats.powerpoint.sections import Sections
 from officeplane.formats.powerpoint.slide_positions import SlidePosition, SlidePositions
 from officeplane.formats.powerpoint.slides import Slide, Slides
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
+from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element, serialise
@@ -41,6 +42,7 @@ class Presentation:
         self._slides = Slides(package, self._main)
         self._sections = Sections(package, self._main)
         self._texts = reading.Texts(package)
+        self._search = Searching(package, self._texts)
         self._headers: dict[str, tuple[Element, bool]] = {}
         self._layouts: tuple[Element, list[Layout]] | None = None
         self._rooms: dict[str, Room] = {}
@@ -71,14 +73,9 @@ class Presentation:
         return "\n".join(lines)
 
     def places_of(self, wanted: Wanted) -> list[str]:
-        """Return the slide of each occurrence of a text, in order."""
-        return [
-            slide.id
-            for slide in self._slides.all()
-            for part, is_notes in self._parts_of(slide)
-            for _, text in self._texts.of(part, is_notes=is_notes)
-            for _ in wanted.spans(text)
-        ]
+        """Return the slide of each occurrence of a text that is meant, in order."""
+        hits = self._search.hits(self._slides.all(), wanted, self._under(wanted))
+        return [*wanted.chosen([hit.slide_id for hit in hits for _ in hit.matches])]
 
     def fingerprint(self, target: str) -> str | None:
         """Return a hash of what a node holds now; None when there is no such node."""
@@ -192,18 +189,11 @@ class Presentation:
         return [Loss(inset.kind, f"{slide.id}.{reading.NOTES}", inset.name) for inset in lost]
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
-        """Replace a text wherever it stands; return the slide of each occurrence."""
-        touched: list[str] = []
-        for slide in self._slides.all():
-            for part, is_notes in self._parts_of(slide):
-                found = [each for each, text in self._texts.of(part, is_notes=is_notes) if wanted.spans(text)]
-                if found:
-                    touched += [slide.id] * sum(replace(each, wanted, replacement) for each in found)
-                    for hidden in reading.hidden_paragraphs(self.package.tree(part)):
-                        replace(hidden, wanted, replacement)
-                    self.package.changed(part)
-                    self._texts.forget(part)
-        return touched
+        """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
+        return self._search.replace(self._slides.all(), wanted, replacement, self._under(wanted))
+
+    def _under(self, wanted: Wanted) -> set[Element] | None:
+        return None if wanted.under is None else elements_of(node_to_change(self.reader(), wanted.under), self.package)
 
     def _write(
         self, slide: Slide, title: tuple[Span, ...] | None, blocks: Sequence[Block] | None, style: str | None = None
@@ -291,8 +281,7 @@ class Presentation:
 
     def _parts_of(self, slide: Slide) -> list[tuple[str, bool]]:
         """Return the parts that hold a slide's text; True for notes."""
-        beside = notes.notes_part(self.package, slide.part)
-        return [(slide.part, False)] if beside is None else [(slide.part, False), (beside, True)]
+        return parts_of(self.package, slide)
 
 
 def _purpose(blocks: Sequence[Block]) -> Purpose:

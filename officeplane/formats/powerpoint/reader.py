@@ -6,6 +6,7 @@ number that the file gives the shape.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from officeplane.formats.blocks import Block, Heading, Item, Line, Paragraph, Span, Table
@@ -116,7 +117,8 @@ class PowerPointReader:
 
     def searched(self, under: Detail | None) -> Iterator[Searched]:
         """Yield every text below a node, or of the whole presentation, in order."""
-        return searched_in(self.tree, under)
+        for searched in searched_in(self.tree, under):
+            yield searched._replace(paragraphs=_paragraphs_of(self.tree.by_id[searched.id]))
 
     def _form_of(self, slide: Slide, shape: Element) -> dict[str, Any]:
         form: dict[str, Any] = {}
@@ -272,6 +274,24 @@ class PowerPointReader:
                 arrow.id: arrow.target for arrow in Relationships(self._package, part) if arrow.is_external
             }
         return self._links[part]
+
+
+def _paragraphs_of(detail: Detail) -> tuple[tuple[int, str], ...]:
+    """Return the paragraphs that a text is put together of, and where in it each begins."""
+    match detail.source:
+        case ShapeSource(shape=shape):
+            paragraphs = [*shape.iter(PARAGRAPH)]
+        case NotesSource(paragraphs=paragraphs):
+            pass
+        case _:
+            paragraphs = [*detail.source.iter(PARAGRAPH)] if detail.kind == "cell" else []
+    texts = [*map(text_of, paragraphs)]
+    for said in (texts, [*filter(None, texts)]):
+        whole = "\n".join(said)
+        if whole.strip("\n") == detail.text:
+            ends = accumulate((len(text) + 1 for text in said), initial=len(whole.lstrip("\n")) - len(whole))
+            return tuple(zip(ends, said, strict=False))
+    return ()
 
 
 def _cell_text(cell: Element) -> str:

@@ -14,7 +14,7 @@ from officeplane.formats.powerpoint.insets import Inset, Insets, of_shape
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, searchable, text_of
 from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title
-from officeplane.formats.powerpoint.shapes import SHAPE, fallbacks, properties, shapes, table
+from officeplane.formats.powerpoint.shapes import SHAPE, properties, shapes, table
 from officeplane.formats.powerpoint.tables import rows_of
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
@@ -30,12 +30,6 @@ def paragraphs_of(root: Element, *, is_notes: bool = False) -> Iterator[Element]
     for shape in shapes(root):
         if not (is_notes and is_of_the_program(shape)):
             yield from shape.iter(PARAGRAPH)
-
-
-def hidden_paragraphs(root: Element) -> Iterator[Element]:
-    """Yield the paragraphs that stand there once more, for older programs."""
-    for fallback in fallbacks(root):
-        yield from fallback.iter(PARAGRAPH)
 
 
 class Texts:

@@ -1,8 +1,9 @@
 """Finding: where in a document a text stands, with a few words around it."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final, NamedTuple
 
+from officeplane.formats.patterns.matching import Match
 from officeplane.formats.reading.detail import Tree
 from officeplane.formats.reading.reader import Reader, Searched, found, page_around
 from officeplane.formats.reading.room import Part, Room
@@ -21,28 +22,39 @@ class FindWanted(NamedTuple):
     limit: int = 50
     begin: int = 0
     tokens_max: int | None = None
+    regex: bool = False
 
 
 def find(reader: Reader, wanted: FindWanted) -> Part:
     """Return the places at which a text stands, in order, from the one on at which an answer ended."""
     under = None if wanted.under is None else found(reader, wanted.under)
-    spans_in = Wanted(wanted.text, wanted.match_case).finder()
+    matches_in = Wanted(wanted.text, wanted.match_case, regex=wanted.regex).finder()
     room = Room(wanted.tokens_max)
     items: list[dict[str, Any]] = []
     at = -1
     for searched in reader.searched(under):
-        spans = spans_in(searched.text)
-        if not spans or not _is_of(reader.tree, searched, wanted.kinds):
+        matches = _spans(searched, matches_in) if wanted.regex else [match.span for match in matches_in(searched.text)]
+        if not matches or not _is_of(reader.tree, searched, wanted.kinds):
             continue
-        for nth, (begin, end) in enumerate(spans, 1):
+        for nth, span in enumerate(matches, 1):
             at += 1
             if at < wanted.begin:
                 continue
-            item = _told(reader.tree, searched, (begin, end), nth, len(spans))
+            item = _told(reader.tree, searched, span, nth, len(matches))
             if len(items) == wanted.limit or not room.takes(item):
                 return Part(items, at)
             items.append(item)
     return Part(items, None)
+
+
+def _spans(searched: Searched, matches_in: Callable[[str], list[Match]]) -> list[tuple[int, int]]:
+    paragraphs = searched.paragraphs or ((0, searched.text),)
+    return [
+        (begin + match.begin, begin + match.end)
+        for begin, text in paragraphs
+        for match in matches_in(text)
+        if begin + match.begin >= 0
+    ]
 
 
 def _is_of(tree: Tree, searched: Searched, kinds: Collection[str]) -> bool:

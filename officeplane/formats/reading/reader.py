@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
+from officeplane.domain.document import InvalidEditError
 from officeplane.domain.errors import NodeNotFoundError
 from officeplane.domain.spelling import nearest_name
 from officeplane.formats.reading.detail import Detail, Tree
@@ -18,6 +19,8 @@ class Searched(NamedTuple):
     text: str
     page: str | None = None
     """The node around it that outlines list, of what is no node of the tree; of others it is looked up if need be."""
+    paragraphs: tuple[tuple[int, str], ...] = ()
+    """If it consists of several, each with where it begins: patterns do not go across their ends."""
 
 
 class Reader(Protocol):
@@ -55,6 +58,14 @@ def found(reader: Reader, node_id: str) -> Detail:
     return detail
 
 
+def node_to_change(reader: Reader, node_id: str) -> Detail:
+    """Return the node of an id that an edit names; that there is none is the mistake of whoever asked for the edit."""
+    try:
+        return found(reader, node_id)
+    except NodeNotFoundError as error:
+        raise InvalidEditError(str(error)) from None
+
+
 def listed_around(tree: Tree, detail: Detail) -> str | None:
     """Return the id of the node around another one that outlines list."""
     around = tree.parents.get(detail.id)
@@ -67,7 +78,7 @@ def searched_in(tree: Tree, under: Detail | None) -> Iterator[Searched]:
     """Yield the texts of a tree's nodes."""
     for detail in tree.below(under):
         text = detail.text or detail.name
-        if text and not detail.is_repeated:
+        if text and (not detail.is_repeated or detail is under):
             yield Searched(detail.id, detail.kind, text)
 
 

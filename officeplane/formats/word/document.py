@@ -15,6 +15,7 @@ from officeplane.formats.search import Wanted
 from officeplane.formats.word.anchors import anchor_around, anchor_at
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
+from officeplane.formats.word.choosing import nth_of, places_of
 from officeplane.formats.word.comments import Comments, comment_id
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.fingerprints import fingerprint
@@ -73,7 +74,8 @@ class Word:
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the node of each occurrence of a text, in order."""
-        return [place for story in self._stories.all() for place in self._named(story, story.find(wanted))]
+        found = places_of(wanted, self.finder())
+        return [*wanted.chosen([place for story, hits in found for place in self._named(story, hits)])]
 
     def fingerprint(self, target: str) -> str | None:
         """Return a hash of what a node says and how, without the nodes below it; None when there is no such node."""
@@ -139,17 +141,15 @@ class Word:
         return losses
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
-        """Replace a text wherever it stands; return the node of each replacement."""
-        found = [(story, story.find(wanted)) for story in self._stories.all()]
+        """Replace a text where it is meant; return the node of each place at which it stands under the node."""
+        found, replacing = places_of(wanted, self.finder()), wanted.replacing(replace)
         places = [place for story, hits in found for place in self._named(story, hits)]
-        for story, hits in found:
-            if not hits:
-                continue
+        for story, hits in found if wanted.nth is None else nth_of(found, wanted.nth):
             if story is self._body.story:
                 self._stories.body_to_change()
                 self._remember_headings(hits)
             story.stamp()
-            story.replace(hits, replace)
+            story.replace(hits, replacing)
         return places
 
     def insert_table(
@@ -242,7 +242,7 @@ class Word:
         for hit in hits:
             if hit.counts:
                 place = structure.at(hit.block) if aside is None else None
-                yield from [aside or (place.id if place is not None else "")] * len(hit.spans)
+                yield from [aside or (place.id if place is not None else "")] * len(hit.matches)
 
     def _first(self, find: str) -> Hit:
         for hit in self._body.story.find(Wanted(find)):
@@ -280,7 +280,7 @@ def _anchor(hit: Hit, number: str, reference: Element) -> None:
     if outer:
         anchor_around(outer[-1], outer[-1], number, reference)
     else:
-        anchor_at(hit.paragraph, hit.spans[0], number, reference)
+        anchor_at(hit.paragraph, hit.matches[0].span, number, reference)
 
 
 def _insets(blocks: Iterable[Block]) -> Iterator[Inset]:

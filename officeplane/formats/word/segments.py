@@ -12,6 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
+from officeplane.formats.patterns.matching import Match
 from officeplane.formats.word.names import (
     ALTERNATIVES,
     BR,
@@ -59,12 +60,12 @@ def segments(paragraph: Element) -> list[Segment]:
     return [Segment(holder, text) for holder in _holders(paragraph) if (text := _text(holder))]
 
 
-def replace_spans(paragraph: Element, spans: Sequence[tuple[int, int]], replacement: str) -> None:
+def replace_matches(paragraph: Element, matches: Sequence[Match], replacements: Sequence[str]) -> None:
     """Replace stretches of a paragraph's text; each new text is formatted as its stretch began."""
     drafts = [_Draft(segment.element, segment.text) for segment in segments(paragraph)]
     begins = _begins(draft.kept for draft in drafts)
     # From right to left, so that what is left of a stretch still stands where it was counted.
-    for begin, end in reversed(spans):
+    for (begin, end), replacement in zip([one.span for one in reversed(matches)], reversed(replacements), strict=True):
         first = bisect_right(begins, begin) - 1
         last = bisect_right(begins, end - 1) - 1
         drafts[last].cut(end - begins[last])

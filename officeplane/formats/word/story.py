@@ -6,18 +6,19 @@ costs what it touches and not what the document is long.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 from officeplane.formats.package import Package
+from officeplane.formats.patterns.matching import Match
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.extensions import extended
 from officeplane.formats.word.names import SECT_PR
 from officeplane.formats.word.paragraph_ids import ParagraphIds
-from officeplane.formats.word.segments import replace_spans
+from officeplane.formats.word.segments import replace_matches
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element, take_out
 
@@ -31,7 +32,7 @@ class Hit:
 
     block: int
     paragraph: Element
-    spans: list[tuple[int, int]]
+    matches: list[Match]
     counts: bool
     """False for the copy of a text box that only old programs show."""
 
@@ -118,19 +119,28 @@ class Story:
 
     def find(self, wanted: Wanted) -> list[Hit]:
         """Return the paragraphs in which a text stands, in order."""
+        finder = wanted.finder()
+        if wanted.regex:
+            # A pattern may say where a paragraph begins, and must not take what is between them for text.
+            return [
+                Hit(at, one.element, matches, one.counts)
+                for at, block in enumerate(self.blocks)
+                for one in block.paragraphs
+                if one.text and (matches := finder(one.text))
+            ]
         if self._texts is None:
             self._texts = _searched(self.blocks)
         begins = list(accumulate(map(len, self._texts), initial=0))
         found: dict[int, list[tuple[int, int]]] = {}
-        for begin, end in wanted.spans("".join(self._texts)):
+        for begin, end, _ in finder("".join(self._texts)):
             block = bisect_right(begins, begin) - 1
             found.setdefault(block, []).append((begin - begins[block], end - begins[block]))
         return [hit for block, spans in found.items() for hit in self._hits(block, spans)]
 
-    def replace(self, hits: Sequence[Hit], replacement: str) -> None:
+    def replace(self, hits: Sequence[Hit], replacing: Callable[[Sequence[Match]], list[str]]) -> None:
         """Replace what was found; the bookmarks in these blocks stay as they are."""
         for hit in hits:
-            replace_spans(hit.paragraph, hit.spans, replacement)
+            replace_matches(hit.paragraph, hit.matches, replacing(hit.matches))
         changed = {hit.paragraph for hit in hits}
         for at in {hit.block for hit in hits}:
             self.blocks[at].reread(changed)
@@ -140,12 +150,12 @@ class Story:
             self.package.changed(self.part)
 
     def _hits(self, block: int, spans: list[tuple[int, int]]) -> list[Hit]:
-        found: dict[int, list[tuple[int, int]]] = {}
+        found: dict[int, list[Match]] = {}
         paragraphs = self.blocks[block].paragraphs
         begins = list(accumulate((len(paragraph.text) + 1 for paragraph in paragraphs), initial=0))
         for begin, end in spans:
             at = bisect_right(begins, begin) - 1
-            found.setdefault(at, []).append((begin - begins[at], end - begins[at]))
+            found.setdefault(at, []).append(Match(begin - begins[at], end - begins[at]))
         return [Hit(block, paragraphs[at].element, inside, paragraphs[at].counts) for at, inside in found.items()]
 
     def _put(self, begin: int, end: int, blocks: Sequence[Block]) -> None:

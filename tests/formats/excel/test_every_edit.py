@@ -16,6 +16,7 @@ from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
 from officeplane.edits.set_properties import SetProperties
 from officeplane.formats.blank import blank
+from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel
 from tests.formats.excel.books import applied, assert_sound, differing, occasion, opened, written
 
@@ -81,6 +82,24 @@ def test_edits_one_after_another_give_the_same_as_edits_with_the_file_read_in_be
         _, read_between = applied(read_between, edit)
 
     assert written(warm) == read_between
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_pattern_is_replaced_in_every_workbook(name: str) -> None:
+    data = DOCUMENTS[name]()
+    places = opened(data).places_of(Wanted(r"^\w", regex=True))
+    sheets = [sheet.id for sheet in opened(data).outline()]
+    edits = [ReplaceText(find=r"^(\w)(\w*)", replace=r"\2\1", regex=True, expected_count=len(places))]
+    edits += [ReplaceText(find=r"\w", replace="Token", regex=True, nth=1, under=sheet) for sheet in sheets]
+    edits = [edit for edit in edits if edit.targets(opened(data))]
+
+    for edit in edits:
+        (told,), after = applied(data, edit)
+        (_,), again = applied(data, edit)
+
+        assert told["replaced"] == (1 if edit.nth else len(places))
+        assert_sound(after)
+        assert after == again
 
 
 def test_every_edit_for_workbooks_is_tried_here() -> None:

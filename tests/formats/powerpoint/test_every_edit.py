@@ -60,7 +60,11 @@ def edits_for(deck: Presentation) -> list[Edit]:
             DeletePage(page_id=slide.id),
         ]
         if slide.text:
-            made += [ReplaceText(find=slide.text, replace="Token")]
+            made += [
+                ReplaceText(find=slide.text, replace="Token"),
+                ReplaceText(find=r"(\w)(\w*)", replace=r"\2\1\n", regex=True, under=slide.id),
+                ReplaceText(find=r"^.", replace="Token", regex=True, under=slide.id, nth=1),
+            ]
     for chapter in deck.outline()[:2]:
         if chapter.kind == "chapter":
             made += [

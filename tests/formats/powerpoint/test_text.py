@@ -6,7 +6,8 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.replace_text import ReplaceText
-from officeplane.formats.powerpoint.paragraphs import replace, searchable, text_of
+from officeplane.formats.powerpoint.paragraphs import replace as replace_found
+from officeplane.formats.powerpoint.paragraphs import searchable, text_of
 from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element, is_storable, parse
 from tests.fixtures.documents import powerpoint
@@ -26,6 +27,12 @@ def paragraph(*runs: str) -> Element:
         for run in runs
     )
     return parse(f'<a:p xmlns:a="{A[1:-1]}">{inner}<a:endParaRPr/></a:p>'.encode())
+
+
+def replace(element: Element, wanted: Wanted, by: str) -> int:
+    found = wanted.finder()(searchable(element))
+    replace_found(element, found, wanted.replacing(by)(found))
+    return len(found)
 
 
 def runs(element: Element) -> list[str]:

@@ -83,6 +83,12 @@ def edits_for(word: Word) -> list[Edit]:
     word_in_it = next((w for w in word.text().split() if w.isalpha() and word.places_of(Wanted(w))), None)
     if word_in_it is not None:
         made += [ReplaceText(find=word_in_it, replace="Token\nnew\tline"), ReplaceText(find=word_in_it, replace="")]
+        under = word.places_of(Wanted(word_in_it))[0]
+        made += [
+            ReplaceText(find=r"(\w)(\w*)", replace=r"\2\1\n", regex=True),
+            ReplaceText(find=word_in_it, replace="Token", nth=1),
+            *([ReplaceText(find=r"\b\w+$|^.", replace="Token", regex=True, under=under)] if under else []),
+        ]
     details = [*word.reader().tree.by_id.values()]
     made += [
         ApplyFormat.model_validate({"nodeId": one.id, "bold": True, "size": 9, "list": "bullet"})

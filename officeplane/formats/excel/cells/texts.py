@@ -1,13 +1,13 @@
 """Texts of cells as they lie in XML: plain or in runs, with what XML cannot hold written as `_xHHHH_`."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.tags import MAIN, RUN, SPACE, TEXT, VALUE
-from officeplane.formats.search import Wanted
 from officeplane.formats.xml import Element, is_storable
 
 LENGTH_MAX: Final = 32_767
@@ -55,16 +55,16 @@ def read(item: Element) -> str:
     return "".join(decode(holder.text or "") for holder in _holders(item))
 
 
-def replace(item: Element, spans: list[tuple[int, int]], with_text: str) -> None:
+def replace(item: Element, spans: Sequence[tuple[int, int]], with_texts: Sequence[str]) -> None:
     """Replace stretches of the text of an `si` or `is`; each run keeps its formatting."""
     holders = _holders(item)
     texts = [decode(holder.text or "") for holder in holders]
     whole = "".join(texts)
     gone = sum(length_of(whole[begin:end]) for begin, end in spans)
-    length = length_of(whole) + length_of(with_text) * len(spans) - gone
+    length = length_of(whole) + sum(map(length_of, with_texts)) - gone
     if length > LENGTH_MAX:
         raise InvalidEditError(f"a cell would have {length} characters; it holds {LENGTH_MAX}")
-    for begin, end in reversed(spans):
+    for (begin, end), with_text in zip(reversed(spans), reversed(with_texts), strict=True):
         at = 0
         first = True
         for index, text in enumerate(texts):
@@ -84,11 +84,6 @@ def replace(item: Element, spans: list[tuple[int, int]], with_text: str) -> None
     for child in list(item):
         if child.tag in _PHONETIC:
             item.remove(child)
-
-
-def spans_in(item: Element, wanted: Wanted) -> list[tuple[int, int]]:
-    """Return where a text stands in an `si` or `is`."""
-    return wanted.spans(read(item))
 
 
 def new_text(parent: Element, text: str) -> None:

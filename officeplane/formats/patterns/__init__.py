@@ -1,0 +1,1 @@
+"""Patterns: regular expressions from outside, matched in time that is linear in the text."""
