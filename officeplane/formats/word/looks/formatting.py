@@ -79,7 +79,7 @@ def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfT
     if looks.fill is not None or looks.vertical is not None:
         raise InvalidEditError("fill and verticalAlign are for cells: name a table, a row or a cell by nodeId")
     places = [
-        (story, hit, span) for story in finder.stories.all() for hit in story.find(wanted) for span in hit.spans
+        (story, hit, match) for story in finder.stories.all() for hit in story.find(wanted) for match in hit.matches
     ]  # fmt: skip
     counted = [place for place in places if place[1].counts]
     if not counted:
@@ -92,8 +92,8 @@ def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfT
         _prepare(finder, story)
     resolved = _Resolved(finder, looks)
     # From the last on: to take runs apart leaves the places before them as they are.
-    for _, hit, (begin, end) in reversed(places):
-        resolved.give_part(hit.paragraph, begin, end)
+    for _, hit, match in reversed(places):
+        resolved.give_part(hit.paragraph, match.begin, match.end)
     told = [(story, hit.paragraph) for story, hit, _ in counted]
     for story in {id(story): story for story, _, _ in places}.values():
         story.reread({story.blocks[hit.block].element for at, hit, _ in places if at is story})
