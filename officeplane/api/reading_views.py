@@ -254,9 +254,21 @@ class SheetsView(PartView):
 
 
 class DateValue(View):
-    """A date or a time of day."""
+    """A day."""
 
     date: str = Field(description="As ISO 8601 has it.", examples=["2026-01-05"])
+
+
+class TimeValue(View):
+    """A time of day."""
+
+    time: str = Field(description="As ISO 8601 has it.", examples=["09:30:00"])
+
+
+class DateTimeValue(View):
+    """A day with a time."""
+
+    date_time: str = Field(description="As ISO 8601 has it, without a zone.", examples=["2026-01-05T09:30:00"])
 
 
 class ErrorValue(View):
@@ -297,10 +309,11 @@ class CellView(View):
     """A cell that holds anything."""
 
     cell: str = Field(description="Its address.", examples=["B2"])
-    value: str | bool | int | float | DateValue | ErrorValue | None = Field(
+    value: str | bool | int | float | DateValue | TimeValue | DateTimeValue | ErrorValue | None = Field(
         default=None,
-        description="Its value or its formula's result: a text, a number, true or false, an object with a `date` where "
-        "its format makes the number one, an object with an `error`; null where a formula has no result yet.",
+        description="Its value or its formula's result: a text, a number, true or false, an object with a `date`, "
+        "`time` or `dateTime` where its format makes the number one, an object with an `error`, each as `set_cells` "
+        "takes it; null where a formula has no result yet.",
         examples=[1250.5],
     )
     formula: str | None = Field(default=None, description="Its formula.", examples=["=SUM(B3:B9)"])

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from officeplane.edits.add_sheet import AddSheet
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
+    from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
     from officeplane.edits.contract import Edit
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_text import ReplaceText
     from officeplane.edits.review_changes import ReviewChanges
-    from officeplane.edits.set_cells import FormulaCell, SetCells
+    from officeplane.edits.set_cells import SetCells
     from officeplane.edits.set_notes import SetNotes
     from officeplane.edits.set_properties import SetProperties
     from officeplane.edits.write_page import WritePage
@@ -38,6 +39,8 @@ __all__ = [
     "AppendRows",
     "ApplyFormat",
     "Columns",
+    "DateCell",
+    "DateTimeCell",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
@@ -45,7 +48,9 @@ __all__ = [
     "EditPage",
     "EditSlide",
     "EditTable",
+    "ErrorCell",
     "FillTemplate",
+    "FormattedCell",
     "FormulaCell",
     "InsertTable",
     "MoveSlide",
@@ -58,6 +63,7 @@ __all__ = [
     "SetCells",
     "SetNotes",
     "SetProperties",
+    "TimeCell",
     "WritePage",
 ]
 
@@ -70,6 +76,8 @@ _HOMES: Final = {
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
     "Columns": "edit_table",
+    "DateCell": "cell_values",
+    "DateTimeCell": "cell_values",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
@@ -77,8 +85,10 @@ _HOMES: Final = {
     "EditPage": "edit_page",
     "EditSlide": "edit_slide",
     "EditTable": "edit_table",
+    "ErrorCell": "cell_values",
     "FillTemplate": "fill_template",
-    "FormulaCell": "set_cells",
+    "FormattedCell": "cell_values",
+    "FormulaCell": "cell_values",
     "InsertTable": "insert_table",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",
@@ -90,6 +100,7 @@ _HOMES: Final = {
     "SetCells": "set_cells",
     "SetNotes": "set_notes",
     "SetProperties": "set_properties",
+    "TimeCell": "cell_values",
     "WritePage": "write_page",
 }
 

@@ -8,8 +8,9 @@ from officeplane.formats.blocks import Block
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
 from officeplane.formats.excel.cell_reading import CellsWanted, cells
-from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, Area, address, letters
+from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.cells.appending import append_rows
+from officeplane.formats.excel.cells.ranges import Given, areas_of, cells_of
 from officeplane.formats.excel.cells.searching import Where, fill_all, hits, replace_all
 from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
@@ -68,15 +69,15 @@ class Workbook:
         """Return a hash of what a node, a cell (`Sheet!B2`) or a sheet (`Sheet!`) holds; None when there is none."""
         return reading.fingerprint(self._parts, target)
 
-    def set_cells(self, sheet_name: str, cells: Mapping[str, Value]) -> str:
-        """Give cells their contents; return the sheet's node id."""
+    def set_cells(self, sheet_name: str, cells: Mapping[str, Given]) -> tuple[str, int]:
+        """Give cells and ranges their contents; return the sheet's node id and how many cells there are of them."""
         sheet = self._parts.sheets.with_cells(sheet_name)
-        given = {_address(name): value for name, value in cells.items()}
+        given = cells_of(areas_of(cells))
         writer = SheetWriter(self._parts, sheet, given.keys())
         for at in sorted(given):
-            writer.set(at, given[at])
+            writer.fill(at, *given[at])
         writer.finish()
-        return sheet.id
+        return sheet.id, len(given)
 
     def append_rows(self, sheet_name: str, rows: Sequence[Sequence[Value]]) -> tuple[str, int]:
         """Write rows below the last one that holds anything; return the sheet's node id and the first row's number."""
@@ -144,10 +145,3 @@ class _WithoutMarks:
 
     def text(self) -> str:
         return reading.text(self._parts, tells_stale=False)
-
-
-def _address(name: str) -> Address:
-    found = address(name)
-    if found is None:
-        raise InvalidEditError(f"there is no cell {name}: a sheet ends at {letters(COLUMNS_MAX)}{ROWS_MAX}")
-    return found
