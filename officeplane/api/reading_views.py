@@ -245,6 +245,18 @@ class SheetView(View):
     range: str | None = Field(default=None, description="The cells that hold anything.", examples=["A1:F200"])
     tables: tuple[TableView, ...] = Field(default=(), description="Its tables.")
     charts: tuple[ChartView, ...] = Field(default=(), description="Its charts.")
+    freeze: str | None = Field(
+        default=None, description="The cell above and left of which everything stays in view.", examples=["A2"]
+    )
+    autofilter: str | None = Field(default=None, description="The cells that a filter is of.", examples=["A1:F200"])
+    tab_color: str | None = Field(default=None, description="The colour of its tab.", examples=["1F6FEB"])
+    merged: tuple[str, ...] = Field(default=(), description="Its merged cells, the first hundred.", examples=["A1:D1"])
+    validation: tuple[Facts, ...] = Field(
+        default=(), description="What may be typed into its cells, the first hundred rules, as `edit_sheet` takes them."
+    )
+    conditional_format: tuple[Facts, ...] = Field(
+        default=(), description="Its conditional formats, the first hundred: `range`, `kind`, `formulas`."
+    )
 
 
 class SheetsView(PartView):

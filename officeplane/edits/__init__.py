@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
     from officeplane.edits.edit_page import EditPage
+    from officeplane.edits.edit_sheet import EditSheet
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
@@ -46,6 +47,7 @@ __all__ = [
     "DeleteSlide",
     "Edit",
     "EditPage",
+    "EditSheet",
     "EditSlide",
     "EditTable",
     "ErrorCell",
@@ -83,6 +85,7 @@ _HOMES: Final = {
     "DeleteSlide": "delete_slide",
     "Edit": "contract",
     "EditPage": "edit_page",
+    "EditSheet": "edit_sheet",
     "EditSlide": "edit_slide",
     "EditTable": "edit_table",
     "ErrorCell": "cell_values",

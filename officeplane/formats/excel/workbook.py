@@ -20,6 +20,7 @@ from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import AreaSource, ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
+from officeplane.formats.excel.sheets.editing import SheetEditor
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
@@ -110,6 +111,10 @@ class Workbook:
     def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
         """Give cells another format."""
         return format_places(self._parts, places, wanted)
+
+    def sheet_editor(self, sheet: str) -> SheetEditor:
+        """Return a sheet, for what may be done to it besides its cells."""
+        return SheetEditor(self._parts, sheet)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""
