@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from officeplane.edits.append_rows import AppendRows
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
     from officeplane.edits.contract import Edit
+    from officeplane.edits.copy_sheet import CopySheet
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
@@ -40,6 +41,7 @@ __all__ = [
     "AppendRows",
     "ApplyFormat",
     "Columns",
+    "CopySheet",
     "DateCell",
     "DateTimeCell",
     "DeletePage",
@@ -78,6 +80,7 @@ _HOMES: Final = {
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
     "Columns": "edit_table",
+    "CopySheet": "copy_sheet",
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
     "DeletePage": "delete_page",

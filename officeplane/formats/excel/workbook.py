@@ -19,8 +19,10 @@ from officeplane.formats.excel.looks.formatting import Formatted, Formatting, fo
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import AreaSource, ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
+from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.editing import SheetEditor
+from officeplane.formats.excel.sheets.moving import move_sheet
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
@@ -111,6 +113,14 @@ class Workbook:
     def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
         """Give cells another format."""
         return format_places(self._parts, places, wanted)
+
+    def copy_sheet(self, sheet: str, name: str | None, position: int | None) -> Copied:
+        """Copy a sheet; without a name it is called as by Excel, without a position it stands behind the original."""
+        return copy_sheet(self._parts, sheet, name, position)
+
+    def move_sheet(self, sheet: str, position: int) -> str:
+        """Put a sheet where this many are before it, or at the end; return its node id."""
+        return move_sheet(self._parts, sheet, position)
 
     def sheet_editor(self, sheet: str) -> SheetEditor:
         """Return a sheet, for what may be done to it besides its cells."""

@@ -8,6 +8,7 @@ from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit
+from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
@@ -59,6 +60,7 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                     conditional_format=ConditionalFormatRule(range="B3:C4", kind="duplicates", bold=True),
                 )
             )  # fmt: skip
+        made += [CopySheet(sheet=sheet.text, name="Token 2"), CopySheet(sheet=sheet.text, name="Token 2", position=0)]
         made.append(RenameSheet(sheet=sheet.text, name="Token's name"))
         if len(sheets) > 1:
             made.append(DeleteSheet(sheet=sheet.text))

@@ -8,6 +8,7 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.cell_values import DateCell
 from officeplane.edits.contract import Edit, Result
+from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
@@ -52,6 +53,7 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
         hidden=st.none() | st.booleans(),
     ),
     st.builds(RenameSheet, sheet=SHEETS, name=SHEETS),
+    st.builds(CopySheet, sheet=SHEETS, name=SHEETS, position=st.none() | st.integers(0, 6)),
     st.builds(DeleteSheet, sheet=SHEETS),
     st.builds(ReplaceText, find=st.sampled_from(["North", "o", "Amount"]), replace=TEXTS, match_case=st.booleans()),
     st.builds(
