@@ -241,6 +241,7 @@ class SheetView(View):
     name: str | None = Field(default=None, description="A defined name.", examples=["Rate"])
     refers_to: str | None = Field(default=None, description="What a name stands for.", examples=["=Plan!$B$1"])
     sheet: str | None = Field(default=None, description="The sheet in which alone a name is known.")
+    comment: str | None = Field(default=None, description="What people are told of a name.")
     hidden: bool = Field(default=False, description="`true` if nobody sees the sheet who does not look for it.")
     range: str | None = Field(default=None, description="The cells that hold anything.", examples=["A1:F200"])
     tables: tuple[TableView, ...] = Field(default=(), description="Its tables.")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
+    from officeplane.edits.define_name import DefineName
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
@@ -44,6 +45,7 @@ __all__ = [
     "CopySheet",
     "DateCell",
     "DateTimeCell",
+    "DefineName",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
@@ -83,6 +85,7 @@ _HOMES: Final = {
     "CopySheet": "copy_sheet",
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
+    "DefineName": "define_name",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",

@@ -175,6 +175,8 @@ class ExcelReader:
                 sheets[int(local)].name if local.isascii() and local.isdecimal() and int(local) < len(sheets) else ""
             )
             facts = {"refersTo": f"={defined.text or ''}", **({"sheet": scope} if scope else {})}
+            if defined.get("comment"):
+                facts["comment"] = defined.get("comment", "")
             if not name.startswith("_xlnm."):
                 yield Detail(f"name-{name}", "name", name=name, facts=facts)
 

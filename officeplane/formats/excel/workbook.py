@@ -23,6 +23,7 @@ from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.editing import SheetEditor
 from officeplane.formats.excel.sheets.moving import move_sheet
+from officeplane.formats.excel.sheets.naming import define_name, delete_name
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
@@ -121,6 +122,14 @@ class Workbook:
     def move_sheet(self, sheet: str, position: int) -> str:
         """Put a sheet where this many are before it, or at the end; return its node id."""
         return move_sheet(self._parts, sheet, position)
+
+    def define_name(self, name: str, refers_to: str, sheet: str | None, comment: str | None) -> str:
+        """Have a name stand for cells or a value, in the workbook or on one sheet; return its node id."""
+        return define_name(self._parts, name, refers_to, sheet, comment)
+
+    def delete_name(self, name: str, sheet: str | None) -> list[str]:
+        """Take a name back; return the places that used it and that nothing stands for now."""
+        return delete_name(self._parts, name, sheet)
 
     def sheet_editor(self, sheet: str) -> SheetEditor:
         """Return a sheet, for what may be done to it besides its cells."""

@@ -9,6 +9,7 @@ from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit
 from officeplane.edits.copy_sheet import CopySheet
+from officeplane.edits.define_name import DefineName
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
@@ -38,6 +39,7 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
         AddSection(title="Token", content=CONTENT),
         AddSection(title="Token", content=CONTENT, position=1),
         SetProperties(title="Token"),
+        DefineName(name="Token", refers_to="=0.19"),
     ]
     for sheet in sheets:
         if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":

@@ -9,6 +9,7 @@ from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.cell_values import DateCell
 from officeplane.edits.contract import Edit, Result
 from officeplane.edits.copy_sheet import CopySheet
+from officeplane.edits.define_name import DefineName
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
@@ -54,6 +55,12 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
     ),
     st.builds(RenameSheet, sheet=SHEETS, name=SHEETS),
     st.builds(CopySheet, sheet=SHEETS, name=SHEETS, position=st.none() | st.integers(0, 6)),
+    st.builds(
+        DefineName,
+        name=st.sampled_from(["Amounts", "Rate", "Sales", "A1"]),
+        refersTo=st.sampled_from([None, "=0.19", "=Data!$A$1", "=Data!A1"]),
+        sheet=st.none() | SHEETS,
+    ),
     st.builds(DeleteSheet, sheet=SHEETS),
     st.builds(ReplaceText, find=st.sampled_from(["North", "o", "Amount"]), replace=TEXTS, match_case=st.booleans()),
     st.builds(
