@@ -241,10 +241,23 @@ class SheetView(View):
     name: str | None = Field(default=None, description="A defined name.", examples=["Rate"])
     refers_to: str | None = Field(default=None, description="What a name stands for.", examples=["=Plan!$B$1"])
     sheet: str | None = Field(default=None, description="The sheet in which alone a name is known.")
+    comment: str | None = Field(default=None, description="What people are told of a name.")
     hidden: bool = Field(default=False, description="`true` if nobody sees the sheet who does not look for it.")
     range: str | None = Field(default=None, description="The cells that hold anything.", examples=["A1:F200"])
     tables: tuple[TableView, ...] = Field(default=(), description="Its tables.")
     charts: tuple[ChartView, ...] = Field(default=(), description="Its charts.")
+    freeze: str | None = Field(
+        default=None, description="The cell above and left of which everything stays in view.", examples=["A2"]
+    )
+    autofilter: str | None = Field(default=None, description="The cells that a filter is of.", examples=["A1:F200"])
+    tab_color: str | None = Field(default=None, description="The colour of its tab.", examples=["1F6FEB"])
+    merged: tuple[str, ...] = Field(default=(), description="Its merged cells, the first hundred.", examples=["A1:D1"])
+    validation: tuple[Facts, ...] = Field(
+        default=(), description="What may be typed into its cells, the first hundred rules, as `edit_sheet` takes them."
+    )
+    conditional_format: tuple[Facts, ...] = Field(
+        default=(), description="Its conditional formats, the first hundred: `range`, `kind`, `formulas`."
+    )
 
 
 class SheetsView(PartView):
@@ -254,9 +267,21 @@ class SheetsView(PartView):
 
 
 class DateValue(View):
-    """A date or a time of day."""
+    """A day."""
 
     date: str = Field(description="As ISO 8601 has it.", examples=["2026-01-05"])
+
+
+class TimeValue(View):
+    """A time of day."""
+
+    time: str = Field(description="As ISO 8601 has it.", examples=["09:30:00"])
+
+
+class DateTimeValue(View):
+    """A day with a time."""
+
+    date_time: str = Field(description="As ISO 8601 has it, without a zone.", examples=["2026-01-05T09:30:00"])
 
 
 class ErrorValue(View):
@@ -297,10 +322,11 @@ class CellView(View):
     """A cell that holds anything."""
 
     cell: str = Field(description="Its address.", examples=["B2"])
-    value: str | bool | int | float | DateValue | ErrorValue | None = Field(
+    value: str | bool | int | float | DateValue | TimeValue | DateTimeValue | ErrorValue | None = Field(
         default=None,
-        description="Its value or its formula's result: a text, a number, true or false, an object with a `date` where "
-        "its format makes the number one, an object with an `error`; null where a formula has no result yet.",
+        description="Its value or its formula's result: a text, a number, true or false, an object with a `date`, "
+        "`time` or `dateTime` where its format makes the number one, an object with an `error`, each as `set_cells` "
+        "takes it; null where a formula has no result yet.",
         examples=[1250.5],
     )
     formula: str | None = Field(default=None, description="Its formula.", examples=["=SUM(B3:B9)"])

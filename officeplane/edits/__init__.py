@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from officeplane.edits.add_sheet import AddSheet
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
+    from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
     from officeplane.edits.contract import Edit
+    from officeplane.edits.copy_sheet import CopySheet
+    from officeplane.edits.define_name import DefineName
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
     from officeplane.edits.edit_page import EditPage
+    from officeplane.edits.edit_sheet import EditSheet
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_text import ReplaceText
     from officeplane.edits.review_changes import ReviewChanges
-    from officeplane.edits.set_cells import FormulaCell, SetCells
+    from officeplane.edits.set_cells import SetCells
     from officeplane.edits.set_notes import SetNotes
     from officeplane.edits.set_properties import SetProperties
     from officeplane.edits.write_page import WritePage
@@ -38,14 +42,21 @@ __all__ = [
     "AppendRows",
     "ApplyFormat",
     "Columns",
+    "CopySheet",
+    "DateCell",
+    "DateTimeCell",
+    "DefineName",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
     "Edit",
     "EditPage",
+    "EditSheet",
     "EditSlide",
     "EditTable",
+    "ErrorCell",
     "FillTemplate",
+    "FormattedCell",
     "FormulaCell",
     "InsertTable",
     "MoveSlide",
@@ -58,6 +69,7 @@ __all__ = [
     "SetCells",
     "SetNotes",
     "SetProperties",
+    "TimeCell",
     "WritePage",
 ]
 
@@ -70,15 +82,22 @@ _HOMES: Final = {
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
     "Columns": "edit_table",
+    "CopySheet": "copy_sheet",
+    "DateCell": "cell_values",
+    "DateTimeCell": "cell_values",
+    "DefineName": "define_name",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
     "Edit": "contract",
     "EditPage": "edit_page",
+    "EditSheet": "edit_sheet",
     "EditSlide": "edit_slide",
     "EditTable": "edit_table",
+    "ErrorCell": "cell_values",
     "FillTemplate": "fill_template",
-    "FormulaCell": "set_cells",
+    "FormattedCell": "cell_values",
+    "FormulaCell": "cell_values",
     "InsertTable": "insert_table",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",
@@ -90,6 +109,7 @@ _HOMES: Final = {
     "SetCells": "set_cells",
     "SetNotes": "set_notes",
     "SetProperties": "set_properties",
+    "TimeCell": "cell_values",
     "WritePage": "write_page",
 }
 

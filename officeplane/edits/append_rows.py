@@ -2,10 +2,10 @@
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
+from officeplane.edits.cell_values import FORMS, CellValue, native, warned_of
 from officeplane.edits.contract import Edit, Line, Occasion, Result
-from officeplane.edits.set_cells import CellValue, native, warned_of
 from officeplane.formats.excel.cells.addresses import letters
 from officeplane.formats.excel.workbook import Workbook
 
@@ -15,15 +15,18 @@ Row = Annotated[list[CellValue], Field(max_length=16_384)]
 class AppendRows(Edit):
     """Rows of values and formulas, from the first column on."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"sheet": "Log", "rows": [["Rent", {"date": "2026-01-05"}, 1250.5, True], ["Heating"]]}]
+        }
+    )
+
     task_type: ClassVar = "append_rows"
     title_for_people: ClassVar = "Append rows"
 
     sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
     rows: Annotated[list[Row], Field(min_length=1, max_length=100_000)] = Field(
-        description=(
-            'Rows of cells, each from column A on. Text stays text; a formula is `{"formula": "=A1*2"}`; null leaves '
-            "a cell empty."
-        )
+        description=f"Rows of cells, each from column A on. {FORMS}"
     )
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:

@@ -1,68 +1,70 @@
-"""`set_cells`: values and formulas of single cells."""
+"""`set_cells`: values and formulas of cells and ranges."""
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from officeplane.domain.warning import EditWarning
-from officeplane.edits.contract import Edit, Line, Occasion, Result, Words
-from officeplane.formats.excel.workbook import Formula, Workbook
+from officeplane.edits.cell_values import FORMS, CellValue, FormulaCell, native, warned_of
+from officeplane.edits.contract import Edit, Line, Occasion, Result
+from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 
-CellName = Annotated[str, Field(pattern=r"^[A-Z]{1,3}[1-9][0-9]{0,6}$")]
+__all__ = ["CellValue", "FormulaCell", "Rows", "SetCells"]
 
-
-class FormulaCell(BaseModel):
-    """A formula, as it is typed, with its equals sign or without."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-    formula: Annotated[Words, Field(min_length=1, max_length=8_192)] = Field(
-        description="The formula in English, with commas between arguments, such as `=SUM(A1:B2)`."
-    )
-
-
-CellValue: TypeAlias = Annotated[Words, Field(max_length=32_767)] | bool | int | float | FormulaCell | None
-"""What a cell is given. Text that looks like a formula stays text; None empties the cell."""
-
-
-def warned_of(cells: Iterable[tuple[str, CellValue]]) -> list[EditWarning]:
-    """Return a warning for each cell whose text was perhaps meant as a formula."""
-    return [
-        EditWarning(
-            "formula_as_text",
-            f'{name} holds the text {value!r}; to have it calculated, give {{"formula": {json.dumps(value)}}}',
-        )
-        for name, value in cells
-        if isinstance(value, str) and len(value) > 1 and value.startswith("=")
-    ]
-
-
-def native(value: CellValue) -> str | bool | int | float | Formula | None:
-    """Return a cell's value as the workbook takes it."""
-    return Formula(value.formula.removeprefix("=")) if isinstance(value, FormulaCell) else value
+_CELL = "[A-Z]{1,3}[1-9][0-9]{0,6}"
+CellName = Annotated[str, Field(pattern=f"^{_CELL}(:{_CELL})?$")]
+Rows: TypeAlias = Annotated[list[Annotated[list[CellValue], Field(max_length=16_384)]], Field(max_length=100_000)]
 
 
 class SetCells(Edit):
-    """Cells by name, such as `B2`; their formatting stays."""
+    """Cells by name, such as `B2`, or ranges, such as `B2:D4`; their formatting stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "sheet": "Plan",
+                    "cells": {
+                        "A1": "Rent",
+                        "B1": {"date": "2026-01-05"},
+                        "C1": {"value": 0.25, "format": "0.00%"},
+                        "D1": {"formula": "=C1*2"},
+                        "A3:B4": [["North", 120], ["South", None]],
+                        "C3:C4": {"formula": "=B3*2"},
+                    },
+                }
+            ]
+        }
+    )
 
     task_type: ClassVar = "set_cells"
     title_for_people: ClassVar = "Set cells"
 
     sheet: Line = Field(description="The sheet, by its name or its id in the outline.")
-    cells: Annotated[dict[CellName, CellValue], Field(min_length=1, max_length=100_000)] = Field(
+    cells: Annotated[dict[CellName, CellValue | Rows], Field(min_length=1, max_length=100_000)] = Field(
         description=(
-            'What each cell is given, by its name, such as `B2`. Text stays text; a formula is `{"formula": '
-            '"=A1*2"}`; null empties the cell.'
+            "What each cell is given, by its name, such as `B2`; or each range, such as `B2:D4`: a list of rows, as "
+            "many and as wide as the range, or one value for all of its cells. A formula for all of them is that of "
+            f"the first, and follows in the others as if it were filled in. {FORMS} No cell may be named twice."
         )
     )
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
-        occasion.warn(warned_of(self.cells.items()))
-        sheet_id = workbook.set_cells(self.sheet, {name: native(value) for name, value in self.cells.items()})
-        return {"id": sheet_id, "cells": len(self.cells)}
+        occasion.warn(warned_of(self._texts()))
+        given = {
+            name: [[native(value) for value in row] for row in held] if isinstance(held, list) else native(held)
+            for name, held in self.cells.items()
+        }
+        sheet_id, written = workbook.set_cells(self.sheet, given)
+        return {"id": sheet_id, "cells": written}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [f"{self.sheet}!{cell}" for cell in self.cells]
+
+    def _texts(self) -> Iterator[tuple[str, CellValue]]:
+        for name, held in self.cells.items():
+            if isinstance(held, list):
+                yield from ((f"a cell of {name}", value) for row in held for value in row)
+            else:
+                yield name, held

@@ -37,7 +37,7 @@ from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.move_slide import MoveSlide
 from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_text import ReplaceText
-from officeplane.edits.set_cells import CellValue, FormulaCell, SetCells
+from officeplane.edits.set_cells import CellValue, FormulaCell, Rows, SetCells
 from officeplane.edits.set_notes import SetNotes
 from officeplane.edits.set_properties import SetProperties
 from officeplane.edits.write_page import WritePage
@@ -113,7 +113,7 @@ def edited_book(workbook: Workbook) -> list[str]:
     """Edit a workbook in many ways; return the words that must be in it then."""
     first = _sheets(workbook.outline())[0]
     _apply(workbook, 1, AddSheet(name="Wnew", position=0))
-    cells: dict[str, CellValue] = {
+    cells: dict[str, CellValue | Rows] = {
         "A1": "Wtext",
         "B2": 40,
         "B3": 1.5,

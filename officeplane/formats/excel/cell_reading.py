@@ -1,10 +1,12 @@
 """Cells as they are: what each holds, with its type, its formula and its format."""
 
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from officeplane.domain.errors import NodeNotFoundError
 from officeplane.domain.spelling import nearest_name
 from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Area
+from officeplane.formats.excel.cells.dates import written
 from officeplane.formats.excel.cells.grid import Grid
 from officeplane.formats.excel.cells.number_formats import NumberFormats
 from officeplane.formats.excel.cells.values import shown
@@ -91,12 +93,21 @@ class _Teller:
         if kind == "e":
             return {"error": text}
         if kind == "d":
-            return {"date": text}
+            return _dated(text)
         number = _number(text)
         if number is None:
             return text or None
         date = self._formats.date(cell, number)
-        return number if date is None else {"date": date}
+        return number if date is None else date
+
+
+def _dated(text: str) -> object:
+    """Return a date that lies as ISO 8601 has it, which few programs write."""
+    try:
+        moment = datetime.fromisoformat(text.strip()).replace(tzinfo=None)
+    except ValueError:
+        return text
+    return {"dateTime": written(moment)} if "T" in text else {"date": written(moment.date())}
 
 
 def _number(text: str) -> float | int | None:

@@ -15,6 +15,7 @@ from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reading import STALE_MARK, text_of_sheet
 from officeplane.formats.excel.sheets.charts import charts_of
 from officeplane.formats.excel.sheets.places import WHOLE, area_or_lines, told, unquoted
+from officeplane.formats.excel.sheets.settings import settings_of
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA, main
 from officeplane.formats.reading.detail import Detail, Tree
@@ -113,6 +114,7 @@ class ExcelReader:
         made = Detail(sheet.id, "sheet", sheet.name, is_title=True, is_coarse=True, source=sheet)
         if sheet.is_hidden:
             made.facts["hidden"] = True
+        made.facts |= settings_of(self._parts, sheet)
         if sheet.has_cells:
             grid = self._parts.grid(sheet)
             used = grid.used_range()
@@ -173,6 +175,8 @@ class ExcelReader:
                 sheets[int(local)].name if local.isascii() and local.isdecimal() and int(local) < len(sheets) else ""
             )
             facts = {"refersTo": f"={defined.text or ''}", **({"sheet": scope} if scope else {})}
+            if defined.get("comment"):
+                facts["comment"] = defined.get("comment", "")
             if not name.startswith("_xlnm."):
                 yield Detail(f"name-{name}", "name", name=name, facts=facts)
 

@@ -15,6 +15,7 @@ from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.charts import charts_of
+from officeplane.formats.excel.sheets.defined_names import names_in
 from officeplane.formats.excel.sheets.places import area_or_lines, name_refers_to, unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA
@@ -133,8 +134,11 @@ def _content(parts: Parts, target: str) -> list[str] | None:
 
 def _node(parts: Parts, target: str) -> list[str] | None:
     if target.startswith("name-"):
+        folded = target.removeprefix("name-").casefold()
+        names = names_in(parts.package.tree(parts.workbook))
+        said = [etree.tostring(each, encoding="unicode") for each in names if each.get("name", "").casefold() == folded]
         place = name_refers_to(parts, target.removeprefix("name-"))
-        return None if place is None else [place, *(_content(parts, place) or ())]
+        return [*said, *(_content(parts, place) or () if place else ())] if said else None
     for sheet in parts.sheets.all:
         if target in {sheet.id, f"range-{sheet.number}"}:
             return _sheet(parts, sheet)

@@ -8,8 +8,9 @@ from officeplane.formats.blocks import Block
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
 from officeplane.formats.excel.cell_reading import CellsWanted, cells
-from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, Area, address, letters
+from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.cells.appending import append_rows
+from officeplane.formats.excel.cells.ranges import Given, areas_of, cells_of
 from officeplane.formats.excel.cells.searching import Where, fill_all, hits, replace_all
 from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
@@ -18,7 +19,11 @@ from officeplane.formats.excel.looks.formatting import Formatted, Formatting, fo
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import AreaSource, ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
+from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
+from officeplane.formats.excel.sheets.editing import SheetEditor
+from officeplane.formats.excel.sheets.moving import move_sheet
+from officeplane.formats.excel.sheets.naming import define_name, delete_name
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
@@ -68,15 +73,15 @@ class Workbook:
         """Return a hash of what a node, a cell (`Sheet!B2`) or a sheet (`Sheet!`) holds; None when there is none."""
         return reading.fingerprint(self._parts, target)
 
-    def set_cells(self, sheet_name: str, cells: Mapping[str, Value]) -> str:
-        """Give cells their contents; return the sheet's node id."""
+    def set_cells(self, sheet_name: str, cells: Mapping[str, Given]) -> tuple[str, int]:
+        """Give cells and ranges their contents; return the sheet's node id and how many cells there are of them."""
         sheet = self._parts.sheets.with_cells(sheet_name)
-        given = {_address(name): value for name, value in cells.items()}
+        given = cells_of(areas_of(cells))
         writer = SheetWriter(self._parts, sheet, given.keys())
         for at in sorted(given):
-            writer.set(at, given[at])
+            writer.fill(at, *given[at])
         writer.finish()
-        return sheet.id
+        return sheet.id, len(given)
 
     def append_rows(self, sheet_name: str, rows: Sequence[Sequence[Value]]) -> tuple[str, int]:
         """Write rows below the last one that holds anything; return the sheet's node id and the first row's number."""
@@ -109,6 +114,26 @@ class Workbook:
     def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
         """Give cells another format."""
         return format_places(self._parts, places, wanted)
+
+    def copy_sheet(self, sheet: str, name: str | None, position: int | None) -> Copied:
+        """Copy a sheet; without a name it is called as by Excel, without a position it stands behind the original."""
+        return copy_sheet(self._parts, sheet, name, position)
+
+    def move_sheet(self, sheet: str, position: int) -> str:
+        """Put a sheet where this many are before it, or at the end; return its node id."""
+        return move_sheet(self._parts, sheet, position)
+
+    def define_name(self, name: str, refers_to: str, sheet: str | None, comment: str | None) -> str:
+        """Have a name stand for cells or a value, in the workbook or on one sheet; return its node id."""
+        return define_name(self._parts, name, refers_to, sheet, comment)
+
+    def delete_name(self, name: str, sheet: str | None) -> list[str]:
+        """Take a name back; return the places that used it and that nothing stands for now."""
+        return delete_name(self._parts, name, sheet)
+
+    def sheet_editor(self, sheet: str) -> SheetEditor:
+        """Return a sheet, for what may be done to it besides its cells."""
+        return SheetEditor(self._parts, sheet)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""
@@ -144,10 +169,3 @@ class _WithoutMarks:
 
     def text(self) -> str:
         return reading.text(self._parts, tells_stale=False)
-
-
-def _address(name: str) -> Address:
-    found = address(name)
-    if found is None:
-        raise InvalidEditError(f"there is no cell {name}: a sheet ends at {letters(COLUMNS_MAX)}{ROWS_MAX}")
-    return found

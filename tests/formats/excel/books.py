@@ -13,12 +13,13 @@ from openpyxl.workbook import Workbook as Reopened
 
 from officeplane.domain.document import Format
 from officeplane.edits.contract import Edit, Occasion, Result
-from officeplane.formats.excel.workbook import Formula, Workbook
+from officeplane.formats.excel.cells.ranges import Given
+from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.gate import admit
 from officeplane.formats.package import Package
 
 MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-Cells = Mapping[str, str | bool | int | float | Formula | None]
+Cells = Mapping[str, Given]
 
 
 def opened(data: bytes) -> Workbook:
@@ -86,11 +87,18 @@ def formulas(data: bytes, name: str) -> dict[str, str]:
 
 
 _ORDER: Final = (
-    "sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols", "sheetData", "autoFilter", "mergeCells",
-    "conditionalFormatting", "dataValidations", "hyperlinks", "pageMargins", "drawing", "legacyDrawing", "tableParts",
+    "sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols", "sheetData", "sheetCalcPr", "sheetProtection",
+    "protectedRanges", "scenarios", "autoFilter", "sortState", "dataConsolidate", "customSheetViews", "mergeCells",
+    "phoneticPr", "conditionalFormatting", "dataValidations", "hyperlinks", "printOptions", "pageMargins", "pageSetup",
+    "headerFooter", "rowBreaks", "colBreaks", "customProperties", "cellWatches", "ignoredErrors", "smartTags",
+    "drawing", "legacyDrawing", "legacyDrawingHF", "picture", "oleObjects", "controls", "webPublishItems", "tableParts",
     "extLst",
 )  # fmt: skip
-_WORKBOOK_ORDER: Final = ("workbookPr", "bookViews", "sheets", "definedNames", "calcPr", "extLst")
+_WORKBOOK_ORDER: Final = (
+    "fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr", "workbookProtection", "bookViews",
+    "sheets", "functionGroups", "externalReferences", "definedNames", "calcPr", "oleSize", "customWorkbookViews",
+    "pivotCaches", "extLst",
+)  # fmt: skip
 
 
 def assert_sound(data: bytes) -> None:

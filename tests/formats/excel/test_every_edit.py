@@ -8,13 +8,17 @@ from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit
+from officeplane.edits.copy_sheet import CopySheet
+from officeplane.edits.define_name import DefineName
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
 from officeplane.edits.set_properties import SetProperties
+from officeplane.edits.sheet_rules import ConditionalFormatRule, ValidationRule
 from officeplane.formats.blank import blank
 from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel
@@ -35,6 +39,7 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
         AddSection(title="Token", content=CONTENT),
         AddSection(title="Token", content=CONTENT, position=1),
         SetProperties(title="Token"),
+        DefineName(name="Token", refers_to="=0.19"),
     ]
     for sheet in sheets:
         if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":
@@ -48,6 +53,16 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 ApplyFormat(range=f"{sheet.id}!2:9", color="C00000", height=20, style="Normal"),
                 ApplyFormat(node_id=sheet.id, font="Arial", wrap=True),
             ]
+        made.append(EditSheet(sheet=sheet.text, tab_color="C00000", hidden=False))
+        if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":
+            made.append(
+                EditSheet(
+                    sheet=sheet.text, merge=["H30:I31"], freeze="B2", autofilter="K1:L9",
+                    validation=ValidationRule(range="D3:D4", kind="list", values=["Token"]),
+                    conditional_format=ConditionalFormatRule(range="B3:C4", kind="duplicates", bold=True),
+                )
+            )  # fmt: skip
+        made += [CopySheet(sheet=sheet.text, name="Token 2"), CopySheet(sheet=sheet.text, name="Token 2", position=0)]
         made.append(RenameSheet(sheet=sheet.text, name="Token's name"))
         if len(sheets) > 1:
             made.append(DeleteSheet(sheet=sheet.text))

@@ -10,8 +10,10 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError, UnsupportedDocumentError
 from officeplane.formats.blocks import Paragraph, Span
-from officeplane.formats.excel.cells.addresses import letters
+from officeplane.formats.excel.cells.addresses import Area, letters
 from officeplane.formats.excel.formulas.formula import Formula
+from officeplane.formats.excel.sheets.conditional_formats import ConditionalFormat, Look
+from officeplane.formats.excel.sheets.validations import Validation
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel
@@ -23,6 +25,13 @@ ACTIONS: list[Callable[[Workbook], object]] = [
     lambda book: book.add_sheet("New", 0, [Paragraph((Span("text"),))]),
     lambda book: book.rename_sheet("sheet-1", "Other"),
     lambda book: book.delete_sheet("sheet-1"),
+    lambda book: book.copy_sheet("sheet-1", "Other", 0),
+    lambda book: book.move_sheet("sheet-1", 3),
+    lambda book: (editor := book.sheet_editor("sheet-1"), editor.unmerge("A1:Z20"), editor.freeze("B2")),
+    lambda book: book.sheet_editor("sheet-1").filter("H1:I9"),
+    lambda book: book.sheet_editor("sheet-1").validate(Validation(Area(3, 3, 9, 9), "none")),
+    lambda book: book.sheet_editor("sheet-1").format_on_condition(ConditionalFormat(Area(3, 2, 3, 2), "none", Look())),
+    lambda book: book.sheet_editor("sheet-2").hide(is_hidden=True),
     lambda book: book.replace_text(Wanted("North"), "West"),
     lambda book: book.fill(Wanted("{{amount}}"), 5),
     lambda book: (book.outline(), book.text(), book.fingerprint("Data!"), book.fingerprint("chart-chart1")),
@@ -57,7 +66,7 @@ def changed(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=200)
 def test_an_attribute_that_makes_no_sense_is_lived_with_or_named(data: st.DataObject) -> None:
     hard = excel.hard()
     names = [n for n in parts(hard) if n.startswith("xl/") and n.endswith((".xml", ".rels")) and "media" not in n]

@@ -58,8 +58,8 @@ def test_values_have_their_types_and_dates_are_dates(book: Workbook) -> None:
     assert values["B2"] == {"date": "2026-01-05"}
     assert values["C2"] == 1250.5
     assert values["A3"] is True
-    assert values["B3"] == {"date": "2026-01-05T09:30:00"}
-    assert values["B4"] == {"date": "09:30:00"}
+    assert values["B3"] == {"dateTime": "2026-01-05T09:30:00"}
+    assert values["B4"] == {"time": "09:30:00"}
 
 
 def test_a_formula_without_a_result_has_no_value_and_is_stale(book: Workbook) -> None:

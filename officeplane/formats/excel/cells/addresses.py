@@ -75,6 +75,28 @@ class Area:
         """How many cells it has."""
         return (self.bottom - self.top + 1) * (self.right - self.left + 1)
 
+    def meets(self, other: "Area") -> bool:
+        """Tell whether another area has a cell of this one."""
+        return (
+            self.top <= other.bottom
+            and other.top <= self.bottom
+            and self.left <= other.right
+            and other.left <= self.right
+        )
+
+    def without(self, other: "Area") -> list["Area"]:
+        """Return what is left of it without another area, in up to four pieces."""
+        if not self.meets(other):
+            return [self]
+        top, bottom = max(self.top, other.top), min(self.bottom, other.bottom)
+        pieces = (
+            Area(self.top, self.left, top - 1, self.right),
+            Area(top, self.left, bottom, other.left - 1),
+            Area(top, other.right + 1, bottom, self.right),
+            Area(bottom + 1, self.left, self.bottom, self.right),
+        )
+        return [piece for piece in pieces if piece.top <= piece.bottom and piece.left <= piece.right]
+
     def cells(self) -> Iterator[Address]:
         """Yield its cells, row by row."""
         for row in range(self.top, self.bottom + 1):

@@ -1,9 +1,9 @@
 """Number formats: how a cell shows its number, and whether that makes it a date."""
 
 import re
-from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
+from officeplane.formats.excel.cells.dates import Calendar, calendar_of, written
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
@@ -32,27 +32,26 @@ _OF_DATES: Final = re.compile(r"[dmyhs]", re.IGNORECASE)
 _OF_DAYS: Final = re.compile(r"[dy]", re.IGNORECASE)
 _OF_TIMES: Final = re.compile(r"[hs]", re.IGNORECASE)
 _GENERAL: Final = "General"
-_FIRST: Final = datetime(1899, 12, 30)  # noqa: DTZ001 - what a sheet holds has no zone
-_FIRST_OF_1904: Final = datetime(1904, 1, 1)  # noqa: DTZ001 - the same
-_DAY_THAT_NEVER_WAS: Final = 60
-"""Excel takes 1900 for a leap year, as older programs did."""
+_CODES: Final = f"{main('numFmts')}/{main('numFmt')}"
+
+
+class Look(NamedTuple):
+    """How a style shows numbers."""
+
+    code: str
+    has_days: bool
+    has_times: bool
 
 
 class NumberFormats:
-    """The formats of a workbook's cells, by the number of their style."""
+    """The formats of a workbook's cells, by the number of their style; styles may come to it, and none changes."""
 
     def __init__(self, package: Package, workbook: str) -> None:
-        properties = package.tree(workbook).find(main("workbookPr"))
-        self._is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
-        part = next(
-            (arrow.target for arrow in Relationships(package, workbook).of_type("styles") if arrow.target in package),
-            None,
-        )
-        root = None if part is None else package.tree(part)
-        self._codes = {} if root is None else _codes(root)
-        formats = None if root is None else root.find(main("cellXfs"))
-        self._numbers = [] if formats is None else [whole(_own(one).get("numFmtId"), 0) for one in formats]
-        self._known: dict[str, tuple[str, bool, bool]] = {}
+        self.calendar: Calendar = calendar_of(package, workbook)
+        self._package = package
+        self._workbook = workbook
+        self._codes: dict[int, str] = {}
+        self._known: dict[str, Look] = {}
 
     def of(self, cell: Element) -> str:
         """Return the format of a cell, as people write it."""
@@ -60,53 +59,55 @@ class NumberFormats:
 
     def of_style(self, style: str) -> str:
         """Return the format that cells of a style have."""
-        return self._look(style)[0]
+        return self.look(style).code
 
-    def date(self, cell: Element, number: float) -> str | None:
-        """Return the date or time that a number is in its cell, as ISO 8601 has it; None when it is none."""
-        _, has_days, has_times = self._look(cell.get("s", "0"))
-        if not has_days and not has_times:
+    def date(self, cell: Element, number: float) -> dict[str, str] | None:
+        """Return the date, the time or both that a number is in its cell; None when it is none."""
+        _, has_days, has_times = self.look(cell.get("s"))
+        moment = self.calendar.moment(number) if has_days or has_times else None
+        if moment is None:
             return None
-        try:
-            moment = self._moment(number)
-        except (OverflowError, ValueError):
-            return None
-        if not has_days:
-            return moment.time().isoformat("seconds") if 0 <= number < 1 else None
-        is_midnight = not has_times and moment.time() == datetime.min.time()
-        return moment.date().isoformat() if is_midnight else moment.isoformat("T", "seconds")
+        if not has_days or not self.calendar.has(number):
+            return {"time": written(moment.time())} if has_times and 0 <= number < 1 else None
+        is_midnight = moment.time() == moment.min.time()
+        return {"date": written(moment.date())} if is_midnight and not has_times else {"dateTime": written(moment)}
 
-    def _moment(self, number: float) -> datetime:
-        if number < 0:
-            raise ValueError
-        if self._is_1904:
-            return _rounded(_FIRST_OF_1904 + timedelta(days=number))
-        if int(number) == _DAY_THAT_NEVER_WAS:
-            raise ValueError
-        return _rounded(_FIRST + timedelta(days=number + (1 if number < _DAY_THAT_NEVER_WAS else 0)))
-
-    def _look(self, style: str) -> tuple[str, bool, bool]:
+    def look(self, style: str | None) -> Look:
+        """Return how a style shows numbers."""
+        style = style or "0"
         found = self._known.get(style)
         if found is None:
             at = whole(style, -1)
-            number = self._numbers[at] if 0 <= at < len(self._numbers) else 0
-            code = self._codes.get(number, BUILT_IN.get(number, _GENERAL))
-            plain = _NO_LETTERS.sub("", code.partition(";")[0]).replace(_GENERAL, "")
-            is_date = number in _DATES_OF_THE_EAST or _OF_DATES.search(plain) is not None
-            has_times = is_date and _OF_TIMES.search(plain) is not None
-            has_days = is_date and (_OF_DAYS.search(plain) is not None or not has_times)
-            found = self._known[style] = (code, has_days, has_times)
+            part = styles_part(self._package, self._workbook)
+            root = None if part is None else self._package.tree(part)
+            formats = None if root is None else root.find(main("cellXfs"))
+            own = _own(formats[at]) if formats is not None and 0 <= at < len(formats) else None
+            number = 0 if own is None else whole(own.get("numFmtId"), 0)
+            if number not in self._codes and root is not None:
+                self._codes = {**BUILT_IN, **codes_in(root)}
+            code = self._codes.get(number, _GENERAL)
+            found = self._known[style] = look_of(code, is_date=number in _DATES_OF_THE_EAST)
         return found
 
 
-def _codes(root: Element) -> dict[int, str]:
-    holder = root.find(main("numFmts"))
-    return {} if holder is None else {whole(one.get("numFmtId"), -1): one.get("formatCode", "") for one in holder}
+def styles_part(package: Package, workbook: str) -> str | None:
+    """Return the part that holds the formats of a workbook."""
+    found = Relationships(package, workbook).of_type("styles")
+    return found[0].target if found and found[0].target in package else None
+
+
+def look_of(code: str, *, is_date: bool = False) -> Look:
+    """Return what a format shows."""
+    plain = _NO_LETTERS.sub("", code.partition(";")[0]).replace(_GENERAL, "")
+    is_date = is_date or _OF_DATES.search(plain) is not None
+    has_times = is_date and _OF_TIMES.search(plain) is not None
+    return Look(code, is_date and (_OF_DAYS.search(plain) is not None or not has_times), has_times)
+
+
+def codes_in(root: Element) -> dict[int, str]:
+    """Return the formats that a workbook has besides the built-in ones, by number, given the root of its styles."""
+    return {whole(one.get("numFmtId"), -1): one.get("formatCode", "") for one in root.iterfind(_CODES)}
 
 
 def _own(format: Element) -> Element:
     return format if format.tag == main("xf") else next(format.iterfind(f"{{*}}Fallback/{main('xf')}"), format)
-
-
-def _rounded(moment: datetime) -> datetime:
-    return (moment + timedelta(microseconds=500_000)).replace(microsecond=0)

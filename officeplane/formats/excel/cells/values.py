@@ -1,6 +1,8 @@
 """What a cell holds: how a value becomes XML, and how XML reads to people."""
 
 import math
+from dataclasses import dataclass
+from datetime import date, time
 from typing import Final, TypeAlias
 
 from lxml import etree
@@ -13,8 +15,27 @@ from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import FORMULA, INLINE, VALUE
 from officeplane.formats.xml import Element
 
-Value: TypeAlias = str | bool | int | float | Formula | None
-"""A text stays text whatever it begins with; None empties the cell."""
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """An error as a value, such as `#N/A` where there is nothing to show."""
+
+    text: str
+
+
+Plain: TypeAlias = str | bool | int | float | date | time | CellError | Formula | None
+"""A text stays text whatever it begins with; a date may have a time with it; None empties the cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formatted:
+    """A value, and how its cell shows numbers from now on."""
+
+    value: Plain
+    format: str
+
+
+Value: TypeAlias = Plain | Formatted
 
 _EXACT_MAX: Final = 2**53
 _HELD: Final = frozenset({FORMULA, VALUE, INLINE})
@@ -31,8 +52,8 @@ def empty(cell: Element) -> None:
         cell.attrib.pop(name, None)
 
 
-def write(cell: Element, value: Value) -> None:
-    """Give a cell another content; formulas are checked before."""
+def write(cell: Element, value: str | bool | float | CellError | Formula | None) -> None:
+    """Give a cell another content; formulas are checked before, and dates are numbers by then."""
     empty(cell)
     match value:
         case None:
@@ -45,6 +66,9 @@ def write(cell: Element, value: Value) -> None:
         case bool():
             cell.set("t", "b")
             _first(cell, VALUE).text = "1" if value else "0"
+        case CellError():
+            cell.set("t", "e")
+            _first(cell, VALUE).text = value.text
         case _:
             _first(cell, VALUE).text = number(value)
 

@@ -1,14 +1,17 @@
 """Writing into a sheet: what has to be right around a cell when its content changes."""
 
 from collections.abc import Set as AbstractSet
+from datetime import date, datetime, time
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.addresses import Address, Area, area
 from officeplane.formats.excel.cells.grid import Row
-from officeplane.formats.excel.cells.values import Value, check_text, empty, write
+from officeplane.formats.excel.cells.number_formats import BUILT_IN, NumberFormats
+from officeplane.formats.excel.cells.values import Formatted, Plain, Value, check_text, empty, write
 from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
 from officeplane.formats.excel.formulas.formula import Formula, storable
+from officeplane.formats.excel.formulas.references import shift
 from officeplane.formats.excel.formulas.rewriting import column_renamed
 from officeplane.formats.excel.formulas.shared import Departures, place_of
 from officeplane.formats.excel.numbers import whole
@@ -31,6 +34,7 @@ class SheetWriter:
         self._all_cells = all_cells
         self._grid = parts.grid(sheet)
         self._styles = parts.styles
+        self._formats = NumberFormats(parts.package, parts.workbook)
         self._rows: dict[int, Row] = {}
         self._departures = Departures(self._grid)
         self._touched = False
@@ -39,6 +43,7 @@ class SheetWriter:
         self._renamed: list[tuple[Table, str, str]] = []
         self._sheet_names = parts.sheets.names
         self._table_names: frozenset[str] | None = None
+        self._filled: dict[Address, tuple[Formula, str]] = {}
         self.tables = parts.tables(sheet)
         self._column_styles = [
             (whole(each.get("min"), 1), whole(each.get("max"), 0), each.get("style"))
@@ -51,32 +56,47 @@ class SheetWriter:
 
         A formula copied from another cell is not checked again.
         """
+        given, code = (value.value, value.format) if isinstance(value, Formatted) else (value, None)
         self._touched = True
-        self._check_merges(at)
+        if given is not None:
+            self._check_merges(at)
         self._make_way(at)
-        if isinstance(value, Formula) and not is_copied:
-            value = Formula(storable(value, self._sheet_names, self._names_of_tables()))
-        elif isinstance(value, str):
-            check_text(value)
-        self._tell_tables(at, value)
+        if isinstance(given, Formula) and not is_copied:
+            given = self._stored(given)
+        elif isinstance(given, str):
+            check_text(given)
+        self._tell_tables(at, given)
         row = self._row(at.row)
         cell = None if row is None else row.find(at.column)
         if cell is None:
-            if value is None:
+            if given is None and code is None:
                 return
             row = row or self._add_row(at.row)
             cell = row.add(at.column)
             if style := like or self._inherited(row.element, at.column):
                 cell.set("s", style)
         self._free(cell)
-        self._restyle(cell, value)
-        write(cell, value)
-        self._changes_formulas = self._changes_formulas or isinstance(value, Formula)
-        if value is None:
+        self._restyle(cell, given)
+        self._show(cell, given, code)
+        write(cell, self._formats.calendar.number(given) if isinstance(given, date | time) else given)
+        self._changes_formulas = self._changes_formulas or isinstance(given, Formula)
+        if given is None:
             if cell.get("s") is None and len(cell) == 0 and row is not None:
                 row.remove(cell)
         elif self._written is None or at not in self._written:
             self._written = Area(*at, *at) if self._written is None else self._written.with_cell(at)
+
+    def fill(self, at: Address, value: Value, origin: Address) -> None:
+        """Give a cell a content; a formula that was written for another cell reads here as if it were filled in."""
+        given, code = (value.value, value.format) if isinstance(value, Formatted) else (value, None)
+        if at == origin or not isinstance(given, Formula):
+            self.set(at, value)
+            return
+        known = self._filled.get(origin)
+        if known is None or known[0] is not given:
+            known = self._filled[origin] = (given, self._stored(given).text)
+        here = Formula(shift(known[1], at.row - origin.row, at.column - origin.column))
+        self.set(at, here if code is None else Formatted(here, code), is_copied=True)
 
     def follow(self, cell: Element, text: str, *, is_inline: bool) -> None:
         """Follow a text that was changed where it lies, in the cell or among the shared strings."""
@@ -116,7 +136,7 @@ class SheetWriter:
             return row.get("s")
         return next((style for first, last, style in self._column_styles if first <= column <= last), None)
 
-    def _restyle(self, cell: Element, value: Value) -> None:
+    def _restyle(self, cell: Element, value: Plain) -> None:
         before = cell.get("s")
         if value is None:
             return
@@ -124,6 +144,14 @@ class SheetWriter:
         if after is not None and after != before:
             cell.set("s", after)
             self._touched = True
+
+    def _show(self, cell: Element, value: Plain, code: str | None) -> None:
+        """Give a cell the number format that is wanted, or one of dates if it has none and gets a date."""
+        if code is None and isinstance(value, date | time):
+            look = self._formats.look(cell.get("s"))
+            code = None if (look.has_times if isinstance(value, time) else look.has_days) else _usual(value)
+        if code is not None:
+            cell.set("s", self._styles.with_number_format(cell.get("s"), code))
 
     def _check_merges(self, at: Address) -> None:
         merge = self._grid.merges.at(at)
@@ -157,7 +185,7 @@ class SheetWriter:
             self._changes_formulas = True
             self._departures.leave(formula)
 
-    def _tell_tables(self, at: Address, value: Value) -> None:
+    def _tell_tables(self, at: Address, value: Plain) -> None:
         for table in self.tables:
             if table.is_header(at):
                 if not isinstance(value, str):
@@ -172,7 +200,21 @@ class SheetWriter:
                     formula=value.text if isinstance(value, Formula) else None,
                 )
 
+    def _stored(self, formula: Formula) -> Formula:
+        return Formula(storable(formula, self._sheet_names, self._names_of_tables()))
+
     def _names_of_tables(self) -> frozenset[str]:
         if self._table_names is None:
             self._table_names = frozenset(table.name.casefold() for table in self._parts.all_tables())
         return self._table_names
+
+
+def _usual(value: date | time) -> str:
+    """Return the format that Excel itself gives to a date or time that is typed in: people see it as at home."""
+    match value:
+        case datetime():
+            return BUILT_IN[22]
+        case date():
+            return BUILT_IN[14]
+        case _:
+            return BUILT_IN[21 if value.second or value.microsecond else 20]

@@ -13,10 +13,11 @@ from officeplane.formats.xml import Element
 
 Change = Callable[[str], str]
 
-_TEXTS: Final = (
+TEXTS: Final = (
     "{*}f", "{*}formula", "{*}formula1", "{*}formula2", "{*}definedName", "{*}calculatedColumnFormula",
     "{*}totalsRowFormula",
 )  # fmt: skip
+"""The elements whose text is a formula."""
 _ATTRIBUTES: Final = {
     "sp": ("textlink",),
     "formControlPr": ("fmlaLink", "fmlaRange", "fmlaGroup", "fmlaTxbx", "fmlaMacro"),
@@ -38,9 +39,9 @@ def sheet_renamed(package: Package, old: str, new: str) -> None:
     def follow(formula: str) -> str:
         return rename(formula, old, new)
 
-    for part in _parts(package):
+    for part in formula_parts(package):
         root = package.tree(part)
-        if _change_texts(root, follow) | _change_attributes(root, follow) | _change_places(root, follow, old, new):
+        if _change_texts(root, follow) | change_attributes(root, follow) | _change_places(root, follow, old, new):
             _changed(package, part)
     _change_links(package, follow)
 
@@ -52,7 +53,7 @@ def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset
     def follow(formula: str) -> str:
         return lose(formula, sheet, order, tables)
 
-    for part in _parts(package):
+    for part in formula_parts(package):
         root = package.tree(part)
         found: list[Element] = []
 
@@ -61,7 +62,7 @@ def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset
                 found.append(holder)
             _end(holder)
 
-        if _change_texts(root, follow, when_lost=note) | _change_attributes(root, follow):
+        if _change_texts(root, follow, when_lost=note) | change_attributes(root, follow):
             _changed(package, part)
         lost += ((part, holder) for holder in found)
     return lost
@@ -69,12 +70,13 @@ def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset
 
 def column_renamed(package: Package, table: str, old: str, new: str) -> None:
     """Let formulas use the new name of a table's column."""
-    for part in _parts(package):
+    for part in formula_parts(package):
         if _change_texts(package.tree(part), lambda formula: rename_column(formula, table, old, new)):
             _changed(package, part)
 
 
-def _parts(package: Package) -> Iterator[str]:
+def formula_parts(package: Package) -> Iterator[str]:
+    """Yield the parts that may hold formulas."""
     for name in package.names:
         if name.endswith(".xml") and not _WITHOUT.search(name):
             yield name
@@ -89,7 +91,7 @@ def _changed(package: Package, part: str) -> None:
 
 def _change_texts(root: Element, follow: Change, when_lost: Callable[[Element], None] | None = None) -> bool:
     changed = False
-    for holder in list(root.iter(*_TEXTS)):
+    for holder in list(root.iter(*TEXTS)):
         before = holder.text
         if not before or len(before) > _LENGTH_MAX:
             continue
@@ -112,12 +114,13 @@ def _end(holder: Element) -> None:
         holder.text = LOST
 
 
-def _change_attributes(root: Element, follow: Change) -> bool:
+def change_attributes(root: Element, follow: Change) -> bool:
+    """Change formulas in attributes of shapes and controls; whether any is another now."""
     changed = False
     for name, attributes in _ATTRIBUTES.items():
         for element in root.iter(f"{{*}}{name}"):
             for attribute in attributes:
-                changed |= _change_attribute(element, attribute, follow)
+                changed |= change_attribute(element, attribute, follow)
     return changed
 
 
@@ -126,7 +129,7 @@ def _change_places(root: Element, follow: Change, old: str, new: str) -> bool:
     for link in root.iter("{*}hyperlink"):
         # With a relationship it leads into another file.
         if link.get(RELATION) is None:
-            changed |= _change_attribute(link, "location", follow)
+            changed |= change_attribute(link, "location", follow)
     for source in root.iter(*_SOURCES):
         if source.get("sheet", "").casefold() == old.casefold() and source.get(RELATION) is None:
             source.set("sheet", new)
@@ -141,7 +144,8 @@ def _change_places(root: Element, follow: Change, old: str, new: str) -> bool:
     return changed
 
 
-def _change_attribute(element: Element, name: str, follow: Change) -> bool:
+def change_attribute(element: Element, name: str, follow: Change) -> bool:
+    """Change a formula in an attribute; whether it is another now."""
     before = element.get(name)
     after = follow(before) if before else before
     if after is None or after == before:

@@ -47,7 +47,7 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
     at = len(sheets.all) if position is None else min(position, len(sheets.all))
     element = etree.Element(main("sheet"))
     element.set("name", name)
-    element.set("sheetId", str(_next_number(parts)))
+    element.set("sheetId", str(next_sheet_number(parts)))
     element.set(RELATION, relation)
     if at < len(sheets.all):
         sheets.all[at].element.addprevious(element)
@@ -60,7 +60,8 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
     return made.id
 
 
-def _next_number(parts: Parts) -> int:
+def next_sheet_number(parts: Parts) -> int:
+    """Return a number that no sheet has or, as long as there are others, had."""
     taken = {whole(sheet.number, 0) for sheet in parts.sheets.all}
     number = max(last_sheet_number(parts.package.tree(parts.workbook)), *taken, 0) + 1
     return number if number <= _NUMBER_MAX else next(free for free in range(1, _NUMBER_MAX + 1) if free not in taken)

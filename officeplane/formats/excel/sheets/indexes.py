@@ -35,7 +35,7 @@ def close_gap(workbook: Element, at: int, visible: list[bool]) -> None:
                 continue
             shown = whole(view.get(name), 0)
             shown = shown - 1 if shown > at else shown
-            view.set(name, str(_nearest(min(shown, len(visible) - 1), visible)))
+            view.set(name, str(nearest_visible(min(shown, len(visible) - 1), visible)))
     for scoped in _scoped(workbook):
         scope = whole(scoped.get(_SCOPE), 0)
         if scope > at:
@@ -47,7 +47,8 @@ def close_gap(workbook: Element, at: int, visible: list[bool]) -> None:
         workbook.remove(names)
 
 
-def _nearest(at: int, visible: list[bool]) -> int:
+def nearest_visible(at: int, visible: list[bool]) -> int:
+    """Return the place nearest to another one at which people see a sheet."""
     return min(
         (place for place, is_seen in enumerate(visible) if is_seen), key=lambda place: abs(place - at), default=0
     )

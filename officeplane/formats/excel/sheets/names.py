@@ -26,3 +26,17 @@ def check_sheet_name(name: str, others: Iterable[str]) -> None:
     for other in others:
         if other.casefold() == name.casefold():
             raise InvalidEditError(f"there is a sheet named {other!r} already: choose another name")
+
+
+def name_of_copy(name: str, others: Iterable[str]) -> str:
+    """Return what Excel would call a copy of a sheet: `Plan (2)`."""
+    taken = {other.casefold() for other in others}
+    turn = 2
+    while True:
+        end = f" ({turn})"
+        begin = name
+        while len((begin + end).encode("utf-16-le")) // 2 > _LENGTH_MAX:
+            begin = begin[:-1]
+        if (begin + end).casefold() not in taken:
+            return begin + end
+        turn += 1

@@ -267,8 +267,8 @@ def test_a_sheet_without_cells_is_refused() -> None:
 def test_a_sheet_is_found_by_its_id_and_in_letters_of_any_case() -> None:
     book = opened(excel.hard())
 
-    assert book.set_cells("sheet-9", {"B1": 1}) == "sheet-9"
-    assert book.set_cells("LAST", {"B2": 2}) == "sheet-9"
+    assert book.set_cells("sheet-9", {"B1": 1}) == ("sheet-9", 1)
+    assert book.set_cells("LAST", {"B2": 2}) == ("sheet-9", 1)
 
 
 def test_a_formula_may_have_its_equals_sign() -> None:

@@ -1,6 +1,6 @@
 """A result that was calculated before something changed says so; a text that looks like a formula does not."""
 
-from officeplane.edits.set_cells import CellValue, FormulaCell, SetCells
+from officeplane.edits.set_cells import CellValue, FormulaCell, Rows, SetCells
 from officeplane.formats.diff import difference
 from tests.fixtures.documents import excel
 from tests.formats.excel.books import applied, opened
@@ -27,7 +27,7 @@ def test_after_an_edit_every_result_is_marked_in_text_and_outline_until_somebody
 
 
 def test_a_text_that_looks_like_a_formula_is_told_from_one_and_warned_of() -> None:
-    cells: dict[str, CellValue] = {"C1": "=A1*2", "C2": FormulaCell(formula="=A1*3"), "C3": "=", "C4": "a = b"}
+    cells: dict[str, CellValue | Rows] = {"C1": "=A1*2", "C2": FormulaCell(formula="=A1*3"), "C3": "=", "C4": "a = b"}
 
     (told,), after = applied(excel.small(SHEET), SetCells(sheet="Sheet1", cells=cells))
 

@@ -1,0 +1,99 @@
+"""Moving a sheet to another place among the others, with everything that counts them."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from officeplane.formats.excel.cells.implied_addresses import name_cells
+from officeplane.formats.excel.formulas.calculation import calculate_on_load
+from officeplane.formats.excel.formulas.holders import formula_holders
+from officeplane.formats.excel.formulas.references import quoted, sheets_of
+from officeplane.formats.excel.formulas.tokens import Kind, Token, tokens
+from officeplane.formats.excel.numbers import whole
+from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.sheets.defined_names import names_in, scope_of
+from officeplane.formats.excel.sheets.indexes import nearest_visible
+from officeplane.formats.excel.tags import main
+from officeplane.formats.xml import Element
+
+_VIEW: Final = main("workbookView")
+_SHEETS: Final = f"{main('sheets')}/{main('sheet')}"
+
+
+def move_sheet(parts: Parts, name: str, position: int) -> str:
+    """Put a sheet where `position` sheets are before it, or at the end; return its node id.
+
+    A stretch of sheets in a formula holds other sheets afterwards, as in Excel; it is the sheet
+    beside the moved one that it ends at if the moved one has gone past its other end.
+    """
+    sheets = parts.sheets
+    sheet = sheets.get(name)
+    before = sheets.names
+    here = next(at for at, each in enumerate(sheets.all) if each.element is sheet.element)
+    to = min(position, len(sheets.all) - 1)
+    if to == here:
+        return sheet.id
+    others = [each.element for each in sheets.all if each.element is not sheet.element]
+    sheets.element.remove(sheet.element)
+    if to < len(others):
+        others[to].addprevious(sheet.element)
+    else:
+        others[-1].addnext(sheet.element)
+    order = list(range(len(before)))
+    order.insert(to, order.pop(here))
+    workbook = parts.package.tree(parts.workbook)
+    _count_anew(workbook, {old: new for new, old in enumerate(order)})
+    parts.package.changed(parts.workbook)
+    if _follow(parts, sheet.name, before, [before[old] for old in order]):
+        calculate_on_load(parts.package, parts.workbook)
+    return sheet.id
+
+
+def _count_anew(workbook: Element, places: Mapping[int, int]) -> None:
+    for name in names_in(workbook):
+        scope = scope_of(name)
+        if scope is not None and scope in places:
+            name.set("localSheetId", str(places[scope]))
+    for view in workbook.iter(_VIEW):
+        shown = whole(view.get("activeTab"), 0)
+        if view.get("activeTab") is not None or places.get(0, 0):
+            view.set("activeTab", str(places.get(shown, 0)))
+        first = whole(view.get("firstSheet"), 0)
+        if view.get("firstSheet") is not None and first in places:
+            visible = [each.get("state", "visible") == "visible" for each in workbook.iterfind(_SHEETS)]
+            view.set("firstSheet", str(nearest_visible(first, visible)))
+
+
+def _follow(parts: Parts, moved: str, before: list[str], after: list[str]) -> bool:
+    """Let stretches of sheets that would run backwards end beside the moved sheet; tell whether there are any."""
+    has_stretches = False
+    for part, holder in formula_holders(parts.package):
+        text = holder.text or ""
+        if ":" not in text or "!" not in text:
+            continue
+        found = tokens(text)
+        has_stretches = has_stretches or any(token.kind is Kind.SHEET and len(sheets_of(token)) == 2 for token in found)
+        followed = "".join(_followed(token, moved, before, after) for token in found)
+        if followed != text:
+            holder.text = followed
+            _changed(parts, part)
+    return has_stretches
+
+
+def _changed(parts: Parts, part: str) -> None:
+    root = parts.package.tree(part)
+    if root.tag == main("worksheet"):
+        name_cells(root)
+    parts.package.changed(part)
+
+
+def _followed(token: Token, moved: str, before: list[str], after: list[str]) -> str:
+    names = sheets_of(token) if token.kind is Kind.SHEET else []
+    then, now = ([name.casefold() for name in order] for order in (before, after))
+    ends = [name.casefold() for name in names]
+    if len(ends) != 2 or ends[0] == ends[1] or moved.casefold() not in ends or any(end not in then for end in ends):
+        return token.text
+    if (then.index(ends[0]) < then.index(ends[1])) == (now.index(ends[0]) < now.index(ends[1])):
+        return token.text
+    first, last = sorted(then.index(end) for end in ends)
+    rest = [name for name in before[first : last + 1] if name.casefold() != moved.casefold()]
+    return quoted(*dict.fromkeys((rest[0], rest[-1]))) + "!"
