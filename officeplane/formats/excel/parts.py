@@ -61,6 +61,10 @@ class Parts:
             found = self._grids[sheet.part] = Grid(root)
         return found
 
+    def forget(self, sheet: Sheet) -> None:
+        """Look through the cells of a sheet anew: they are elsewhere now."""
+        self._grids.pop(sheet.part, None)
+
     def tables(self, sheet: Sheet) -> list[Table]:
         """Return the tables of a sheet."""
         return list(tables_of(self.package, sheet.part))

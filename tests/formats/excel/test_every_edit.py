@@ -9,6 +9,7 @@ from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.rename_sheet import RenameSheet
@@ -47,6 +48,11 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 ApplyFormat(range=f"{sheet.id}!B:D", fill="FFFF00", size=9, indent=7),
                 ApplyFormat(range=f"{sheet.id}!2:9", color="C00000", height=20, style="Normal"),
                 ApplyFormat(node_id=sheet.id, font="Arial", wrap=True),
+                EditGrid(sheet=sheet.text, insert_rows=Rows(at=2)),
+                EditGrid(sheet=sheet.text, insert_rows=Rows(at=5, count=3)),
+                EditGrid(sheet=sheet.text, delete_rows=Rows(at=5, count=4)),
+                EditGrid(sheet=sheet.text, insert_columns=Columns(at="B", count=2)),
+                EditGrid(sheet=sheet.text, delete_columns=Columns(at="B")),
             ]
         made.append(RenameSheet(sheet=sheet.text, name="Token's name"))
         if len(sheets) > 1:

@@ -12,6 +12,7 @@ from officeplane.domain.document import InvalidEditError, UnsupportedDocumentErr
 from officeplane.formats.blocks import Paragraph, Span
 from officeplane.formats.excel.cells.addresses import letters
 from officeplane.formats.excel.formulas.formula import Formula
+from officeplane.formats.excel.shifting.shift import Axis, Shift
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel
@@ -24,6 +25,10 @@ ACTIONS: list[Callable[[Workbook], object]] = [
     lambda book: book.rename_sheet("sheet-1", "Other"),
     lambda book: book.delete_sheet("sheet-1"),
     lambda book: book.replace_text(Wanted("North"), "West"),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.ROWS, 5, 2, inserts=True)),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.ROWS, 5, 2, inserts=False)),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.COLUMNS, 2, 1, inserts=True)),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.COLUMNS, 2, 1, inserts=False)),
     lambda book: book.fill(Wanted("{{amount}}"), 5),
     lambda book: (book.outline(), book.text(), book.fingerprint("Data!"), book.fingerprint("chart-chart1")),
 ]

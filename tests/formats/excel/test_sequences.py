@@ -6,6 +6,7 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit, Result
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.rename_sheet import RenameSheet
@@ -20,6 +21,8 @@ TEXTS = st.sampled_from(["North", "=1+1", " spaced ", "{{name}}", "_x0041_", "Gr
 CELLS = st.tuples(st.sampled_from("ABCDEGZ"), st.integers(1, 14)).map(lambda place: f"{place[0]}{place[1]}")
 FORMULAS = st.sampled_from(["A1*2", "SUM(Data!B2:B5)", "SUM(Sales[Amount])", "'O''Hara'!A1", "IF(A1;1)", "cmd|x!A0"])
 VALUES = TEXTS | st.integers(-9, 9) | st.booleans() | st.none() | FORMULAS.map(lambda text: FormulaCell(formula=text))
+ROWS = st.builds(Rows, at=st.integers(1, 15), count=st.integers(1, 4))
+COLUMNS = st.builds(Columns, at=st.sampled_from("ABCDEFGZ"), count=st.integers(1, 3))
 EDITS: st.SearchStrategy[Edit] = st.one_of(
     st.builds(SetCells, sheet=SHEETS, cells=st.dictionaries(CELLS, VALUES, min_size=1, max_size=4)),
     st.builds(AppendRows, sheet=SHEETS, rows=st.lists(st.lists(VALUES, max_size=3), min_size=1, max_size=3)),
@@ -36,6 +39,10 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
         number_format=st.none() | st.sampled_from(["date", "0.0%"]),
         size=st.none() | st.just(9),
     ),
+    st.builds(EditGrid, sheet=SHEETS, insert_rows=ROWS),
+    st.builds(EditGrid, sheet=SHEETS, delete_rows=ROWS),
+    st.builds(EditGrid, sheet=SHEETS, insert_columns=COLUMNS),
+    st.builds(EditGrid, sheet=SHEETS, delete_columns=COLUMNS),
     st.builds(FillTemplate, values=st.fixed_dictionaries({"amount": st.integers(0, 9) | st.just("x")})),
 )
 
