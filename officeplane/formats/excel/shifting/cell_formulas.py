@@ -98,7 +98,7 @@ class CellFormulas:
         shared = _Shared(source.text, _place(source))
         numbers = {shift.of(place) for place in places.values()}
         common = Common(self._formulas, shared.text, shift.of(shared.origin), self._is_own)
-        found = common.stretches(min(numbers), max(numbers))
+        found = common.stretches(numbers, exactly=True)
         firsts = [stretch.first for stretch in found]
         alike: dict[Key, list[Element]] = {}
         for each, place in places.items():

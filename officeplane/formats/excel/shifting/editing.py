@@ -67,7 +67,7 @@ class GridEdit:
             shift_rows(root, shift, lambda: any(_is_under_header(table, shift) for table in tables))
         else:
             shift_cells(root, shift)
-        parts.forget(self._sheet)
+        parts.forget(self._sheet.part)
         package.changed(self._sheet.part)
         self.count += formulas.count
         for table in tables:

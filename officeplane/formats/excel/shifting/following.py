@@ -35,6 +35,7 @@ class Following:
     """Lets formulas follow, while all cells still say where they were."""
 
     def __init__(self, parts: Parts, sheet: Sheet, formulas: FormulaShift) -> None:
+        self._parts = parts
         self._package = parts.package
         self._workbook = parts.workbook
         self._sheet = sheet
@@ -56,6 +57,7 @@ class Following:
                 if root.tag == main("worksheet") and part != self._sheet.part:
                     name_cells(root)
                 self._package.changed(part)
+                self._parts.forget(part)
         for part in self._package.names:
             if part.endswith(_BOXES) and self._follow_boxes(part, is_own=part in own):
                 self._package.changed(part)

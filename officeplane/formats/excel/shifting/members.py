@@ -4,6 +4,7 @@ When the cells, or those that they refer to, do not all move alike, the formula 
 says the same of each. The cells come in few stretches that do move alike.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -37,10 +38,15 @@ class Common:
     is_own: bool
     """Whether the cells are in the sheet that is shifted, and move themselves."""
 
-    def stretches(self, first: int, last: int) -> list[Stretch]:
-        """Return the cells from `first` to `last` that are left, in stretches that read it alike."""
+    def stretches(self, numbers: Collection[int], *, exactly: bool) -> list[Stretch]:
+        """Return the cells that are left, of all between the outer ones of these, in stretches that read it alike.
+
+        Where a part of what a cell refers to goes, each of its neighbours may lose another
+        part: if it has to be exact these are told apart, at the given numbers.
+        """
         found: list[Stretch] = []
-        for begin, end in pairwise([*self._cuts(first, last), last + 1]):
+        last = max(numbers)
+        for begin, end in pairwise([*self._cuts(min(numbers), last, numbers if exactly else ()), last + 1]):
             if (seat := self._seat(begin)) is None:
                 continue
             reader = _Reader(self.formulas.shift, begin - self.base, begin, seat, seat)
@@ -57,12 +63,16 @@ class Common:
     def _seat(self, cell: int) -> int | None:
         return self.formulas.shift.point(cell) if self.is_own else cell
 
-    def _cuts(self, first: int, last: int) -> list[int]:
+    def _cuts(self, first: int, last: int, numbers: Collection[int]) -> list[int]:
         shift = self.formulas.shift
         survey = _Survey(self.base)
         self.formulas.with_ends(self.text, survey, is_own=self.is_own, counts=False)
         distances = survey.distances | ({0} if self.is_own else set[int]())
         cuts = {edge - distance for distance in distances for edge in (shift.at, shift.end)}
+        for distance in survey.distances if not shift.inserts else ():
+            for number in numbers:
+                if shift.at <= number + distance < shift.end:
+                    cuts |= {number, number + 1}
         return [first, *sorted(cut for cut in cuts if first < cut <= last)]
 
 

@@ -51,7 +51,7 @@ def _followed(formulas: FormulaShift, text: str, held: list[Area], *, is_own: bo
     last = max(shift.along(each)[1] for each in held)
     common = Common(formulas, text, base, is_own)
     sizes: dict[object, int] = {}
-    found = common.stretches(base, last)
+    found = common.stretches((base, last), exactly=False)
     for each in found:
         sizes[each.key] = sizes.get(each.key, 0) + each.size
     best = max(found, key=lambda each: (not each.is_lost, sizes[each.key]), default=None)
