@@ -16,10 +16,14 @@ from officeplane.formats.relationships import Relationships
 
 _PIVOTS: Final = "pivotTable"
 _UNKNOWN: Final = {
-    "tableSingleCells": "cells that are bound to XML",
     "namedSheetView": "views of its own for each reader",
     "namedSheetViews": "views of its own for each reader",
 }
+
+_SINGLE: Final = (
+    ("comments", "{*}comment", "ref", "the comment"),
+    ("tableSingleCells", "{*}singleXmlCell", "r", "the cell that is bound to XML"),
+)
 
 
 def check_shift(parts: Parts, sheet: Sheet, grid: Grid, shift: Shift) -> None:
@@ -33,8 +37,8 @@ def check_shift(parts: Parts, sheet: Sheet, grid: Grid, shift: Shift) -> None:
     _check_pivots(parts, sheet, shift)
     for table in parts.tables(sheet):
         check_table(parts.package, table, shift)
+    _check_single_cells(parts, sheet, shift)
     if shift.inserts:
-        _check_comments(parts, sheet, shift)
         check_room(grid.root, shift)
 
 
@@ -81,9 +85,12 @@ def _check_pivots(parts: Parts, sheet: Sheet, shift: Shift) -> None:
                 )
 
 
-def _check_comments(parts: Parts, sheet: Sheet, shift: Shift) -> None:
-    for arrow in Relationships(parts.package, sheet.part).of_type("comments"):
-        for comment in parts.package.tree(arrow.target).iter("{*}comment") if arrow.target in parts.package else ():
-            place = address(comment.get("ref", ""))
-            if place is not None and shift.cell(place) is None:
-                raise InvalidEditError(f"the comment at {place} would be pushed off the sheet: delete it first")
+def _check_single_cells(parts: Parts, sheet: Sheet, shift: Shift) -> None:
+    for kind, tag, attribute, said in _SINGLE:
+        if kind == "comments" and not shift.inserts:
+            continue
+        for arrow in Relationships(parts.package, sheet.part).of_type(kind):
+            for each in parts.package.tree(arrow.target).iter(tag) if arrow.target in parts.package else ():
+                place = address(each.get(attribute, ""))
+                if place is not None and shift.cell(place) is None:
+                    raise InvalidEditError(f"{shift} would take {said} at {place} off the sheet: remove it first")

@@ -9,20 +9,21 @@ from officeplane.formats.excel.shifting.formulas import FormulaShift
 from officeplane.formats.excel.shifting.shift import Shift
 from officeplane.formats.xml import Element
 
-_COMMENTS: Final = ("{*}comment", "{*}threadedComment")
+_COMMENTS: Final = ("{*}comment", "{*}threadedComment", "{*}singleXmlCell")
 _DATA: Final = "{*}ClientData"
 _FORMULAS: Final = ("{*}FmlaLink", "{*}FmlaRange", "{*}FmlaGroup", "{*}FmlaTxbx", "{*}FmlaPict")
 
 
 def shift_comments(root: Element, shift: Shift) -> Iterator[str]:
-    """Move comments with their cells; yield what those said that are gone."""
+    """Move comments, and what binds single cells to XML, with their cells; yield what those said that are gone."""
     for comment in list(root.iter(*_COMMENTS)):
-        known = address(comment.get("ref", ""))
+        name = "ref" if comment.get("ref") is not None else "r"
+        known = address(comment.get(name, ""))
         if known is None:
             continue
         after = shift.cell(known)
         if after is not None:
-            comment.set("ref", str(after))
+            comment.set(name, str(after))
             continue
         yield "".join(each.text or "" for each in (*comment.iter("{*}t"), *comment.iter("{*}text")) if not len(each))
         if (parent := comment.getparent()) is not None:

@@ -33,7 +33,7 @@ from officeplane.formats.excel.tags import RELATION, main
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
-_OBJECTS: Final = frozenset({"drawing", "comments", "threadedComment", "vmlDrawing", "pivotTable"})
+_OBJECTS: Final = frozenset({"drawing", "comments", "threadedComment", "vmlDrawing", "pivotTable", "tableSingleCells"})
 _FILTER_NAME: Final = "_xlnm._FilterDatabase"
 
 
@@ -216,7 +216,7 @@ def edit_grid(parts: Parts, sheet_name: str, shift: Shift) -> tuple[str, int, li
     sheet = parts.sheets.with_cells(sheet_name)
     if shift.at > shift.limit or (not shift.inserts and shift.end - 1 > shift.limit):
         last = str(shift.limit) if shift.is_of_rows else letters(shift.limit)
-        raise InvalidEditError(f"a sheet's {shift.axis.value} end at {last}: there is nothing at {shift}")
+        raise InvalidEditError(f"a sheet's {shift.axis.value} end at {last}: {shift} is beyond")
     edit = GridEdit(parts, sheet, shift)
     edit.apply()
     return sheet.id, edit.count, list(edit.warnings())

@@ -107,7 +107,8 @@ class Shift:
         return not self.inserts and self.at <= first and last < self.end
 
     def __str__(self) -> str:
-        first, last = self.at, self.end - 1
-        name = self.axis.value if self.count > 1 else self.axis.value.removesuffix("s")
-        begin, until = (str(first), str(last)) if self.is_of_rows else (letters(first), letters(last))
-        return f"{name} {begin}" if begin == until or self.inserts else f"{name} {begin} to {until}"
+        first, last = (str(each) if self.is_of_rows else letters(each) for each in (self.at, self.end - 1))
+        name = self.axis.value.removesuffix("s")
+        if self.inserts:
+            return f"inserting before {name} {first}"
+        return f"deleting {name} {first}" if first == last else f"deleting {name}s {first} to {last}"

@@ -42,7 +42,9 @@ def _shift_pane(view: Element, pane: Element, shift: Shift) -> None:
     if pane.get("state") in _FROZEN and frozen:
         first = getattr(address(view.get("topLeftCell", "A1")) or Address(1, 1), place)
         left = shift.stretch(first, first + frozen - 1)
-        kept = 0 if left is None else left[1] - left[0] + 1
+        # What comes before the first frozen row is frozen, too, unless the sheet is scrolled down to it.
+        begin = first if view.get("topLeftCell") is None else shift.nearest(first)
+        kept = 0 if left is None else left[1] - begin + 1
         if kept:
             pane.set(side, str(kept))
         else:
