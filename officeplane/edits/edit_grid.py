@@ -84,7 +84,7 @@ class EditGrid(Edit):
 
     def _shift(self) -> Shift:
         change = next(each for each in self._changes() if each is not None)
-        inserts = change in {self.insert_rows, self.insert_columns}
+        inserts = change is self.insert_rows or change is self.insert_columns
         if isinstance(change, Rows):
             return Shift(Axis.ROWS, change.at, change.count, inserts)
         return Shift(Axis.COLUMNS, column_number(change.at), change.count, inserts)

@@ -54,7 +54,7 @@ def _followed(formulas: FormulaShift, text: str, held: list[Area], *, is_own: bo
     found = common.stretches((base, last), exactly=False)
     for each in found:
         sizes[each.key] = sizes.get(each.key, 0) + each.size
-    best = max(found, key=lambda each: (not each.is_lost, sizes[each.key]), default=None)
-    if best is None:
+    if not found:
         return text, False
+    best = max(found, key=lambda each: (not each.is_lost, sizes[each.key]))
     return common.at(best.first, min(shift.along(each)[0] for each in moved)), formulas.has_lost

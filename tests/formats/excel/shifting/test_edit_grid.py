@@ -24,7 +24,7 @@ SHEET = "xl/worksheets/sheet1.xml"
 ROWS = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="C{n}"><v>{n}0</v></c></row>' for n in range(1, 11))
 
 
-def edited(data: bytes, sheet: str = "Sheet1", **change: Rows | Columns) -> tuple[Result, bytes]:
+def edited(data: bytes, sheet: str = "Sheet1", /, **change: Rows | Columns) -> tuple[Result, bytes]:
     (told,), after = applied(data, EditGrid.model_validate({"sheet": sheet, **change}))
     return told, after
 

@@ -63,7 +63,7 @@ def modelled(reference: Reference, shift: Shift, sheet: str) -> str:
         del lines[shift.at - 1 : shift.at - 1 + shift.count]
     seats = [place for place, line in enumerate(lines, 1) if line is not None and low <= line <= high]
     if not seats:
-        return str(Reference(reference.sheet, (1, 1), None, (False,) * 4)).replace("A1", "#REF!")
+        return str(Reference(reference.sheet, (1, 1), None, (False, False, False, False))).replace("A1", "#REF!")
     ends = {low: min(seats), high: max(seats)} if low != high else {low: seats[0]}
 
     def moved(cell: tuple[int, int]) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from officeplane.edits.edit_grid import Columns, EditGrid, Rows
+from officeplane.edits.edit_grid import EditGrid, Rows
 from officeplane.formats.excel.cells.addresses import Address, address, letters
 from officeplane.formats.excel.formulas.references import shift as copied
 from officeplane.formats.excel.formulas.shared import formula_of, place_of
@@ -44,11 +44,9 @@ SHIFTS = st.builds(Shift, st.sampled_from(Axis), st.integers(1, 14), st.integers
 
 
 def edit_of(shift: Shift) -> EditGrid:
-    if shift.axis is Axis.ROWS:
-        change = Rows(at=shift.at, count=shift.count)
-        return EditGrid(sheet="Sheet1", **{"insert_rows" if shift.inserts else "delete_rows": change})
-    change = Columns(at=letters(shift.at), count=shift.count)
-    return EditGrid(sheet="Sheet1", **{"insert_columns" if shift.inserts else "delete_columns": change})
+    kind = f"{'insert' if shift.inserts else 'delete'}{shift.axis.value.capitalize()}"
+    at = shift.at if shift.axis is Axis.ROWS else letters(shift.at)
+    return EditGrid.model_validate({"sheet": "Sheet1", kind: {"at": at, "count": shift.count}})
 
 
 @given(TEXTS, st.integers(1, 6), st.integers(1, 4), SHIFTS, st.booleans())
@@ -61,7 +59,7 @@ def test_each_cell_reads_what_it_would_read_alone(
     book = opened(data)
     before = held(book, sheet)
 
-    EditGrid.model_validate(edit_of(shift)).apply(book, occasion())
+    edit_of(shift).apply(book, occasion())
 
     alone = FormulaShift(shift, "Sheet1", ["Sheet1", "Other"])
     wanted = {
