@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Area, area, column_number, letters
+from officeplane.formats.excel.cells.addresses import Area, letters
+from officeplane.formats.excel.sheets.places import area_or_lines
 from officeplane.formats.excel.shifting.shift import Shift
 
 _COLUMNS: Final = re.compile(r"\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})")
@@ -12,7 +13,7 @@ _ROWS: Final = re.compile(r"\$?([1-9][0-9]{0,6}):\$?([1-9][0-9]{0,6})")
 
 def areas(text: str | None) -> list[Area]:
     """Return the areas that a text names; what is none is left out."""
-    return [found for word in (text or "").split() if (found := _area(word)) is not None]
+    return [found for word in (text or "").split() if (found := area_or_lines(word)) is not None]
 
 
 def shifted(text: str, shift: Shift) -> str | None:
@@ -25,7 +26,7 @@ def shifted(text: str, shift: Shift) -> str | None:
 
 
 def _shifted(word: str, shift: Shift) -> str:
-    known = _area(word)
+    known = area_or_lines(word)
     moved = None if known is None else shift.area(known)
     if known is None or moved == known:
         return word
@@ -34,13 +35,3 @@ def _shifted(word: str, shift: Shift) -> str:
     if _COLUMNS.fullmatch(word):
         return f"{letters(moved.left)}:{letters(moved.right)}"
     return f"{moved.top}:{moved.bottom}" if _ROWS.fullmatch(word) else str(moved)
-
-
-def _area(word: str) -> Area | None:
-    if match := _COLUMNS.fullmatch(word):
-        first, last = sorted(map(column_number, match.groups()))
-        return Area(1, first, ROWS_MAX, last) if last <= COLUMNS_MAX else None
-    if match := _ROWS.fullmatch(word):
-        first, last = sorted(map(int, match.groups()))
-        return Area(first, 1, last, COLUMNS_MAX) if last <= ROWS_MAX else None
-    return area(word)

@@ -25,7 +25,7 @@ from officeplane.formats.excel.shifting.comments import shift_boxes, shift_comme
 from officeplane.formats.excel.shifting.drawings import shift_anchors
 from officeplane.formats.excel.shifting.following import Following
 from officeplane.formats.excel.shifting.formulas import FormulaShift
-from officeplane.formats.excel.shifting.places import shift_places
+from officeplane.formats.excel.shifting.named_areas import shift_named_areas
 from officeplane.formats.excel.shifting.shift import Shift
 from officeplane.formats.excel.shifting.tables import Fate, shift_table
 from officeplane.formats.excel.shifting.views import shift_breaks, shift_columns, shift_dimension, shift_views
@@ -99,7 +99,7 @@ class GridEdit:
         shift = self._shift
         links = {link.get(RELATION) for link in root.iter(main("hyperlink"))}
         had_filter = root.find(main("autoFilter")) is not None
-        for element in shift_places(root, shift):
+        for element in shift_named_areas(root, shift):
             self.count += 1
             if element.getroottree().getroot() is not root and element.tag == main("hyperlink"):
                 self._gone.append(f"the link at {element.get('ref')}")

@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501 - XML lies in lines as long as they are
 
+import io
 import re
+import zipfile
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.contract import Result
 from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.set_cells import SetCells
+from officeplane.formats.excel.shifting.shift import Axis, Shift
 from tests.fixtures.documents import excel
 from tests.formats.excel.books import MAIN, applied, assert_sound, differing, formulas, opened, part, parts, value
 from tests.formats.excel.shifting.test_shared_formulas import held
@@ -400,3 +403,97 @@ def test_cells_are_written_where_they_are_afterwards() -> None:
 
     assert [value(after, "Data", cell) for cell in ("A5", "A6", "B3")] == ["North", "new", 1]
     assert_sound(after)
+
+
+def pivot(location: str, source: str) -> bytes:
+    """A workbook with a pivot table on its sheet that reads the same sheet."""
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    held_by = {
+        **parts(excel.small(ROWS)),
+        "xl/worksheets/_rels/sheet1.xml.rels": f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="{kind}/pivotTable" Target="../pivotTables/pivotTable1.xml"/></Relationships>'.encode(),
+        "xl/pivotTables/pivotTable1.xml": f'<pivotTableDefinition xmlns="{excel.MAIN}" name="Totals"><location ref="{location}" rowPageCount="1"/></pivotTableDefinition>'.encode(),
+        "xl/pivotCache/pivotCacheDefinition1.xml": f'<pivotCacheDefinition xmlns="{excel.MAIN}"><cacheSource type="worksheet"><worksheetSource ref="{source}" sheet="Sheet1"/></cacheSource></pivotCacheDefinition>'.encode(),
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in held_by.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"insertRows": Rows(at=22)}, "pivot table 'Totals'"),
+        ({"insertRows": Rows(at=19)}, "pivot table 'Totals'"),
+        ({"deleteRows": Rows(at=18, count=9)}, "pivot table 'Totals'"),
+        ({"insertRows": Rows(at=3)}, "Sheet1!A1:C10, which a pivot table reads"),
+        ({"deleteColumns": Columns(at="C")}, "Sheet1!A1:C10, which a pivot table reads"),
+    ],
+)
+def test_what_a_pivot_table_shows_or_reads_is_not_cut(change: dict[str, Rows | Columns], said: str) -> None:
+    location = "E20:F25" if "deleteColumns" in change else "A20:B25"
+    with pytest.raises(InvalidEditError, match=said):
+        edited(pivot(location, "A1:C10"), **change)
+
+
+def test_a_pivot_table_and_what_it_reads_move_as_a_whole() -> None:
+    _, after = edited(pivot("A20:B25", "A1:C10"), insertRows=Rows(at=1, count=2))
+
+    assert b'ref="A22:B27"' in parts(after)["xl/pivotTables/pivotTable1.xml"]
+    assert b'ref="A3:C12"' in parts(after)["xl/pivotCache/pivotCacheDefinition1.xml"]
+
+
+def test_columns_that_a_query_brings_are_not_changed_here() -> None:
+    data = changed(
+        excel.hard(),
+        tables_table1_xml=lambda text: text.replace(' name="Sales"', ' name="Sales" tableType="queryTable"', 1),
+    )
+
+    with pytest.raises(InvalidEditError, match="gets its columns from elsewhere"):
+        edited(data, "Data", insertColumns=Columns(at="B"))
+    assert edited(data, "Data", insertRows=Rows(at=5))
+
+
+def test_a_comment_is_not_pushed_off_the_sheet() -> None:
+    data = changed(excel.hard(), comments1_xml=lambda text: text.replace('ref="B2"', 'ref="B1048576"'))
+
+    with pytest.raises(InvalidEditError, match="the comment at B1048576"):
+        edited(data, "Data", insertRows=Rows(at=5))
+
+
+def test_a_threaded_comment_goes_where_its_cell_goes() -> None:
+    kind = "http://schemas.microsoft.com/office/2017/10/relationships/threadedComment"
+    arrow = f'<Relationship Id="rId9" Type="{kind}" Target="../threadedComments/threadedComment1.xml"/>'
+    threads = '<ThreadedComments xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"><threadedComment ref="B2" id="{1}"><text>why</text></threadedComment><threadedComment ref="A1" id="{2}"/></ThreadedComments>'
+    book = opened(
+        changed(
+            excel.hard(),
+            worksheets__rels_sheet1_xml_rels=lambda text: text.replace("</Relationships>", f"{arrow}</Relationships>"),
+        )
+    )
+    name = "xl/threadedComments/threadedComment1.xml"
+    book.package.put(name, threads.encode())
+
+    book.edit_grid("Data", Shift(Axis.COLUMNS, 2, 3, inserts=True))
+    assert b'ref="E2"' in book.package.content(name)
+    book.edit_grid("Data", Shift(Axis.COLUMNS, 5, 1, inserts=False))
+
+    assert [each.get("ref") for each in book.package.tree(name)] == ["A1"]
+
+
+def test_the_box_of_a_comment_and_a_control_move_each_as_they_stand() -> None:
+    box = "<x:Anchor>2, 15, 1, 10, 4, 15, 5, 4</x:Anchor>"
+    control = f'<v:shape id="_x0000_s1026"><x:ClientData ObjectType="Drop">{box}<x:FmlaLink>$B$5</x:FmlaLink></x:ClientData></v:shape></xml>'
+    data = changed(
+        excel.hard(),
+        vmlDrawing1_vml=lambda text: text.replace("<x:Row>1</x:Row>", f"{box}<x:Row>1</x:Row>").replace(
+            "</xml>", control
+        ),
+    )
+
+    _, after = edited(data, "Data", insertRows=Rows(at=5))
+
+    said = parts(after)["xl/drawings/vmlDrawing1.vml"].decode()
+    assert f"{box}<x:Row>1</x:Row>" in said
+    assert "<x:Anchor>2, 15, 1, 10, 4, 15, 6, 4</x:Anchor><x:FmlaLink>$B$6</x:FmlaLink>" in said

@@ -1,4 +1,4 @@
-"""Places: what a sheet says of areas and cells beside its rows, from merged cells to links."""
+"""Named areas: what a sheet says of areas and cells beside its rows, from merged cells to links."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,7 +24,7 @@ _HOLDERS: Final = frozenset({
 _DATA: Final = main("sheetData")
 
 
-def shift_places(root: Element, shift: Shift) -> Iterator[Element]:
+def shift_named_areas(root: Element, shift: Shift) -> Iterator[Element]:
     """Move all that names areas; yield what was moved, and what is gone because its cells are."""
     for child in list(root):
         if child.tag == _DATA or not isinstance(child.tag, str):
@@ -32,10 +32,10 @@ def shift_places(root: Element, shift: Shift) -> Iterator[Element]:
         for element in list(child.iter("*")):
             if element.getroottree().getroot() is not root:
                 continue
-            yield from _shift_place(element, shift)
+            yield from _shift_named_area(element, shift)
 
 
-def _shift_place(element: Element, shift: Shift) -> Iterator[Element]:
+def _shift_named_area(element: Element, shift: Shift) -> Iterator[Element]:
     name = str(element.tag).rpartition("}")[2]
     attribute = _ATTRIBUTES.get(name)
     if attribute is not None and (before := element.get(attribute)):
