@@ -29,10 +29,15 @@ def shift_named_areas(root: Element, shift: Shift) -> Iterator[Element]:
     for child in list(root):
         if child.tag == _DATA or not isinstance(child.tag, str):
             continue
+        counted = {each: len(each) for each in child.iter("*") if each.get("count") is not None}
         for element in list(child.iter("*")):
             if element.getroottree().getroot() is not root:
                 continue
             yield from _shift_named_area(element, shift)
+        # Once for all: to count them each time would take the square of how many there are.
+        for holder, before in counted.items():
+            if (left := len(holder)) != before:
+                holder.set("count", str(left))
 
 
 def _shift_named_area(element: Element, shift: Shift) -> Iterator[Element]:
@@ -76,8 +81,6 @@ def _remove(element: Element) -> None:
         return
     parent.remove(element)
     name = str(parent.tag).rpartition("}")[2]
-    is_empty = not len(parent) or name == "sparklineGroup"
+    is_empty = next(parent.iterchildren(), None) is None or name == "sparklineGroup"
     if is_empty and name in _HOLDERS:
         _remove(parent)
-    elif parent.get("count") is not None:
-        parent.set("count", str(len(parent)))

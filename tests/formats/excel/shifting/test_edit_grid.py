@@ -5,6 +5,7 @@
 import io
 import re
 import zipfile
+from time import process_time
 from typing import Any
 
 import pytest
@@ -497,3 +498,15 @@ def test_the_box_of_a_comment_and_a_control_move_each_as_they_stand() -> None:
     said = parts(after)["xl/drawings/vmlDrawing1.vml"].decode()
     assert f"{box}<x:Row>1</x:Row>" in said
     assert "<x:Anchor>2, 15, 1, 10, 4, 15, 6, 4</x:Anchor><x:FmlaLink>$B$6</x:FmlaLink>" in said
+
+
+def test_many_merged_cells_go_in_time_by_how_many_they_are() -> None:
+    merges = "".join(f'<mergeCell ref="B{row}:B{row + 1}"/>' for row in range(1, 40_001, 2))
+    data = excel.small(ROWS, around=f'<mergeCells count="20000">{merges}<mergeCell ref="E1:F1"/></mergeCells>')
+    begun = process_time()
+
+    _, after = edited(data, deleteColumns=Columns(at="B"))
+
+    assert b'<mergeCells count="1"><mergeCell ref="D1:E1"/></mergeCells>' in parts(after)[SHEET]
+    # It takes a fraction of a second; counted after each of them it was a minute.
+    assert process_time() - begun < 5
