@@ -6,7 +6,7 @@ from typing import Final
 from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.shifting.areas import areas
 from officeplane.formats.excel.shifting.formulas import FormulaShift
-from officeplane.formats.excel.shifting.members import Common
+from officeplane.formats.excel.shifting.members import Common, Key
 from officeplane.formats.xml import Element
 
 RULES: Final = ("{*}conditionalFormatting", "{*}dataValidation")
@@ -47,14 +47,14 @@ def _followed(formulas: FormulaShift, text: str, held: list[Area], *, is_own: bo
     moved = [found for each in held if (found := shift.area(each)) is not None] if is_own else held
     if not held or not moved:
         return text, False
-    base = min(shift.along(each)[0] for each in held)
-    last = max(shift.along(each)[1] for each in held)
+    base = min(shift.along(area)[0] for area in held)
+    last = max(shift.along(area)[1] for area in held)
     common = Common(formulas, text, base, is_own)
-    sizes: dict[object, int] = {}
-    found = common.stretches((base, last), exactly=False)
-    for each in found:
+    sizes: dict[Key, int] = {}
+    stretches = common.stretches((base, last), exactly=False)
+    for each in stretches:
         sizes[each.key] = sizes.get(each.key, 0) + each.size
-    if not found:
+    if not stretches:
         return text, False
-    best = max(found, key=lambda each: (not each.is_lost, sizes[each.key]))
-    return common.at(best.first, min(shift.along(each)[0] for each in moved)), formulas.has_lost
+    best = max(stretches, key=lambda each: (not each.is_lost, sizes[each.key]))
+    return common.at(best.first, min(shift.along(area)[0] for area in moved)), formulas.has_lost

@@ -453,7 +453,8 @@ def test_columns_that_a_query_brings_are_not_changed_here() -> None:
 
     with pytest.raises(InvalidEditError, match="gets its columns from elsewhere"):
         edited(data, "Data", insertColumns=Columns(at="B"))
-    assert edited(data, "Data", insertRows=Rows(at=5))
+    _, after = edited(data, "Data", insertRows=Rows(at=5))
+    assert part(after, "xl/tables/table1.xml").get("ref") == "A1:C6"
 
 
 def test_a_comment_is_not_pushed_off_the_sheet() -> None:
