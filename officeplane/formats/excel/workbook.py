@@ -23,7 +23,6 @@ from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
-
 from officeplane.formats.excel.shifting.editing import edit_grid
 from officeplane.formats.excel.shifting.shift import Shift
 from officeplane.formats.package import Package
