@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
+    from officeplane.edits.edit_grid import EditGrid
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_sheet import EditSheet
     from officeplane.edits.edit_slide import EditSlide
@@ -50,6 +51,7 @@ __all__ = [
     "DeleteSheet",
     "DeleteSlide",
     "Edit",
+    "EditGrid",
     "EditPage",
     "EditSheet",
     "EditSlide",
@@ -90,6 +92,7 @@ _HOMES: Final = {
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
     "Edit": "contract",
+    "EditGrid": "edit_grid",
     "EditPage": "edit_page",
     "EditSheet": "edit_sheet",
     "EditSlide": "edit_slide",

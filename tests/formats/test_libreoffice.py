@@ -30,6 +30,7 @@ from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit, Occasion
+from officeplane.edits.edit_grid import EditGrid
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
 from officeplane.edits.format import ApplyFormat
@@ -42,7 +43,7 @@ from officeplane.edits.set_notes import SetNotes
 from officeplane.edits.set_properties import SetProperties
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.blank import blank
-from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.excel.workbook import Formula, Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -261,6 +262,62 @@ def test_nothing_is_left_to_repair(name: str, edited: dict[str, tuple[bytes, lis
     assert not _undeclared(parts)
     assert not _arrows_to_nowhere(parts)
     _reopen(_format_of(name), data)
+
+
+_FORMULAS: Final = {
+    "D1": "SUM(A1:B9)", "D2": "$A$5*2+B5", "D3": "INDEX(A1:B9,4,2)", "D4": "VLOOKUP(6,A1:B9,2,FALSE)",
+    "D5": "SUMPRODUCT(A2:A8,B2:B8)", "D6": "SUM('Other''s'!A1:A3)+'Other''s'!B2", "D7": 'COUNTIF(A:A,">4")',
+    "D8": "SUM(5:5)-SUM(D5:E5)", "D9": 'LOG10(A9)&"A5"', "E1": "D1+D2", "E2": "E1+D3", "E9": "MAX(A1:B4,A6:B9)",
+}  # fmt: skip
+_SHIFTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "above": {"insertRows": {"at": 1, "count": 3}},
+    "between": {"insertRows": {"at": 5, "count": 2}},
+    "left": {"insertColumns": {"at": "A"}},
+    "beside": {"insertColumns": {"at": "C", "count": 2}},
+    "below": {"deleteRows": {"at": 12, "count": 4}},
+    "right": {"deleteColumns": {"at": "C"}},
+}
+
+
+def _book_of_formulas() -> bytes:
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}"><v>{n * n}</v></c></row>' for n in range(1, 10))
+    book = Workbook(Package.read(excel.small(rows, names=("Main", "Other's"))))
+    book.set_cells("Other's", {"A1": 1, "A2": 2, "A3": 4, "B2": Formula("SUM(Main!A1:B9)*Main!A5"), "C1": 7})
+    book.set_cells("Main", {cell: Formula(text) for cell, text in _FORMULAS.items()})
+    return book.package.write().content()
+
+
+def test_a_shifted_workbook_is_calculated_to_the_values_of_the_original(tmp_path: Path) -> None:
+    program = _libreoffice()
+    given = _book_of_formulas()
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "original.xlsx").write_bytes(given)
+    for name, change in _SHIFTS.items():
+        workbook = Workbook(Package.read(given))
+        EditGrid.model_validate({"sheet": "Main", **change}).apply(
+            workbook, Occasion("task-1", "Ada", datetime(2026, 5, 1, 12, tzinfo=UTC))
+        )
+        (tmp_path / "given" / f"{name}.xlsx").write_bytes(workbook.package.write().content())
+
+    # No formula has a result in the file, so each value is LibreOffice's.
+    _convert(program, tmp_path, "xlsx:Calc MS Excel 2007 XML", "*.xlsx")
+
+    wanted = _values(tmp_path / "original.xlsx")
+    assert len(wanted) == 18 + len(_FORMULAS) + 5
+    assert not [value for value in wanted if str(value).startswith("#")]
+    assert {name: _values(tmp_path / f"{name}.xlsx") for name in _SHIFTS} == dict.fromkeys(_SHIFTS, wanted)
+
+
+def _values(path: Path) -> list[object]:
+    """Return what all cells of a file hold, as they were calculated, row by row."""
+    book = openpyxl.load_workbook(path, data_only=True)
+    return [
+        cell
+        for sheet in book.worksheets
+        for row in sheet.iter_rows(values_only=True)
+        for cell in row
+        if cell is not None
+    ]
 
 
 def _undeclared(parts: Mapping[str, bytes]) -> list[str]:

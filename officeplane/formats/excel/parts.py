@@ -61,9 +61,9 @@ class Parts:
             found = self._grids[sheet.part] = Grid(root)
         return found
 
-    def forget(self, sheet: Sheet) -> None:
-        """Look through the cells of a sheet anew: they are elsewhere now."""
-        self._grids.pop(sheet.part, None)
+    def forget(self, part: str) -> None:
+        """Look through the cells of a sheet anew, by its part: they, or formulas that they share, are elsewhere now."""
+        self._grids.pop(part, None)
 
     def tables(self, sheet: Sheet) -> list[Table]:
         """Return the tables of a sheet."""

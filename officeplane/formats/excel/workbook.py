@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from officeplane.domain.document import Format, InvalidEditError, Node
+from officeplane.domain.warning import EditWarning
 from officeplane.formats.blocks import Block
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
@@ -27,6 +28,8 @@ from officeplane.formats.excel.sheets.naming import define_name, delete_name
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
+from officeplane.formats.excel.shifting.editing import edit_grid
+from officeplane.formats.excel.shifting.shift import Shift
 from officeplane.formats.package import Package
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.reading.room import Part
@@ -134,6 +137,15 @@ class Workbook:
     def sheet_editor(self, sheet: str) -> SheetEditor:
         """Return a sheet, for what may be done to it besides its cells."""
         return SheetEditor(self._parts, sheet)
+
+    def edit_grid(self, sheet: str, shift: Shift) -> tuple[str, int, list[EditWarning]]:
+        """Insert or delete rows or columns; return the sheet's node id, how many references follow, and warnings."""
+        return edit_grid(self._parts, sheet, shift)
+
+    def sheet_id(self, sheet: str) -> str | None:
+        """Return the node id of a sheet by its name or id, None when there is none."""
+        found = self._parts.sheets.find(sheet)
+        return None if found is None else found.id
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""

@@ -11,6 +11,7 @@ from officeplane.edits.contract import Edit
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
@@ -52,6 +53,11 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 ApplyFormat(range=f"{sheet.id}!B:D", fill="FFFF00", size=9, indent=7),
                 ApplyFormat(range=f"{sheet.id}!2:9", color="C00000", height=20, style="Normal"),
                 ApplyFormat(node_id=sheet.id, font="Arial", wrap=True),
+                EditGrid(sheet=sheet.text, insert_rows=Rows(at=2)),
+                EditGrid(sheet=sheet.text, insert_rows=Rows(at=5, count=3)),
+                EditGrid(sheet=sheet.text, delete_rows=Rows(at=5, count=4)),
+                EditGrid(sheet=sheet.text, insert_columns=Columns(at="B", count=2)),
+                EditGrid(sheet=sheet.text, delete_columns=Columns(at="B")),
             ]
         made.append(EditSheet(sheet=sheet.text, tab_color="C00000", hidden=False))
         if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":

@@ -14,6 +14,7 @@ from officeplane.formats.excel.cells.addresses import Area, letters
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.sheets.conditional_formats import ConditionalFormat, Look
 from officeplane.formats.excel.sheets.validations import Validation
+from officeplane.formats.excel.shifting.shift import Axis, Shift
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.search import Wanted
 from tests.fixtures.documents import excel
@@ -33,6 +34,10 @@ ACTIONS: list[Callable[[Workbook], object]] = [
     lambda book: book.sheet_editor("sheet-1").format_on_condition(ConditionalFormat(Area(3, 2, 3, 2), "none", Look())),
     lambda book: book.sheet_editor("sheet-2").hide(is_hidden=True),
     lambda book: book.replace_text(Wanted("North"), "West"),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.ROWS, 5, 2, inserts=True)),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.ROWS, 5, 2, inserts=False)),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.COLUMNS, 2, 1, inserts=True)),
+    lambda book: book.edit_grid("sheet-1", Shift(Axis.COLUMNS, 2, 1, inserts=False)),
     lambda book: book.fill(Wanted("{{amount}}"), 5),
     lambda book: (book.outline(), book.text(), book.fingerprint("Data!"), book.fingerprint("chart-chart1")),
 ]

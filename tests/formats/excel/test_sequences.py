@@ -11,6 +11,7 @@ from officeplane.edits.contract import Edit, Result
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
@@ -36,6 +37,8 @@ VALUES = (
     | st.none()
     | FORMULAS.map(lambda text: FormulaCell(formula=text))
 )
+ROWS = st.builds(Rows, at=st.integers(1, 15), count=st.integers(1, 4))
+COLUMNS = st.builds(Columns, at=st.sampled_from("ABCDEFGZ"), count=st.integers(1, 3))
 EDITS: st.SearchStrategy[Edit] = st.one_of(
     st.builds(SetCells, sheet=SHEETS, cells=st.dictionaries(CELLS, VALUES, min_size=1, max_size=4)),
     st.builds(AppendRows, sheet=SHEETS, rows=st.lists(st.lists(VALUES, max_size=3), min_size=1, max_size=3)),
@@ -72,6 +75,10 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
         number_format=st.none() | st.sampled_from(["date", "0.0%"]),
         size=st.none() | st.just(9),
     ),
+    st.builds(EditGrid, sheet=SHEETS, insert_rows=ROWS),
+    st.builds(EditGrid, sheet=SHEETS, delete_rows=ROWS),
+    st.builds(EditGrid, sheet=SHEETS, insert_columns=COLUMNS),
+    st.builds(EditGrid, sheet=SHEETS, delete_columns=COLUMNS),
     st.builds(FillTemplate, values=st.fixed_dictionaries({"amount": st.integers(0, 9) | st.just("x")})),
 )
 

@@ -10,6 +10,7 @@ from officeplane.formats.excel.formulas.tokens import Kind, Token, tokens
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _LIKE_A_CELL: Final = re.compile(r"[A-Za-z]{1,3}\d+|[Rr]\d*(?:[Cc]\d*)?|[Cc]\d*|true|false", re.IGNORECASE)
 _PART: Final = re.compile(r"(\$?)([A-Za-z]{1,3})?(\$?)(\d+)?")
+_ITEM: Final = re.compile(r"\[((?:'.|[^\[\]'])*)\]")
 LOST: Final = "#REF!"
 """What stands where a reference has nothing to refer to."""
 
@@ -67,7 +68,7 @@ def lose(formula: str, sheet: str, order: list[str], tables: frozenset[str]) -> 
         return quoted(*dict.fromkeys((remaining[0], remaining[-1]))) + "!"
 
     text = _with_sheets(formula, follow)
-    return _without_tables(text, tables) if tables else text
+    return lose_tables(text, tables) if tables else text
 
 
 def rename_column(formula: str, table: str, old: str, new: str) -> str:
@@ -88,6 +89,59 @@ def rename_column(formula: str, table: str, old: str, new: str) -> str:
         parts.append(text)
         table_before = token.kind in {Kind.NAME, Kind.REFERENCE} and text.casefold() == table.casefold()
     return "".join(parts)
+
+
+def lose_tables(formula: str, tables: frozenset[str]) -> str:
+    """Return a formula after tables, in small letters, are gone."""
+    parts: list[str] = []
+    lost_before = False
+    for token in tokens(formula):
+        if token.kind is Kind.NAME and token.text.casefold() in tables:
+            parts.append(LOST)
+            lost_before = True
+            continue
+        if not (token.kind is Kind.BRACKET and lost_before):
+            parts.append(token.text)
+        lost_before = False
+    return "".join(parts)
+
+
+def lose_columns(formula: str, table: str, gone: frozenset[str], order: list[str]) -> str:
+    """Return a formula after columns of a table are gone; `order` holds all as they were.
+
+    A stretch of columns that began or ended at one of them is shorter now.
+    """
+    if "[" not in formula or table.casefold() not in formula.casefold():
+        return formula
+    names = [_escaped(name) for name in order]
+    lost = frozenset(_escaped(name).casefold() for name in gone)
+    parts: list[str] = []
+    table_before = False
+    for token in tokens(formula):
+        if token.kind is Kind.BRACKET and table_before:
+            narrowed = _narrowed(token.text, names, lost)
+            parts[-1:] = [LOST] if narrowed is None else [parts[-1], narrowed]
+        else:
+            parts.append(token.text)
+        table_before = token.kind in {Kind.NAME, Kind.REFERENCE} and token.text.casefold() == table.casefold()
+    return "".join(parts)
+
+
+def _narrowed(bracket: str, order: list[str], gone: frozenset[str]) -> str | None:
+    """Return which columns of a table are meant still, None when none is."""
+    inner = bracket[1:-1]
+    if not inner.startswith("["):
+        return None if inner.casefold() in gone else bracket
+    items = _ITEM.findall(inner)
+    columns = [item for item in items if not item.startswith("#")]
+    if all(column.casefold() not in gone for column in columns):
+        return bracket
+    places = [at for at, name in enumerate(order) if name.casefold() in {column.casefold() for column in columns}]
+    left = [name for name in order[min(places) : max(places) + 1] if name.casefold() not in gone] if places else []
+    if not left:
+        return None
+    stretch = ":".join(f"[{name}]" for name in dict.fromkeys((left[0], left[-1])))
+    return f"[{','.join([*(f'[{item}]' for item in items if item.startswith('#')), stretch])}]"
 
 
 def shift(formula: str, rows: int, columns: int) -> str:
@@ -126,20 +180,6 @@ def _with_sheets(formula: str, follow: Callable[[Token], str]) -> str:
     for token in tokens(formula):
         parts.append(follow(token) if token.kind is Kind.SHEET and not in_other_workbook else token.text)
         in_other_workbook = token.kind is Kind.BRACKET
-    return "".join(parts)
-
-
-def _without_tables(formula: str, tables: frozenset[str]) -> str:
-    parts: list[str] = []
-    lost_before = False
-    for token in tokens(formula):
-        if token.kind is Kind.NAME and token.text.casefold() in tables:
-            parts.append(LOST)
-            lost_before = True
-            continue
-        if not (token.kind is Kind.BRACKET and lost_before):
-            parts.append(token.text)
-        lost_before = False
     return "".join(parts)
 
 

@@ -6,7 +6,14 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from officeplane.formats.excel.cells.implied_addresses import name_cells
-from officeplane.formats.excel.formulas.references import LOST, lose, rename, rename_column
+from officeplane.formats.excel.formulas.references import (
+    LOST,
+    lose,
+    lose_columns,
+    lose_tables,
+    rename,
+    rename_column,
+)
 from officeplane.formats.excel.tags import RELATION, main
 from officeplane.formats.package import Package
 from officeplane.formats.xml import Element
@@ -24,7 +31,8 @@ _ATTRIBUTES: Final = {
     "control": ("linkedCell", "listFillRange"),
     "controlPr": ("linkedCell", "listFillRange"),
 }
-_SOURCES: Final = ("{*}worksheetSource", "{*}rangeSet", "{*}dataRef")
+SOURCES: Final = ("{*}worksheetSource", "{*}rangeSet", "{*}dataRef")
+"""What pivot tables and consolidations read, each a sheet and an area of it."""
 _WITHOUT: Final = re.compile(
     r"(?:^|/)(?:docProps|customXml|theme|media|revisions|externalLinks|threadedComments|persons|_rels)/"
     r"|(?:^|/)(?:\[Content_Types\]|sharedStrings|styles|calcChain|pivotCacheRecords|comments|metadata)[^/]*\.xml$"
@@ -43,16 +51,30 @@ def sheet_renamed(package: Package, old: str, new: str) -> None:
         root = package.tree(part)
         if _change_texts(root, follow) | change_attributes(root, follow) | _change_places(root, follow, old, new):
             _changed(package, part)
-    _change_links(package, follow)
+    change_links(package, follow)
 
 
 def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset[str]) -> list[tuple[str, Element]]:
     """Let everything that names a sheet or its tables say that they are gone; return what says so, with its part."""
-    lost: list[tuple[str, Element]] = []
+    return _lost(package, lambda formula: lose(formula, sheet, order, tables))
+
+
+def tables_lost(package: Package, tables: frozenset[str]) -> list[tuple[str, Element]]:
+    """Let everything that names tables (in small letters) say that they are gone; return what says so."""
 
     def follow(formula: str) -> str:
-        return lose(formula, sheet, order, tables)
+        return lose_tables(formula, tables) if any(name in formula.casefold() for name in tables) else formula
 
+    return _lost(package, follow)
+
+
+def columns_lost(package: Package, table: str, gone: frozenset[str], order: list[str]) -> list[tuple[str, Element]]:
+    """Let everything that names columns of a table, out of all in their order, say that they are gone."""
+    return _lost(package, lambda formula: lose_columns(formula, table, gone, order))
+
+
+def _lost(package: Package, follow: Change) -> list[tuple[str, Element]]:
+    lost: list[tuple[str, Element]] = []
     for part in formula_parts(package):
         root = package.tree(part)
         found: list[Element] = []
@@ -60,7 +82,7 @@ def sheet_lost(package: Package, sheet: str, order: list[str], tables: frozenset
         def note(holder: Element, found: list[Element] = found) -> None:
             if LOST in (holder.text or ""):
                 found.append(holder)
-            _end(holder)
+            end_lost(holder)
 
         if _change_texts(root, follow, when_lost=note) | change_attributes(root, follow):
             _changed(package, part)
@@ -105,8 +127,8 @@ def _change_texts(root: Element, follow: Change, when_lost: Callable[[Element], 
     return changed
 
 
-def _end(holder: Element) -> None:
-    """In charts a lost reference stands alone, a sparkline goes without one."""
+def end_lost(holder: Element) -> None:
+    """Bring in order what has lost a reference: in charts it stands alone, and a sparkline goes without one."""
     parent = holder.getparent()
     if parent is not None and str(parent.tag).endswith("}sparkline"):
         parent.remove(holder)
@@ -130,7 +152,7 @@ def _change_places(root: Element, follow: Change, old: str, new: str) -> bool:
         # With a relationship it leads into another file.
         if link.get(RELATION) is None:
             changed |= change_attribute(link, "location", follow)
-    for source in root.iter(*_SOURCES):
+    for source in root.iter(*SOURCES):
         if source.get("sheet", "").casefold() == old.casefold() and source.get(RELATION) is None:
             source.set("sheet", new)
             changed = True
@@ -145,7 +167,7 @@ def _change_places(root: Element, follow: Change, old: str, new: str) -> bool:
 
 
 def change_attribute(element: Element, name: str, follow: Change) -> bool:
-    """Change a formula in an attribute; whether it is another now."""
+    """Change a formula in an attribute, if it is there; whether it is another now."""
     before = element.get(name)
     after = follow(before) if before else before
     if after is None or after == before:
@@ -154,8 +176,8 @@ def change_attribute(element: Element, name: str, follow: Change) -> bool:
     return True
 
 
-def _change_links(package: Package, follow: Change) -> None:
-    """Shapes link to places of the workbook by an arrow that begins with `#`."""
+def change_links(package: Package, follow: Change) -> None:
+    """Change where shapes link to in the workbook, by an arrow that begins with `#`."""
     for part in [name for name in package.names if name.endswith(".rels")]:
         for arrow in package.tree(part):
             target = arrow.get("Target", "")

@@ -32,13 +32,22 @@ class Token(NamedTuple):
 # Excel takes most of what is beyond ASCII, such as a dot in the middle, for a letter of a name. Whatever the formula,
 # the time is by its length: nothing gives back what it took (`++`), and no sheet is looked for inside of a word, or
 # inside of quotation marks, where the same letters were looked through before.
+SHEET: Final = (
+    r"(?:(?<!')'(?:[^']|'')++'!"
+    r"|(?<![\w.]|[^\x00-\x7f\s])(?:[\w.]|[^\x00-\x7f\s])++(?::(?:[\w.]|[^\x00-\x7f\s])++)?!)"
+)
+"""A prefix that names a sheet or a stretch of sheets, as a pattern."""
+TEXT: Final = r'"(?:[^"]|"")*+"'
+"""A text, as a pattern."""
+
 _PATTERN: Final = re.compile(
+    rf"(?P<string>{TEXT})"
     r"""
-    (?P<string>"(?:[^"]|"")*+")
   | (?P<error>\#(?:REF!|DIV/0!|N/A|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|UNKNOWN!|CONNECT!|BUSY!
       |GETTING_DATA))
-  | (?P<sheet>(?<!')'(?:[^']|'')++'!
-      |(?<![\w.]|[^\x00-\x7f\s])(?:[\w.]|[^\x00-\x7f\s])++(?::(?:[\w.]|[^\x00-\x7f\s])++)?!)
+  | (?P<sheet>"""
+    rf"{SHEET})"
+    r"""
   | (?P<function>[^\W\d][\w.]*(?=\s*\())
   | (?P<reference>\$?[A-Za-z]{1,3}\$?[1-9]\d{0,6}(?![\w.\[])
       |\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w.(])

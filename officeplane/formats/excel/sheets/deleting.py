@@ -1,7 +1,5 @@
 """Deleting a sheet, with the parts that only it used."""
 
-import posixpath
-
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
 from officeplane.formats.excel.formulas.rewriting import sheet_lost
@@ -9,10 +7,12 @@ from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.deleted_numbers import last_sheet_number, note_last_sheet_number
 from officeplane.formats.excel.sheets.indexes import close_gap
+from officeplane.formats.excel.sheets.lost_places import place_in_words
 from officeplane.formats.excel.sheets.sheet_list import Sheet
+from officeplane.formats.excel.sheets.unused_parts import drop, reachable
 from officeplane.formats.excel.tags import RELATION
 from officeplane.formats.package import Package
-from officeplane.formats.relationships import Relationships, undeclare
+from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
 
@@ -27,31 +27,20 @@ def delete_sheet(parts: Parts, name: str) -> tuple[str, list[str]]:
     _check_slicers(package, sheet, {table.root.get("id", "") for table in tables})
     names_of_tables = frozenset(table.name.casefold() for table in tables)
     at, order, identity = sheets.all.index(sheet), sheets.names, sheet.id
-    reached = _reachable(package, sheet.part)
+    reached = reachable(package, sheet.part)
     Relationships(package, parts.workbook).remove(sheet.element.get(RELATION, ""))
     sheets.element.remove(sheet.element)
     _keep_number(package.tree(parts.workbook), sheet, others)
     close_gap(package.tree(parts.workbook), at, [each.is_visible for each in others])
-    for part in sorted(reached - _reachable(package, "")):
-        _drop(package, part)
+    for part in sorted(reached - reachable(package, "")):
+        drop(package, part)
     lost = sheet_lost(package, order[at], order, names_of_tables)
     called = {each.part: each.name for each in others}
-    places = [_place(part, holder, called) for part, holder in lost]
+    places = [place_in_words(part, holder, called) for part, holder in lost]
     forget_order(package, parts.workbook)
     calculate_on_load(package, parts.workbook)
     package.changed(parts.workbook)
     return identity, list(dict.fromkeys(places))
-
-
-def _place(part: str, holder: Element, sheets: dict[str, str]) -> str:
-    """Say in words where a reference was."""
-    if str(holder.tag).endswith("}definedName"):
-        return f"the name {holder.get('name')}"
-    parent = holder.getparent()
-    cell = None if parent is None else parent.get("r")
-    if part in sheets:
-        return f"{sheets[part]}!{cell}" if cell else f"the sheet {sheets[part]}"
-    return f"the part {part}"
 
 
 def _keep_number(workbook: Element, sheet: Sheet, others: list[Sheet]) -> None:
@@ -59,28 +48,6 @@ def _keep_number(workbook: Element, sheet: Sheet, others: list[Sheet]) -> None:
     number = whole(sheet.number, 0)
     if number >= max(whole(other.number, 0) for other in others) and number > last_sheet_number(workbook):
         note_last_sheet_number(workbook, number)
-
-
-def _reachable(package: Package, part: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [part]
-    while waiting:
-        current = waiting.pop()
-        if current in found:
-            continue
-        found.add(current)
-        waiting += [a.target for a in Relationships(package, current) if not a.is_external and a.target in package]
-    return found - {""}
-
-
-def _drop(package: Package, part: str) -> None:
-    undeclare(package, part)
-    package.drop(part)
-    folder, name = posixpath.split(part)
-    arrows = posixpath.join(folder, "_rels", f"{name}.rels")
-    if arrows in package:
-        undeclare(package, arrows)
-        package.drop(arrows)
 
 
 def _check_slicers(package: Package, sheet: Sheet, tables: set[str]) -> None:

@@ -80,7 +80,7 @@ def _losses(parts: Parts, sheet: Sheet, grid: Grid, covered: list[Element]) -> I
 
 def _note(parts: Parts, sheet: Sheet) -> None:
     parts.package.changed(sheet.part)
-    parts.forget(sheet)
+    parts.forget(sheet.part)
 
 
 def _area(merged: Element) -> Area | None:
