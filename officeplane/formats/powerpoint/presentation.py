@@ -11,6 +11,7 @@ from officeplane.formats.powerpoint import notes, reading
 from officeplane.formats.powerpoint.layouts import Purpose, is_section_header
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
+from officeplane.formats.powerpoint.nodes import print_of, slide_around
 from officeplane.formats.powerpoint.page import title_and_rest
 from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.searching import elements_of
@@ -63,17 +64,12 @@ class Presentation(NodeEditing):
         for section in self._sections.all(slides):
             if section.id == target:
                 return reading.digest_of(section.name)
-        slide_id, _, below = target.partition(".")
-        for slide in slides:
-            if slide.id != slide_id:
-                continue
-            if below:
-                for node in reading.children_of(self.package, slide.part, slide.id):
-                    if node.id == target:
-                        return reading.digest_of(node.kind, node.text)
-                return None
-            return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(slide)))
-        return None
+        around = slide_around(slides, target)
+        if around is None:
+            return None
+        if around.id != target:
+            return print_of(self.package, self._main, around, self._room, target)
+        return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(around)))
 
     def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
         """Add an empty section; return its id."""

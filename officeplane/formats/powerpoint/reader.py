@@ -50,6 +50,13 @@ class CellSource(NamedTuple):
     cell: Element
 
 
+class RowSource(NamedTuple):
+    """A row that is a node, and its slide."""
+
+    slide: Slide
+    row: Element
+
+
 class NotesSource(NamedTuple):
     """Notes that are a node: their part and their paragraphs."""
 
@@ -194,7 +201,7 @@ class PowerPointReader:
                 source=ShapeSource(slide, shape),
             )  # fmt: skip
             for turn, row in enumerate(found.iterchildren(a("tr")), 1):
-                line = Detail(f"{made.id}.r{turn}", "row", source=row)
+                line = Detail(f"{made.id}.r{turn}", "row", source=RowSource(slide, row))
                 line.children = [
                     Detail(f"{line.id}.c{place}", "cell", _cell_text(cell), source=CellSource(slide, cell))
                     for place, cell in enumerate(row.iterchildren(a("tc")), 1)

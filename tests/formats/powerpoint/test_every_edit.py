@@ -10,6 +10,7 @@ from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.delete_slide import DeleteSlide
+from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
 from officeplane.edits.fill_template import FillTemplate
@@ -49,6 +50,12 @@ def edits_for(deck: Presentation) -> list[Edit]:
         SetProperties(title="Token"),
     ]
     for slide in slides_of(deck)[-1:]:
+        made += [
+            EditNode(node_id=node.id, content="Token\n\n- **bold** [link](https://example.org/)", discard=True)
+            for node in deck.reader().tree.by_id[slide.id].children
+            if node.kind in {"title", "text", "shape", "notes"}
+        ]
+        made += [EditNode(node_id=f"{slide.id}.notes", text="Token\nnotes", discard=True)]
         made += [
             EditPage(page_id=slide.id, content=CONTENT, discard=True),
             EditSlide(slide_id=slide.id, title="Token", discard=True),
@@ -93,7 +100,7 @@ def test_every_edit_leaves_a_consistent_file_and_all_that_it_does_not_target(mak
         again = opened(data)
         after = prints(again)
         gone = isinstance(edit, DeleteSlide | DeletePage)
-        targets = {result["id"], *edit.targets(untouched)}
+        targets = {target.partition(".")[0] for target in (result["id"], *edit.targets(untouched))}
         if gone:
             targets.add("slide-256")  # in one of the files it leads to others, and can no longer
         assert again.text() == deck.text()
