@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
     from officeplane.edits.contract import Edit
+    from officeplane.edits.delete_node import DeleteNode
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
+    from officeplane.edits.duplicate_node import DuplicateNode
     from officeplane.edits.edit_node import EditNode
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_slide import EditSlide
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_table import InsertTable
+    from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_text import ReplaceText
@@ -39,9 +42,11 @@ __all__ = [
     "AppendRows",
     "ApplyFormat",
     "Columns",
+    "DeleteNode",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
+    "DuplicateNode",
     "Edit",
     "EditNode",
     "EditPage",
@@ -50,6 +55,7 @@ __all__ = [
     "FillTemplate",
     "FormulaCell",
     "InsertTable",
+    "MoveNode",
     "MoveSlide",
     "NewColumns",
     "NewRows",
@@ -72,9 +78,11 @@ _HOMES: Final = {
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
     "Columns": "edit_table",
+    "DeleteNode": "delete_node",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
+    "DuplicateNode": "duplicate_node",
     "Edit": "contract",
     "EditNode": "edit_node",
     "EditPage": "edit_page",
@@ -83,6 +91,7 @@ _HOMES: Final = {
     "FillTemplate": "fill_template",
     "FormulaCell": "set_cells",
     "InsertTable": "insert_table",
+    "MoveNode": "move_node",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",
     "NewRows": "edit_table",

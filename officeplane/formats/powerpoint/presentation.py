@@ -7,7 +7,7 @@ from officeplane.domain.document import Format, Node
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Span, Table
 from officeplane.formats.diff import Readable
-from officeplane.formats.powerpoint import notes, reading
+from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.layouts import Purpose, is_section_header
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
@@ -122,13 +122,6 @@ class Presentation(NodeEditing):
     def edit_slide(self, slide_id: str, title: str | None, blocks: Sequence[Block] | None) -> list[Loss]:
         """Put another title or body on a slide; what is None stays. Return what is lost with that."""
         return self._write(self._slide(slide_id), None if title is None else (Span(title),), blocks)
-
-    def set_notes(self, slide_id: str, text: str) -> list[Loss]:
-        """Put a text in place of what the speaker of a slide reads; return what is lost with that."""
-        slide = self._slide(slide_id)
-        part, lost = notes.set_notes(self.package, self._main, slide.part, text)
-        self._texts.forget(part)
-        return [Loss(inset.kind, f"{slide.id}.{reading.NOTES}", inset.name) for inset in lost]
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""

@@ -17,7 +17,7 @@ _CONDITION: Final = p("cond")
 def take_out_shapes(root: Element, numbers: Collection[str]) -> int:
     """Take out the animations of shapes, and what a click on them begins; return how many things were animated."""
     lost = len(animated(root, numbers))
-    _take_out(root, lambda target: target.get("spid", "") in numbers)
+    _take_out(root, lambda target: target.get("spid", "") in numbers, numbers)
     return lost
 
 
@@ -38,19 +38,17 @@ def follow_paragraphs(root: Element, number: str, places: Mapping[int, int]) -> 
         span.set("st", str(min(now)))
         span.set("end", str(max(now)))
     if doomed:
-        _take_out(root, doomed.__contains__)
+        _take_out(root, doomed.__contains__, {number})
     return list(lost)
 
 
-def _take_out(root: Element, is_doomed: Callable[[Element], bool]) -> None:
-    doomed = [target for target in targets(root) if is_doomed(target)]
-    numbers = {target.get("spid", "") for target in doomed}
-    for target in doomed:
+def _take_out(root: Element, is_doomed: Callable[[Element], bool], numbers: Collection[str]) -> None:
+    """Take out what is aimed so, and how shapes of these numbers are built up that nothing is aimed at then."""
+    for target in [target for target in targets(root) if is_doomed(target)]:
         _take(_node_of(target))
     left = {target.get("spid", "") for target in targets(root)}
-    for built in [
-        each for builds in root.iter(p("bldLst")) for each in builds if each.get("spid", "") in numbers - left
-    ]:
+    gone = {*numbers} - left
+    for built in [each for lists in root.iter(p("bldLst")) for each in lists if each.get("spid", "") in gone]:
         _drop(built)
     for builds in [each for each in root.iter(p("bldLst")) if len(each) == 0]:
         _drop(builds)
