@@ -40,7 +40,8 @@ def _wanted(edits: Sequence[object]) -> EditsWanted | Failed:
     for edit in edits:
         if not isinstance(edit, Edit):
             return _invalid(f"it returned a list with {type(edit).__name__} in it; edits are wanted")
-        wanted.append((edit.task_type, edit.model_dump_json()))
+        # As it was asked for: that a field is null may mean something else than that it is left out.
+        wanted.append((edit.task_type, edit.model_dump_json(exclude_unset=True)))
     return EditsWanted(tuple(wanted))
 
 

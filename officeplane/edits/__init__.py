@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
+    from officeplane.edits.insert_content import InsertContent
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
@@ -54,6 +55,7 @@ __all__ = [
     "EditTable",
     "FillTemplate",
     "FormulaCell",
+    "InsertContent",
     "InsertTable",
     "MoveNode",
     "MoveSlide",
@@ -90,6 +92,7 @@ _HOMES: Final = {
     "EditTable": "edit_table",
     "FillTemplate": "fill_template",
     "FormulaCell": "set_cells",
+    "InsertContent": "insert_content",
     "InsertTable": "insert_table",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",

@@ -5,13 +5,16 @@ from typing import Final, Literal, NamedTuple
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning, Loss
-from officeplane.formats.blocks import Block
+from officeplane.formats.blocks import Block, Table
 from officeplane.formats.powerpoint import notes, reading
+from officeplane.formats.powerpoint.additions import Additions
 from officeplane.formats.powerpoint.animations import animated
 from officeplane.formats.powerpoint.deck import Deck
 from officeplane.formats.powerpoint.insets import Insets
+from officeplane.formats.powerpoint.layouts import purpose_of
 from officeplane.formats.powerpoint.node_texts import NodeText, says
 from officeplane.formats.powerpoint.nodes import SlideNode, find_node, slide_around
+from officeplane.formats.powerpoint.page import title_and_rest
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH
 from officeplane.formats.powerpoint.reader import NotesSource, PowerPointReader, RowSource, ShapeSource
 from officeplane.formats.powerpoint.removal import remove_slide
@@ -23,6 +26,7 @@ from officeplane.formats.powerpoint.shapes import unit
 from officeplane.formats.powerpoint.slide_copies import copy_slide
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.powerpoint.table_rows import copy_row, move_row, row_number, take_out_row
+from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.text_shapes import add_shape
 from officeplane.formats.reading.detail import Detail
 from officeplane.formats.xml import Element
@@ -56,6 +60,38 @@ class NodeEditing(Deck):
         losses = text.write(content, keep_format=keep_format)
         self._texts.forget(text.part)
         return losses
+
+    def insert_content(self, blocks: Sequence[Block], place: Place, style: str | None) -> tuple[str, list[EditWarning]]:
+        """Put content beside a slide, on it, or at the end of a text; return the id of what was made or goes on."""
+        slide = next((each for each in self._slides.all() if each.id == place.node_id), None)
+        has_table = any(isinstance(block, Table) for block in blocks)
+        if style is not None and not has_table:
+            raise InvalidEditError(f"the style {style!r} is for tables, and the content has none: leave it out")
+        chosen_style = table_style(self.package, self._main, style) if has_table else ""
+        if place.word == "into" and slide is not None:
+            additions = Additions(self.package, slide, self._room(slide))
+            additions.put(blocks, chosen_style)
+            self._texts.forget(slide.part)
+            return additions.made[0], additions.warnings
+        if slide is not None:
+            position = self._positions().beside(slide, is_after=place.word == "after")
+        elif self._section(place.node_id) is not None and place.word == "into":
+            position = self._positions().of_page(place.node_id, None)
+        elif place.word == "into":
+            node = self._node_of_text(place.node_id)
+            text = NodeText(self.package, node, self._room(node.slide))
+            text.append(blocks)
+            self._texts.forget(text.part)
+            return node.id, []
+        else:
+            raise InvalidEditError(
+                f"{place.node_id!r} is no slide, so nothing is put {place.word} it: with into, content goes to the end "
+                "of its text; edit_node writes a text anew"
+            )
+        title, rest = title_and_rest(blocks)
+        made = self._new(self._layout(None, purpose_of(rest), position), position)
+        self._write(made, title, rest, chosen_style)
+        return made.id, []
 
     def delete_node(self, node_id: str) -> list[Loss]:
         """Take out a slide, a shape, a row or notes; return what went with it besides text."""

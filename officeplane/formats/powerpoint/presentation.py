@@ -5,16 +5,18 @@ from typing import ClassVar
 
 from officeplane.domain.document import Format, Node
 from officeplane.domain.warning import Loss
-from officeplane.formats.blocks import Block, Span, Table
+from officeplane.formats.blocks import Block, Span
 from officeplane.formats.diff import Readable
 from officeplane.formats.powerpoint import reading
-from officeplane.formats.powerpoint.layouts import Purpose, is_section_header
+from officeplane.formats.powerpoint.backgrounds import set_background
+from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
 from officeplane.formats.powerpoint.nodes import print_of, slide_around
 from officeplane.formats.powerpoint.page import title_and_rest
 from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.searching import elements_of
+from officeplane.formats.powerpoint.slide_layouts import Relaid, take_layout
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
@@ -89,7 +91,7 @@ class Presentation(NodeEditing):
         """Add a slide with its first heading as the title; return its id."""
         place = self._positions(section_id).of_page(section_id, position)
         title, rest = title_and_rest(blocks)
-        slide = self._new(self._layout(None, _purpose(rest), place), place)
+        slide = self._new(self._layout(None, purpose_of(rest), place), place)
         self._write(slide, title, rest)
         return slide.id
 
@@ -113,7 +115,7 @@ class Presentation(NodeEditing):
     def add_slide(self, layout_name: str | None, title: str, blocks: Sequence[Block], notes: str | None) -> str:
         """Add a slide at the end; return its id."""
         place = self._positions().of_page(None, None)
-        slide = self._new(self._layout(layout_name, _purpose(blocks), place), place)
+        slide = self._new(self._layout(layout_name, purpose_of(blocks), place), place)
         self._write(slide, (Span(title),), blocks or None)
         if notes is not None:
             self.set_notes(slide.id, notes)
@@ -122,6 +124,31 @@ class Presentation(NodeEditing):
     def edit_slide(self, slide_id: str, title: str | None, blocks: Sequence[Block] | None) -> list[Loss]:
         """Put another title or body on a slide; what is None stays. Return what is lost with that."""
         return self._write(self._slide(slide_id), None if title is None else (Span(title),), blocks)
+
+    def set_layout(self, slide_id: str, name: str) -> Relaid:
+        """Have a slide take the layout of a name; return what is lost and what stays where it was."""
+        slide, room = self._slide(slide_id), self._room(self._slide(slide_id))
+        own = self._layout_of(slide)
+        layout = chosen(self._known_layouts(), name, Purpose.CONTENT, None if own is None else own.master)
+        if own is not None and layout.part == own.part:
+            return Relaid([], [])
+        self._texts.forget(slide.part)
+        self._headers.pop(slide.part, None)
+        return take_layout(self.package, slide, layout, room)
+
+    def set_hidden(self, slide_id: str, *, is_hidden: bool) -> None:
+        """Have a show leave a slide out, or not."""
+        slide = self._slide(slide_id)
+        root = self.package.tree(slide.part)
+        if (root.get("show") in {"0", "false"}) != is_hidden:
+            root.attrib.pop("show", None)
+            if is_hidden:
+                root.set("show", "0")
+            self.package.changed(slide.part)
+
+    def set_background(self, slide_id: str, colour: str | None) -> list[Loss]:
+        """Put a colour behind a slide, None for what its layout has; return what is lost with that."""
+        return list(set_background(self.package, self._slide(slide_id), colour))
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
@@ -138,8 +165,3 @@ class Presentation(NodeEditing):
             reading.children_of(self.package, slide.part, slide.id),
             reading.marks_of(self.package, slide.part),
         )
-
-
-def _purpose(blocks: Sequence[Block]) -> Purpose:
-    is_table = bool(blocks) and all(isinstance(block, Table) for block in blocks)
-    return Purpose.TABLE if is_table else Purpose.CONTENT

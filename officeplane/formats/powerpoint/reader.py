@@ -270,8 +270,10 @@ def _paragraphs_of(detail: Detail) -> tuple[tuple[int, str], ...]:
             paragraphs = [*shape.iter(PARAGRAPH)]
         case NotesSource(paragraphs=paragraphs):
             pass
+        case CellSource(cell=cell):
+            paragraphs = [*cell.iter(PARAGRAPH)]
         case _:
-            paragraphs = [*detail.source.iter(PARAGRAPH)] if detail.kind == "cell" else []
+            paragraphs = []
     texts = [*map(text_of, paragraphs)]
     for said in (texts, [*filter(None, texts)]):
         whole = "\n".join(said)

@@ -52,6 +52,15 @@ def _leaves(parent: Element) -> Iterator[Element]:
                 yield from _leaves(chosen)
 
 
+def on_top_level(root: Element) -> Iterator[Element]:
+    """Yield the shapes and groups of a slide; of alternatives what is in the preferred one."""
+    for child in shape_tree(root):
+        if child.tag in _LEAVES or child.tag == GROUP:
+            yield child
+        elif child.tag == _ALTERNATIVES:
+            yield from (each for each in child.iterfind(f"{_CHOICE}/*") if each.tag in _LEAVES or each.tag == GROUP)
+
+
 def fallbacks(root: Element) -> Iterator[Element]:
     """Yield what older programs show instead of shapes they do not know."""
     for found in shape_tree(root).iter(_FALLBACK):

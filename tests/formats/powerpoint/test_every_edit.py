@@ -16,6 +16,7 @@ from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
 from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.move_node import MoveNode
 from officeplane.edits.move_slide import MoveSlide
@@ -34,6 +35,7 @@ DOCUMENTS = {name: make for name, make in powerpoint.HARD.items() if name != "ma
     "blank": lambda: blank(Format.PPTX, "Blank"),
     "few": lambda: powerpoint.many(2),
 }
+LAYOUTS = ("slideLayout4", "slideLayout7", "slideLayout1")
 CONTENT = (
     "# Token title\n\nSome **bold** [link](https://example.org/)\n\n- one\n  1. two\n\n> said\n\n"
     "| a | b |\n|---|---|\n| 1 | 2 |\n"
@@ -62,7 +64,17 @@ def edits_for(deck: Presentation) -> list[Edit]:
         ]
         made += [EditNode(node_id=f"{slide.id}.notes", text="Token\nnotes", discard=True)]
         first = slides_of(deck)[0].id
-        made += [DuplicateNode(node_id=slide.id)]
+        made += [
+            InsertContent(content=CONTENT, into=slide.id),
+            InsertContent(content=CONTENT, after=slide.id),
+            InsertContent(content="- Token", into=f"{slide.id}.notes"),
+            DuplicateNode(node_id=slide.id),
+        ]
+        made += [
+            InsertContent(content="- Token", into=node.id)
+            for node in deck.reader().tree.by_id[slide.id].children
+            if node.kind in {"title", "text", "shape"}
+        ]
         made += [] if slide.id == first else [MoveNode(node_id=slide.id, before=first)]
         for place, node in enumerate(lying_on(deck, slide.id)):
             made += [DuplicateNode(node_id=node), MoveNode(node_id=node, into=slide.id)]
@@ -71,6 +83,9 @@ def edits_for(deck: Presentation) -> list[Edit]:
             EditPage(page_id=slide.id, content=CONTENT, discard=True),
             EditSlide(slide_id=slide.id, title="Token", discard=True),
             EditSlide(slide_id=slide.id, body="- Token\n", discard=True),
+            EditSlide(slide_id=slide.id, hidden=True, background="aa00FF"),
+            *(EditSlide(slide_id=slide.id, layout=layout, discard=True) for layout in LAYOUTS),
+            EditSlide(slide_id=slide.id, hidden=False, background=None),
             MoveSlide(slide_id=slide.id, position=0),
             MoveSlide(slide_id=slide.id, position=99),
             SetNotes(slide_id=slide.id, notes="Token\nnotes", discard=True),
