@@ -14,7 +14,7 @@ class EditNode(Edit):
     """What the node says from now on; of its paragraphs those that stay the same are left untouched."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"nodeId": "slide-256.2", "content": "Revenue is up by **a third**"}]}
+        json_schema_extra={"examples": [{"nodeId": "slide-256.3", "content": "Revenue is up by **a third**"}]}
     )
 
     task_type: ClassVar = "edit_node"

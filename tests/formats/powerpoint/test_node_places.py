@@ -10,6 +10,8 @@ from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_slide import DeleteSlide
 from officeplane.edits.duplicate_node import DuplicateNode
 from officeplane.edits.edit_node import EditNode
+from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.move_node import MoveNode
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.relationships import Relationships
@@ -308,3 +310,13 @@ def test_notes_are_deleted() -> None:
     applied(deck, DeleteNode(node_id="slide-257.notes"))
 
     assert "slide-257.notes" not in opened(written(deck)).reader().tree.by_id
+
+
+@pytest.mark.parametrize("edit_type", [EditNode, EditSlide, InsertContent, DeleteNode, MoveNode, DuplicateNode])
+def test_the_example_of_each_edit_can_be_done(edit_type: type[Edit]) -> None:
+    (example,) = edit_type.model_json_schema()["examples"]
+    deck = opened(powerpoint.plain())
+
+    applied(deck, edit_type.model_validate(example))
+
+    assert written(deck)
