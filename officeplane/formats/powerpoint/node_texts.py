@@ -49,7 +49,10 @@ class NodeText:
         """Put content or a plain text in place of what it says; return what is lost besides text."""
         insets = Insets(self._package, self.part)
         by_text = isinstance(content, str)
-        new = of_text(one_line(content), keep=keep_format) if by_text else self._new(content, keep=keep_format)
+        if isinstance(content, str):
+            new = of_text(one_line(content), keep=keep_format)
+        else:
+            new = self._new(content, keep=keep_format)
         return self._put(rewritten(self._told, new, by_text=by_text, keep=keep_format, has_insets=_with(insets)))
 
     def append(self, content: Sequence[Block]) -> None:

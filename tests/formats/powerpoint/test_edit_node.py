@@ -1,5 +1,7 @@
 """Texts of shapes, cells and notes are written by the ids that reading gives."""
 
+from typing import Any
+
 import pytest
 from lxml import etree
 
@@ -23,7 +25,7 @@ def said(deck: Presentation, node_id: str) -> str | None:
     return reader.content(reader.tree.by_id[node_id])
 
 
-def shape(deck: Presentation, node_id: str) -> etree._Element:  # pyright: ignore[reportPrivateUsage]
+def shape(deck: Presentation, node_id: str) -> Any:
     return deck.reader().tree.by_id[node_id].source.shape
 
 
