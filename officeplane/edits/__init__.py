@@ -14,17 +14,22 @@ if TYPE_CHECKING:
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
     from officeplane.edits.define_name import DefineName
+    from officeplane.edits.delete_node import DeleteNode
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
+    from officeplane.edits.duplicate_node import DuplicateNode
     from officeplane.edits.edit_grid import EditGrid
+    from officeplane.edits.edit_node import EditNode
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_sheet import EditSheet
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
+    from officeplane.edits.insert_content import InsertContent
     from officeplane.edits.insert_table import InsertTable
+    from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_text import ReplaceText
@@ -47,11 +52,14 @@ __all__ = [
     "DateCell",
     "DateTimeCell",
     "DefineName",
+    "DeleteNode",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
+    "DuplicateNode",
     "Edit",
     "EditGrid",
+    "EditNode",
     "EditPage",
     "EditSheet",
     "EditSlide",
@@ -60,7 +68,9 @@ __all__ = [
     "FillTemplate",
     "FormattedCell",
     "FormulaCell",
+    "InsertContent",
     "InsertTable",
+    "MoveNode",
     "MoveSlide",
     "NewColumns",
     "NewRows",
@@ -88,11 +98,14 @@ _HOMES: Final = {
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
     "DefineName": "define_name",
+    "DeleteNode": "delete_node",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
+    "DuplicateNode": "duplicate_node",
     "Edit": "contract",
     "EditGrid": "edit_grid",
+    "EditNode": "edit_node",
     "EditPage": "edit_page",
     "EditSheet": "edit_sheet",
     "EditSlide": "edit_slide",
@@ -101,7 +114,9 @@ _HOMES: Final = {
     "FillTemplate": "fill_template",
     "FormattedCell": "cell_values",
     "FormulaCell": "cell_values",
+    "InsertContent": "insert_content",
     "InsertTable": "insert_table",
+    "MoveNode": "move_node",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",
     "NewRows": "edit_table",

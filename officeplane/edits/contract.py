@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -154,7 +154,31 @@ CONTENT: Final = (
 )
 """What to tell of a field that holds content."""
 
+CONTENT_OF_NODES: Final = (
+    "CommonMark with tables and ~~strikethrough~~; a level of a heading means that level. Images become their alt "
+    "text, HTML and footnotes stay text, and links that lead elsewhere than to http, https or mailto become text; "
+    "warnings tell. On slides a heading is a paragraph in bold."
+)
+"""What to tell of a field that holds content for a node that exists or is beside one."""
+
 NodeId = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=200)]
+
+
+def the_one_place(
+    before: str | None, after: str | None, into: str | None
+) -> tuple[Literal["before", "after", "into"], str]:
+    """Return the one of three fields that says where something goes; `ValueError` if that is not one."""
+    match before, after, into:
+        case str(), None, None:
+            return "before", before
+        case None, str(), None:
+            return "after", after
+        case None, None, str():
+            return "into", into
+        case _:
+            message = "give exactly one of before, after and into"
+            raise ValueError(message)
+
 
 Discard = Annotated[
     bool,

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lxml import etree
@@ -68,23 +68,19 @@ class Relationships:
 
     def add(self, kind: str, target: str, *, is_external: bool = False) -> str:
         """Add an arrow of an Office type to a part (or to an address outside); return its id."""
-        if self._rels not in self._package:
-            self._package.put(self._rels, _EMPTY)
-            # Most packages say this once for all; some say it of each part.
-            declare(self._package, self._rels, _RELS_TYPE)
-        root = self._package.tree(self._rels)
+        root = self._root()
         taken = self._ids(root)
         number = len(taken) + 1
         while f"rId{number}" in taken:
             number += 1
-        arrow = etree.SubElement(root, f"{{{_RELS}}}Relationship", Id=f"rId{number}", Type=_full(kind))
-        arrow.set("Target", target if is_external else posixpath.relpath(target, self._folder or "."))
-        if is_external:
-            arrow.set("TargetMode", "External")
-        self._package.changed(self._rels)
+        self._append(root, Relationship(f"rId{number}", _full(kind), target, is_external))
         taken.add(f"rId{number}")
         self._taken = (root, self._package.times_changed(self._rels), taken)
         return f"rId{number}"
+
+    def repeat(self, arrow: Relationship, target: str) -> None:
+        """Add an arrow like one of another part, under the same id, to its target or to one in place of that."""
+        self._append(self._root(), replace(arrow, target=target))
 
     def remove(self, *relationship_ids: str) -> None:
         """Remove arrows; the parts that they led to stay."""
@@ -96,6 +92,20 @@ class Relationships:
             if arrow.get("Id") in gone:
                 root.remove(arrow)
                 self._package.changed(self._rels)
+
+    def _root(self) -> Element:
+        if self._rels not in self._package:
+            self._package.put(self._rels, _EMPTY)
+            # Most packages say this once for all; some say it of each part.
+            declare(self._package, self._rels, _RELS_TYPE)
+        return self._package.tree(self._rels)
+
+    def _append(self, root: Element, arrow: Relationship) -> None:
+        made = etree.SubElement(root, f"{{{_RELS}}}Relationship", Id=arrow.id, Type=arrow.type)
+        made.set("Target", arrow.target if arrow.is_external else posixpath.relpath(arrow.target, self._folder or "."))
+        if arrow.is_external:
+            made.set("TargetMode", "External")
+        self._package.changed(self._rels)
 
     def _ids(self, root: Element) -> set[str]:
         """Return the ids that are taken, remembered from one addition to the next: there may be thousands."""

@@ -1,7 +1,7 @@
 """Animations: which shapes, and which paragraphs of them, the animations of a slide are aimed at."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,9 @@ from officeplane.formats.xml import Element
 ANIMATION: Final = "animation"
 _CONTENT: Final = p("cSld")
 _TARGET: Final = p("spTgt")
-_PARAGRAPHS: Final = f"{p('txEl')}/{p('pRg')}"
+PARAGRAPHS: Final = f"{p('txEl')}/{p('pRg')}"
+"""Where a target says which paragraphs of the shape it means."""
+
 _LETTERS: Final = f"{p('txEl')}/{p('charRg')}"
 
 
@@ -28,6 +30,11 @@ class _Aim:
 def animations(root: Element) -> int:
     """Return how many things of a slide are animated."""
     return len(_aims(root))
+
+
+def animated(root: Element, shapes: Collection[str]) -> list[Inset]:
+    """Return the animations of shapes by their numbers, and of all their texts."""
+    return [Inset(ANIMATION) for aim in _aims(root) if aim.shape in shapes]
 
 
 def lost_with_text(root: Element, shape: Element, paragraphs: int) -> list[Inset]:
@@ -47,10 +54,11 @@ def lost_with_shape(root: Element, shape: Element) -> list[Inset]:
 
 def _aims(root: Element) -> list[_Aim]:
     """Return what is animated, each once: one animation has several steps."""
-    return list(dict.fromkeys(_aim(target) for target in _targets(root)))
+    return list(dict.fromkeys(_aim(target) for target in targets(root)))
 
 
-def _targets(root: Element) -> Iterator[Element]:
+def targets(root: Element) -> Iterator[Element]:
+    """Yield what says at which shape an animation is aimed, or whose click begins it."""
     for child in root:
         if child.tag != _CONTENT:
             yield from child.iter(_TARGET)
@@ -58,7 +66,7 @@ def _targets(root: Element) -> Iterator[Element]:
 
 def _aim(target: Element) -> _Aim:
     shape = target.get("spid", "")
-    found = target.find(_PARAGRAPHS)
+    found = target.find(PARAGRAPHS)
     if found is not None:
         return _Aim(shape, attribute_number(found, "end", 0))
     return _Aim(shape, None if target.find(_LETTERS) is None else sys.maxsize)

@@ -18,31 +18,32 @@ def paragraphs(blocks: Iterable[Block], links: Links, base: Element | None, *, h
     """Return the paragraphs of all blocks but tables; `has_bullets` tells whether the text has them by itself."""
     texts = [block for block in blocks if not isinstance(block, Table)]
     return [
-        _paragraph(block, start, links, base, has_bullets=has_bullets)
-        for block, start in zip(texts, _starts(texts), strict=True)
+        paragraph(block, start, links, base, has_bullets=has_bullets)
+        for block, start in zip(texts, starts(texts), strict=True)
     ]
 
 
-def _starts(blocks: Iterable[Block]) -> Iterator[int]:
+def starts(blocks: Iterable[Block]) -> Iterator[int]:
     """Yield for each block where PowerPoint has to begin to count: anew after what stands between items."""
     numbers: dict[int, int] = {}
-    starts: dict[int, int] = {}
+    begins: dict[int, int] = {}
     for block in blocks:
         if not isinstance(block, Item):
-            starts.clear()
+            begins.clear()
             yield 1
             continue
         depth = block.depth
         numbers[depth] = block.start if block.begins_list else numbers.get(depth, 0) + 1
-        starts = {
-            known: start for known, start in starts.items() if known < depth or (known == depth and block.ordered)
+        begins = {
+            known: start for known, start in begins.items() if known < depth or (known == depth and block.ordered)
         }
         if block.begins_list:
-            starts[depth] = block.start
-        yield starts.setdefault(depth, numbers[depth])
+            begins[depth] = block.start
+        yield begins.setdefault(depth, numbers[depth])
 
 
-def _paragraph(block: Block, start: int, links: Links, base: Element | None, *, has_bullets: bool) -> Element:
+def paragraph(block: Block, start: int, links: Links, base: Element | None, *, has_bullets: bool) -> Element:
+    """Return the paragraph of a block; `start` is the number at which its list begins to be counted."""
     made = alone(a("p"))
     attributes: dict[str, str] = {}
     line: Line = ()
@@ -68,16 +69,16 @@ def _paragraph(block: Block, start: int, links: Links, base: Element | None, *, 
     return made
 
 
-def _flush_left(paragraph: Element, *, indented: bool = False) -> None:
-    properties = under(paragraph, a("pPr"), marL=str(_STEP) if indented else "0", indent="0")
+def _flush_left(made: Element, *, indented: bool = False) -> None:
+    properties = under(made, a("pPr"), marL=str(_STEP) if indented else "0", indent="0")
     under(properties, a("buNone"))
 
 
-def _item(paragraph: Element, item: Item, start: int, *, has_bullets: bool) -> None:
+def _item(made: Element, item: Item, start: int, *, has_bullets: bool) -> None:
     depth = min(item.depth, _DEEPEST)
     if has_bullets and not depth and not item.ordered:
         return
-    properties = under(paragraph, a("pPr"))
+    properties = under(made, a("pPr"))
     if not has_bullets:
         properties.set("marL", str(_STEP * depth + _HANGING))
         properties.set("indent", str(-_HANGING))

@@ -51,6 +51,8 @@ def area_of(shape: Element) -> Area | None:
     found = shape.find(f"{p('spPr')}/{a('xfrm')}")
     if found is None:
         found = shape.find(p("xfrm"))
+    if found is None:
+        found = shape.find(f"{p('grpSpPr')}/{a('xfrm')}")
     offset, extent = (None, None) if found is None else (found.find(a("off")), found.find(a("ext")))
     if offset is None or extent is None:
         return None

@@ -78,6 +78,11 @@ class Room:
         area = area_of(shape) or (None if models is None else _first_area(models)) or body_area(self.whole)
         return Setting(area, self._size(shape, models), _fitting(shape, models), models)
 
+    def origin(self, shape: Element) -> Element | None:
+        """Return the placeholder of the layout that one of a slide takes after."""
+        models = self._models(shape)
+        return None if models is None else models.origin
+
     def has_bullets(self, shape: Element) -> bool:
         """Tell whether items of a list get bullets by themselves in a shape."""
         models = self._models(shape)

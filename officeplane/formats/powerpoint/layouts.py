@@ -1,11 +1,13 @@
 """Layouts: which there are, by name, and which one fits."""
 
-from collections.abc import Iterable, Iterator
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
+from officeplane.formats.blocks import Block, Table
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.names import R_ID, p
 from officeplane.formats.powerpoint.placeholders import body, title
@@ -84,10 +86,16 @@ def chosen(known: list[Layout], name: str | None, purpose: Purpose, master: str 
         if _plain(layout.name) == wanted:
             return layout
     for layout in known:
-        if layout.type == _ENGLISH.get(wanted):
+        if layout.type == _ENGLISH.get(wanted) or wanted == _part_name(layout):
             return layout
     names = ", ".join(repr(each) for each in dict.fromkeys(layout.name for layout in known))
     raise InvalidEditError(f"there is no layout {name!r}; there are {names}")
+
+
+def purpose_of(blocks: Sequence[Block]) -> Purpose:
+    """Return what a slide is made for that has this content."""
+    is_table = bool(blocks) and all(isinstance(block, Table) for block in blocks)
+    return Purpose.TABLE if is_table else Purpose.CONTENT
 
 
 def is_section_header(layout: Layout) -> bool:
@@ -104,6 +112,11 @@ def _fitting(known: list[Layout], purpose: Purpose) -> Layout:
         if title(layout.root) is not None and (purpose is not Purpose.CONTENT or body(layout.root) is not None):
             return layout
     return known[0]
+
+
+def _part_name(layout: Layout) -> str:
+    """Return what tells layouts of one name apart: how the part is called, such as `slidelayout3`."""
+    return posixpath.basename(layout.part).rpartition(".")[0].casefold()
 
 
 def _plain(name: str) -> str:

@@ -14,6 +14,7 @@ _OURS: Final = "urn:officeplane:presentation"
 _URI: Final = "{4B6E1F0A-52C3-5E0B-9D1C-0FF1CE0A1E55}"
 _MARK: Final = f"{{{_OURS}}}mark"
 _LAST: Final = f"{{{_OURS}}}slides"
+_LAST_SHAPE: Final = f"{{{_OURS}}}shapes"
 
 
 def is_marked(holder: Element | None) -> bool:
@@ -49,6 +50,18 @@ def note_last_slide_number(presentation: Element, number: int) -> None:
     """Remember the number of a slide that goes, so that no other slide is given it."""
     found = _find(presentation, _LAST)
     (_add(presentation, _LAST) if found is None else found).set("last", str(number))
+
+
+def last_shape_number(slide: Element) -> int:
+    """Return the highest number that a shape had that was taken off a slide."""
+    found = _find(slide, _LAST_SHAPE)
+    return 0 if found is None else attribute_number(found, "last", 0)
+
+
+def note_last_shape_number(slide: Element, number: int) -> None:
+    """Remember the number of a shape that goes, so that no other shape of the slide is given it."""
+    found = _find(slide, _LAST_SHAPE)
+    (_add(slide, _LAST_SHAPE) if found is None else found).set("last", str(number))
 
 
 def extension_list(holder: Element) -> Element:

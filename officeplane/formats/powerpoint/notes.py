@@ -27,9 +27,7 @@ def notes_part(package: Package, slide: str) -> str | None:
 
 def set_notes(package: Package, main: str, slide: str, text: str) -> tuple[str, list[Inset]]:
     """Put a text in place of the notes of a slide; return the part that holds them, and what went with the old ones."""
-    part = notes_part(package, slide)
-    if part is None:
-        part = _new_part(package, main, slide)
+    part = add_notes(package, main, slide)
     root = package.tree(part)
     holder = _holder(root)
     base = base_of(holder, with_emphasis=False)
@@ -41,6 +39,16 @@ def set_notes(package: Package, main: str, slide: str, text: str) -> tuple[str, 
         write_line(under(holder, PARAGRAPH), (Span(line),), lambda _: None, base)
     package.changed(part)
     return part, lost
+
+
+def notes_holder(package: Package, part: str) -> Element:
+    """Return the text body of notes."""
+    return _holder(package.tree(part))
+
+
+def add_notes(package: Package, main: str, slide: str) -> str:
+    """Return the part that holds the notes of a slide, made when it has none."""
+    return notes_part(package, slide) or _new_part(package, main, slide)
 
 
 def _new_part(package: Package, main: str, slide: str) -> str:

@@ -14,7 +14,7 @@ _BODIES: Final = ("obj", "body", "subTitle")  # in the order of preference
 _OF_THE_PROGRAM: Final = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})
 _NAMES: Final = {"title": "Title", "ctrTitle": "Title", "subTitle": "Subtitle", "obj": "Content Placeholder",
                  "pic": "Picture Placeholder", "chart": "Chart Placeholder", "tbl": "Table Placeholder"}  # fmt: skip
-_COPIED: Final = ("type", "orient", "sz", "idx")
+COPIED: Final = ("type", "orient", "sz", "idx")
 
 
 def placeholder(shape: Element) -> Element | None:
@@ -71,7 +71,7 @@ def add_placeholder(root: Element, like: Element) -> Element:
     made = add_text_shape(root, name or _NAMES.get(kind(like) or "", "Text Placeholder"), is_placeholder=True)
     holder = settings(made)
     if holder is not None and origin is not None:
-        attributes = {key: value for key in _COPIED if (value := origin.get(key)) is not None}
+        attributes = {key: value for key in COPIED if (value := origin.get(key)) is not None}
         under(holder, p("ph"), **attributes)
     return made
 

@@ -1,51 +1,34 @@
 """Presentations: PowerPoint files as slides, in sections, with what edits can do to them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-from officeplane.domain.document import Format, Node, UnsupportedDocumentError
-from officeplane.domain.warning import EditWarning, Loss
-from officeplane.formats.blocks import Block, Span, Table
+from officeplane.domain.document import Format, Node
+from officeplane.domain.warning import Loss
+from officeplane.formats.blocks import Block, Span
 from officeplane.formats.diff import Readable
-from officeplane.formats.package import Package
-from officeplane.formats.powerpoint import notes, reading
-from officeplane.formats.powerpoint.inheritance import Room
-from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
-from officeplane.formats.powerpoint.marks import is_marked, mark
-from officeplane.formats.powerpoint.mistaken_ids import refuse_parts_of_slides
-from officeplane.formats.powerpoint.names import p
-from officeplane.formats.powerpoint.new_slide import new_slide
-from officeplane.formats.powerpoint.overflow import overflows
-from officeplane.formats.powerpoint.page import Page, title_and_rest
+from officeplane.formats.powerpoint import reading
+from officeplane.formats.powerpoint.backgrounds import set_background
+from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
+from officeplane.formats.powerpoint.marks import mark
+from officeplane.formats.powerpoint.node_editing import NodeEditing
+from officeplane.formats.powerpoint.nodes import print_of, slide_around
+from officeplane.formats.powerpoint.page import title_and_rest
 from officeplane.formats.powerpoint.reader import PowerPointReader
-from officeplane.formats.powerpoint.removal import remove_slide
-from officeplane.formats.powerpoint.searching import Searching, elements_of, parts_of
-from officeplane.formats.powerpoint.sections import Sections
-from officeplane.formats.powerpoint.slide_positions import SlidePosition, SlidePositions
-from officeplane.formats.powerpoint.slides import Slide, Slides
+from officeplane.formats.powerpoint.searching import elements_of
+from officeplane.formats.powerpoint.slide_layouts import Relaid, take_layout
+from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
 from officeplane.formats.reading.reader import node_to_change
-from officeplane.formats.relationships import Relationships
 from officeplane.formats.search import Wanted
-from officeplane.formats.xml import Element, serialise
+from officeplane.formats.xml import Element
 
 
-class Presentation:
+class Presentation(NodeEditing):
     """One presentation, kept parsed between edits."""
 
     format: ClassVar = Format.PPTX
-
-    def __init__(self, package: Package) -> None:
-        self.package = package
-        self._main = _main_part(package)
-        self._slides = Slides(package, self._main)
-        self._sections = Sections(package, self._main)
-        self._texts = reading.Texts(package)
-        self._search = Searching(package, self._texts)
-        self._headers: dict[str, tuple[Element, bool]] = {}
-        self._layouts: tuple[Element, list[Layout]] | None = None
-        self._rooms: dict[str, Room] = {}
 
     def outline(self) -> list[Node]:
         """Return the chapters with their slides; the slides alone when there are no chapters."""
@@ -83,26 +66,12 @@ class Presentation:
         for section in self._sections.all(slides):
             if section.id == target:
                 return reading.digest_of(section.name)
-        slide_id, _, below = target.partition(".")
-        for slide in slides:
-            if slide.id != slide_id:
-                continue
-            if below:
-                for node in reading.children_of(self.package, slide.part, slide.id):
-                    if node.id == target:
-                        return reading.digest_of(node.kind, node.text)
-                return None
-            return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(slide)))
-        return None
-
-    def overflows(self, slide_ids: Collection[str]) -> list[EditWarning]:
-        """Return what runs off these slides, or has probably no room where it stands."""
-        return [
-            EditWarning("overflow", sentence, slide.id)
-            for slide in self._slides.all()
-            if slide.id in slide_ids
-            for sentence in overflows(self.package.tree(slide.part), self._room(slide))
-        ]
+        around = slide_around(slides, target)
+        if around is None:
+            return None
+        if around.id != target:
+            return print_of(self.package, self._main, around, self._room, target)
+        return reading.digest(*(self.package.tree(part) for part, _ in self._parts_of(around)))
 
     def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
         """Add an empty section; return its id."""
@@ -122,7 +91,7 @@ class Presentation:
         """Add a slide with its first heading as the title; return its id."""
         place = self._positions(section_id).of_page(section_id, position)
         title, rest = title_and_rest(blocks)
-        slide = self._new(self._layout(None, _purpose(rest), place), place)
+        slide = self._new(self._layout(None, purpose_of(rest), place), place)
         self._write(slide, title, rest)
         return slide.id
 
@@ -146,7 +115,7 @@ class Presentation:
     def add_slide(self, layout_name: str | None, title: str, blocks: Sequence[Block], notes: str | None) -> str:
         """Add a slide at the end; return its id."""
         place = self._positions().of_page(None, None)
-        slide = self._new(self._layout(layout_name, _purpose(blocks), place), place)
+        slide = self._new(self._layout(layout_name, purpose_of(blocks), place), place)
         self._write(slide, (Span(title),), blocks or None)
         if notes is not None:
             self.set_notes(slide.id, notes)
@@ -156,37 +125,30 @@ class Presentation:
         """Put another title or body on a slide; what is None stays. Return what is lost with that."""
         return self._write(self._slide(slide_id), None if title is None else (Span(title),), blocks)
 
-    def move_slide(self, slide_id: str, position: int) -> None:
-        """Put a slide at a place among all slides without it, and into the section there."""
-        slide = self._slide(slide_id)
-        places = self._positions()
-        section = places.section_after_move(slide, position)
-        self._slides.move(slide, position)
-        if section is not None:
-            self._sections.enter(section, slide, self._slides.all())
+    def set_layout(self, slide_id: str, name: str) -> Relaid:
+        """Have a slide take the layout of a name; return what is lost and what stays where it was."""
+        slide, room = self._slide(slide_id), self._room(self._slide(slide_id))
+        own = self._layout_of(slide)
+        layout = chosen(self._known_layouts(), name, Purpose.CONTENT, None if own is None else own.master)
+        if own is not None and layout.part == own.part:
+            return Relaid([], [])
+        self._texts.forget(slide.part)
+        self._headers.pop(slide.part, None)
+        return take_layout(self.package, slide, layout, room)
 
-    def delete_slide(self, slide_id: str) -> list[Loss]:
-        """Remove a slide, its notes, and what only it used; return what is lost besides its text."""
+    def set_hidden(self, slide_id: str, *, is_hidden: bool) -> None:
+        """Have a show leave a slide out, or not."""
         slide = self._slide(slide_id)
-        losses = list(self._losses_with(slide))
-        self._slides.remove(slide)
-        self._sections.leave(slide)
-        named = remove_slide(self.package, self._main, slide.part)
-        for part in (slide.part, *named):
-            self._texts.forget(part)
-        losses += [
-            Loss(f"link to {slide.id}", other.id)
-            for other in self._slides.all()
-            for _ in range(named.get(other.part, 0))
-        ]
-        return losses + [Loss(f"{slide.id} in a custom show", None)] * named.get(self._main, 0)
+        root = self.package.tree(slide.part)
+        if (root.get("show") in {"0", "false"}) != is_hidden:
+            root.attrib.pop("show", None)
+            if is_hidden:
+                root.set("show", "0")
+            self.package.changed(slide.part)
 
-    def set_notes(self, slide_id: str, text: str) -> list[Loss]:
-        """Put a text in place of what the speaker of a slide reads; return what is lost with that."""
-        slide = self._slide(slide_id)
-        part, lost = notes.set_notes(self.package, self._main, slide.part, text)
-        self._texts.forget(part)
-        return [Loss(inset.kind, f"{slide.id}.{reading.NOTES}", inset.name) for inset in lost]
+    def set_background(self, slide_id: str, colour: str | None) -> list[Loss]:
+        """Put a colour behind a slide, None for what its layout has; return what is lost with that."""
+        return list(set_background(self.package, self._slide(slide_id), colour))
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
@@ -194,81 +156,6 @@ class Presentation:
 
     def _under(self, wanted: Wanted) -> set[Element] | None:
         return None if wanted.under is None else elements_of(node_to_change(self.reader(), wanted.under), self.package)
-
-    def _write(
-        self, slide: Slide, title: tuple[Span, ...] | None, blocks: Sequence[Block] | None, style: str | None = None
-    ) -> list[Loss]:
-        page = Page(self.package, self._main, slide, self._layout_of(slide))
-        if title is not None:
-            page.write_title(title)
-        if blocks is not None:
-            if style is None and any(isinstance(block, Table) for block in blocks):
-                style = table_style(self.package, self._main, None)
-            page.write_body(blocks, style or "")
-        self._texts.forget(slide.part)
-        return page.losses
-
-    def _room(self, slide: Slide) -> Room:
-        layout = self._layout_of(slide)
-        name = "" if layout is None else layout.part
-        if name not in self._rooms:
-            self._rooms[name] = Room(self.package, self._main, layout)
-        return self._rooms[name]
-
-    def _losses_with(self, slide: Slide) -> Iterator[Loss]:
-        for inset in reading.drawn_on(self.package.tree(slide.part)):
-            if inset.kind != "table":  # its rows are text
-                yield Loss(inset.kind, slide.id, inset.name)
-        for inset in reading.comments_on(self.package, slide.part):
-            yield Loss(inset.kind, slide.id, inset.name)
-        beside = notes.notes_part(self.package, slide.part)
-        said = "" if beside is None else " ".join(reading.lines_of(self.package.tree(beside), is_notes=True))
-        if said:
-            yield Loss(reading.NOTES, slide.id, said)
-
-    def _new(self, layout: Layout, place: SlidePosition) -> Slide:
-        part = self._slides.new_part(serialise(new_slide(layout)))
-        Relationships(self.package, part).add("slideLayout", layout.part)
-        slide = self._slides.insert(part, place.index)
-        if place.section is not None:
-            self._sections.enter(place.section, slide, self._slides.all())
-        return slide
-
-    def _layout(self, name: str | None, purpose: Purpose, place: SlidePosition) -> Layout:
-        slides = self._slides.all()
-        beside = slides[min(place.index, len(slides)) - 1] if slides else None
-        near = None if beside is None else self._layout_of(beside)
-        return chosen(self._known_layouts(), name, purpose, None if near is None else near.master)
-
-    def _layout_of(self, slide: Slide) -> Layout | None:
-        parts = {arrow.target for arrow in Relationships(self.package, slide.part).of_type("slideLayout")}
-        return next((layout for layout in self._known_layouts() if layout.part in parts), None)
-
-    def _known_layouts(self) -> list[Layout]:
-        root = self.package.tree(self._main)
-        if self._layouts is None or self._layouts[0] is not root:
-            self._layouts = (root, layouts(self.package, self._main))
-            self._rooms.clear()
-        return self._layouts[1]
-
-    def _slide(self, node_id: str) -> Slide:
-        refuse_parts_of_slides(self.package, self._slides.all(), node_id)
-        return self._slides.find(node_id)
-
-    def _positions(self, named: str | None = None) -> SlidePositions:
-        if named is not None:
-            refuse_parts_of_slides(self.package, self._slides.all(), named)
-        slides = self._slides.all()
-        return SlidePositions(slides, self._sections.all(slides), self._is_header)
-
-    def _is_header(self, slide: Slide) -> bool:
-        root = self.package.tree(slide.part)
-        known = self._headers.get(slide.part)
-        if known is None or known[0] is not root:
-            layout = self._layout_of(slide)
-            found = is_marked(root) or (layout is not None and is_section_header(layout))
-            known = self._headers[slide.part] = (root, found)
-        return known[1]
 
     def _node(self, slide: Slide) -> Node:
         return Node(
@@ -278,19 +165,3 @@ class Presentation:
             reading.children_of(self.package, slide.part, slide.id),
             reading.marks_of(self.package, slide.part),
         )
-
-    def _parts_of(self, slide: Slide) -> list[tuple[str, bool]]:
-        """Return the parts that hold a slide's text; True for notes."""
-        return parts_of(self.package, slide)
-
-
-def _purpose(blocks: Sequence[Block]) -> Purpose:
-    is_table = bool(blocks) and all(isinstance(block, Table) for block in blocks)
-    return Purpose.TABLE if is_table else Purpose.CONTENT
-
-
-def _main_part(package: Package) -> str:
-    for arrow in Relationships(package).of_type("officeDocument"):
-        if arrow.target in package and package.tree(arrow.target).tag == p("presentation"):
-            return arrow.target
-    raise UnsupportedDocumentError("not_a_presentation", "the file holds no presentation in the transitional format")

@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from officeplane.formats.blocks import Block, Heading, Item, Line, Paragraph, Span, Table
+from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Span, Table
 from officeplane.formats.commonmark import Picture, written
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.geometry import area_of
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.insets import Insets, of_shape
-from officeplane.formats.powerpoint.names import R_ID, a, attribute_number
+from officeplane.formats.powerpoint.names import a
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.overflow import overflows
-from officeplane.formats.powerpoint.paragraphs import BREAK, FIELD, PARAGRAPH, RUN, text_of
+from officeplane.formats.powerpoint.paragraph_blocks import ParagraphBlocks
+from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, text_of
 from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title
 from officeplane.formats.powerpoint.placeholders import kind as placeholder_kind
 from officeplane.formats.powerpoint.reading import NOTES, lines_of, title_of
@@ -32,6 +33,7 @@ from officeplane.formats.xml import Element
 
 _EMU: Final = 12_700
 _COMMENT: Final = "comment"
+_TEXTS: Final = frozenset({"text", "title", "shape"})
 
 
 class ShapeSource(NamedTuple):
@@ -39,6 +41,20 @@ class ShapeSource(NamedTuple):
 
     slide: Slide
     shape: Element
+
+
+class CellSource(NamedTuple):
+    """A cell that is a node, and its slide."""
+
+    slide: Slide
+    cell: Element
+
+
+class RowSource(NamedTuple):
+    """A row that is a node, and its slide."""
+
+    slide: Slide
+    row: Element
 
 
 class NotesSource(NamedTuple):
@@ -63,7 +79,7 @@ class PowerPointReader:
         self._room_of = room_of
         self._authors = _authors(package, main)
         self._slides = {slide.id: slide for slide in slides}
-        self._links: dict[str, dict[str, str]] = {}
+        self._texts = ParagraphBlocks(package)
         if sections:
             top = [
                 Detail(
@@ -185,9 +201,9 @@ class PowerPointReader:
                 source=ShapeSource(slide, shape),
             )  # fmt: skip
             for turn, row in enumerate(found.iterchildren(a("tr")), 1):
-                line = Detail(f"{made.id}.r{turn}", "row", source=row)
+                line = Detail(f"{made.id}.r{turn}", "row", source=RowSource(slide, row))
                 line.children = [
-                    Detail(f"{line.id}.c{place}", "cell", _cell_text(cell), source=cell)
+                    Detail(f"{line.id}.c{place}", "cell", _cell_text(cell), source=CellSource(slide, cell))
                     for place, cell in enumerate(row.iterchildren(a("tc")), 1)
                 ]
                 made.children.append(line)
@@ -198,11 +214,11 @@ class PowerPointReader:
                 source=ShapeSource(slide, shape),
             )  # fmt: skip
         if shape.tag != SHAPE:
-            return None
+            return Detail(f"{slide.id}.{number}", "connector", source=ShapeSource(slide, shape))
         text = "\n".join(text_of(each) for each in shape.iter(PARAGRAPH)).strip("\n")
         title = is_title(shape)
         if not text and placeholder_kind(shape) is None:
-            return None
+            return Detail(f"{slide.id}.{number}", "shape", source=ShapeSource(slide, shape))
         made = Detail(
             f"{slide.id}.{number}", "title" if title else "text", text, is_coarse=bool(text) and not title,
             is_repeated=title and bool(text), source=ShapeSource(slide, shape),
@@ -221,10 +237,6 @@ class PowerPointReader:
         elif detail.kind == "chapter":
             for child in detail.children:
                 yield from self._blocks(child)
-        elif isinstance(source, NotesSource):
-            yield from self._paragraphs(source.part, source.paragraphs, bulleted=False)
-        elif detail.kind == "cell":
-            yield from (Paragraph((Span(line),)) for line in detail.text.split("\n") if line)
         elif detail.kind == "row":
             yield Table((tuple((Span(cell.text.replace("\n", " ")),) for cell in detail.children),))
         elif detail.kind == "table":
@@ -235,45 +247,20 @@ class PowerPointReader:
                 yield Table(rows, 1)
         elif detail.kind == "picture":
             yield Paragraph((Picture(detail.name, link=f"node:{detail.id}"),))
-        elif isinstance(source, ShapeSource) and detail.kind in {"text", "title"}:
-            bulleted = detail.kind == "text" and self._room_of(source.slide).has_bullets(source.shape)
-            yield from self._paragraphs(source.slide.part, [*source.shape.iter(PARAGRAPH)], bulleted=bulleted)
+        else:
+            yield from (block for _, block in self.paragraphs_of(detail) if block is not None)
 
-    def _paragraphs(self, part: str, paragraphs: Sequence[Element], *, bulleted: bool) -> Iterator[Block]:
-        was_item = False
-        for paragraph in paragraphs:
-            line = self._line(part, paragraph)
-            if not any(span.text.strip() for span in line):
-                was_item = False
-                continue
-            about = paragraph.find(a("pPr"))
-            kinds = {str(child.tag) for child in (() if about is None else about)}
-            counted = a("buAutoNum") in kinds
-            is_item = counted or a("buChar") in kinds or (bulleted and a("buNone") not in kinds)
-            depth = 0 if about is None else attribute_number(about, "lvl", 0)
-            yield Item(line, counted, min(max(depth, 0), 8), not was_item) if is_item else Paragraph(line)
-            was_item = is_item
-
-    def _line(self, part: str, paragraph: Element) -> Line:
-        spans: list[Span] = []
-        for child in paragraph:
-            if child.tag not in {RUN, FIELD, BREAK}:
-                continue
-            about = child.find(a("rPr"))
-            text = "\n" if child.tag == BREAK else "".join(held.text or "" for held in child.iter(a("t")))
-            click = None if about is None else about.find(a("hlinkClick"))
-            link = None if click is None else self._outside(part).get(click.get(R_ID, ""))
-            bold, italic = (about is not None and about.get(name) in {"1", "true"} for name in ("b", "i"))
-            strike = about is not None and about.get("strike", "noStrike") != "noStrike"
-            spans.append(Span(text, bold, italic, strike, link=link))
-        return tuple(spans)
-
-    def _outside(self, part: str) -> dict[str, str]:
-        if part not in self._links:
-            self._links[part] = {
-                arrow.id: arrow.target for arrow in Relationships(self._package, part) if arrow.is_external
-            }
-        return self._links[part]
+    def paragraphs_of(self, detail: Detail) -> list[tuple[Element, Item | Paragraph | None]]:
+        """Return the paragraphs of a text, each with the block that it is read as; None for one that says nothing."""
+        source = detail.source
+        if isinstance(source, NotesSource):
+            return [*self._texts.of(source.part, source.paragraphs, bulleted=False)]
+        if isinstance(source, CellSource):
+            return [*self._texts.of(source.slide.part, [*source.cell.iter(PARAGRAPH)], bulleted=False)]
+        if not isinstance(source, ShapeSource) or detail.kind not in _TEXTS:
+            return []
+        bulleted = detail.kind == "text" and self._room_of(source.slide).has_bullets(source.shape)
+        return [*self._texts.of(source.slide.part, [*source.shape.iter(PARAGRAPH)], bulleted=bulleted)]
 
 
 def _paragraphs_of(detail: Detail) -> tuple[tuple[int, str], ...]:
@@ -283,8 +270,10 @@ def _paragraphs_of(detail: Detail) -> tuple[tuple[int, str], ...]:
             paragraphs = [*shape.iter(PARAGRAPH)]
         case NotesSource(paragraphs=paragraphs):
             pass
+        case CellSource(cell=cell):
+            paragraphs = [*cell.iter(PARAGRAPH)]
         case _:
-            paragraphs = [*detail.source.iter(PARAGRAPH)] if detail.kind == "cell" else []
+            paragraphs = []
     texts = [*map(text_of, paragraphs)]
     for said in (texts, [*filter(None, texts)]):
         whole = "\n".join(said)

@@ -2,6 +2,7 @@
 
 import posixpath
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from officeplane.formats.package import Package
@@ -20,7 +21,19 @@ def remove_slide(package: Package, main: str, slide: str) -> dict[str, int]:
     """
     users = _users(package)
     named = {user: _forget(package, user, slide) for user in sorted(users[slide] | {main})}
-    gone = _needed_by(package, slide, users)
+    _drop(package, _needed_by(package, slide, users))
+    return {part: times for part, times in named.items() if times and part in package}
+
+
+def drop_unused(package: Package, parts: Iterable[str]) -> None:
+    """Drop parts to which nothing leads any more, and all that only they needed."""
+    for part in dict.fromkeys(parts):
+        users = _users(package)
+        if part in package and not users[part]:
+            _drop(package, _needed_by(package, part, users))
+
+
+def _drop(package: Package, gone: Iterable[str]) -> None:
     for part in gone:
         rels = _rels(part)
         if rels in package:
@@ -28,7 +41,6 @@ def remove_slide(package: Package, main: str, slide: str) -> dict[str, int]:
             undeclare(package, rels)
         package.drop(part)
         undeclare(package, part)
-    return {part: times for part, times in named.items() if times and part in package}
 
 
 def _users(package: Package) -> dict[str, set[str]]:

@@ -12,6 +12,10 @@ from officeplane.formats.xml import Element
 CODE_FONT: Final = "Courier New"
 _LINKS: Final = (a("hlinkClick"), a("hlinkMouseOver"))
 _EMPHASIS: Final = ("b", "i", "u", "strike", "baseline")
+_TOLD: Final = {"b": "0", "i": "0", "strike": "noStrike"}
+"""What content tells by its signs, and the values that say no."""
+
+_RUNS: Final = frozenset({a("r"), a("fld"), a("br")})
 _FONTS: Final = (a("latin"), a("ea"), a("cs"), a("sym"))
 _AFTER_FONTS: Final = (*_LINKS, a("rtl"), a("extLst"))
 
@@ -44,15 +48,44 @@ def base_of(text_body: Element, *, with_emphasis: bool) -> Element | None:
     found = text_body.find(f"{a('p')}/{a('r')}/{a('rPr')}")
     if found is None:
         return None
+    base = _without_links(found)
+    if not with_emphasis:
+        for name in _EMPHASIS:
+            base.attrib.pop(name, None)
+    return base
+
+
+def base_of_paragraph(paragraph: Element, *, with_emphasis: bool) -> Element | None:
+    """Return the formatting of a paragraph's first run, or of its end if it has none.
+
+    Without emphasis bold, italics and strikes are left to the new text, and what only some of the runs have goes.
+    """
+    runs = [child for child in paragraph if child.tag in _RUNS]
+    formats = [run.find(a("rPr")) for run in runs] or [paragraph.find(a("endParaRPr"))]
+    found = formats[0]
+    if found is None:
+        return None
+    base = _without_links(found)
+    base.tag = a("rPr")
+    base.attrib.pop("err", None)
+    if with_emphasis:
+        return base
+    for name, none in _TOLD.items():
+        if base.get(name, none) not in {none, "false"}:
+            del base.attrib[name]
+    for name in ("u", "baseline"):
+        if len({None if each is None else each.get(name) for each in formats}) > 1:
+            base.attrib.pop(name, None)
+    return base
+
+
+def _without_links(found: Element) -> Element:
     base = deepcopy(found)
     font = base.find(a("latin"))
     is_code = font is not None and font.get("typeface") == CODE_FONT
     for child in list(base):
         if child.tag in _LINKS or (is_code and child.tag in _FONTS):
             base.remove(child)
-    if not with_emphasis:
-        for name in _EMPHASIS:
-            base.attrib.pop(name, None)
     return base
 
 

@@ -11,7 +11,7 @@ from officeplane.formats.patterns.matching import Match
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, replace, searchable
-from officeplane.formats.powerpoint.reader import NotesSource, ShapeSource
+from officeplane.formats.powerpoint.reader import CellSource, NotesSource, RowSource, ShapeSource
 from officeplane.formats.powerpoint.shapes import fallbacks
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.reading.detail import Detail
@@ -105,10 +105,12 @@ def _elements(detail: Detail, package: Package) -> Iterator[Element]:
             yield shape
         case NotesSource(paragraphs=paragraphs):
             yield from paragraphs
-        case None:
+        case RowSource(row=row):
+            yield row
+        case CellSource(cell=cell):
+            yield cell
+        case _:
             pass
-        case row_or_cell:
-            yield row_or_cell
     for child in detail.children:
         yield from _elements(child, package)
 

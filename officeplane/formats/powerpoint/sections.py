@@ -66,6 +66,11 @@ class Sections:
         self._package.changed(self._main)
         return _node_id(made)
 
+    def rename(self, section: Section, name: str) -> None:
+        """Give a section another name."""
+        section.entry.set("name", name)
+        self._package.changed(self._main)
+
     def enter(self, section: Section, slide: Slide, order: Sequence[Slide]) -> None:
         """List a slide in a section, after those that are before it in the presentation."""
         self.leave(slide)

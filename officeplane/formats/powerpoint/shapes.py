@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.formats.powerpoint.marks import last_shape_number
 from officeplane.formats.powerpoint.names import COMPATIBILITY, a, attribute_number, p
 from officeplane.formats.xml import Element
 
 SHAPE: Final = p("sp")
 PICTURE: Final = p("pic")
 FRAME: Final = p("graphicFrame")
-_GROUP: Final = p("grpSp")
+GROUP: Final = p("grpSp")
 _CONNECTOR: Final = p("cxnSp")
 _ALTERNATIVES: Final = f"{{{COMPATIBILITY}}}AlternateContent"
 _CHOICE: Final = f"{{{COMPATIBILITY}}}Choice"
@@ -41,7 +42,7 @@ def _leaves(parent: Element) -> Iterator[Element]:
     for child in parent:
         if child.tag in _LEAVES:
             yield child
-        elif child.tag == _GROUP:
+        elif child.tag == GROUP:
             yield from _leaves(child)
         elif child.tag == _ALTERNATIVES:
             chosen = child.find(_CHOICE)
@@ -49,6 +50,15 @@ def _leaves(parent: Element) -> Iterator[Element]:
                 chosen = child.find(_FALLBACK)
             if chosen is not None:
                 yield from _leaves(chosen)
+
+
+def on_top_level(root: Element) -> Iterator[Element]:
+    """Yield the shapes and groups of a slide; of alternatives what is in the preferred one."""
+    for child in shape_tree(root):
+        if child.tag in _LEAVES or child.tag == GROUP:
+            yield child
+        elif child.tag == _ALTERNATIVES:
+            yield from (each for each in child.iterfind(f"{_CHOICE}/*") if each.tag in _LEAVES or each.tag == GROUP)
 
 
 def fallbacks(root: Element) -> Iterator[Element]:
@@ -81,6 +91,17 @@ def table(shape: Element) -> Element | None:
     return shape.find(_TABLE) if shape.tag == FRAME else None
 
 
+def unit(shape: Element) -> Element:
+    """Return what stands for a shape among the others: itself, or the alternatives of which it is one."""
+    for around in shape.iterancestors():
+        if around.tag == _ALTERNATIVES:
+            return around
+        if around.tag == GROUP:
+            break
+    return shape
+
+
 def next_shape_number(root: Element) -> int:
-    """Return a number that no shape of a slide has."""
-    return 1 + max((attribute_number(found, "id", 0) for found in root.iter(p("cNvPr"))), default=1)
+    """Return a number that no shape of a slide has, or had when it was taken off."""
+    taken = max((attribute_number(found, "id", 0) for found in root.iter(p("cNvPr"))), default=1)
+    return 1 + max(taken, last_shape_number(root))

@@ -59,6 +59,10 @@ class SlidePositions:
         following = headers[position]
         return SlidePosition(self._slides.index(following), self._holding(following))
 
+    def beside(self, slide: Slide, *, is_after: bool) -> SlidePosition:
+        """Return the place right before or after a slide, in its section."""
+        return SlidePosition(self._slides.index(slide) + is_after, self._holding(slide))
+
     def section_after_move(self, slide: Slide, position: int) -> Section | None:
         """Return the section of a slide once it was moved: its own if that is there, or that of the slide before it."""
         own = self._holding(slide)

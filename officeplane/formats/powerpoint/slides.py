@@ -135,8 +135,9 @@ class Slides:
         return next(free for free in range(_FIRST, _END) if free not in taken)
 
 
-def free_name(package: Package, folder: str, stem: str) -> str:
+def free_name(package: Package, folder: str, stem: str, extension: str = "xml") -> str:
     """Return a name for a new part: the stem with the number after the highest in use."""
-    pattern = re.compile(rf"{re.escape(folder)}/(?:_rels/)?{stem}([0-9]{{1,9}})\.xml(?:\.rels)?", re.IGNORECASE)
+    name = rf"{re.escape(folder)}/(?:_rels/)?{re.escape(stem)}([0-9]{{1,9}})\.{re.escape(extension)}(?:\.rels)?"
+    pattern = re.compile(name, re.IGNORECASE)
     numbers = [int(match[1]) for match in map(pattern.fullmatch, package.names) if match is not None]
-    return f"{folder}/{stem}{max(numbers, default=0) + 1}.xml"
+    return f"{folder}/{stem}{max(numbers, default=0) + 1}.{extension}"

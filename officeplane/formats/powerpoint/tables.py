@@ -15,7 +15,9 @@ from officeplane.formats.xml import Element
 _URI: Final = "http://schemas.openxmlformats.org/drawingml/2006/table"
 _ROWS_MAX: Final = 1_000
 _COLUMNS_MAX: Final = 75
-_ROW: Final = 370_840
+ROW_HEIGHT: Final = 370_840
+"""How high a row of a new table is if there is room."""
+
 _POINT: Final = 12_700
 _PADDING: Final = 7.2
 _SIZES: Final = range(7, 18)
@@ -84,7 +86,7 @@ def _cell(row: Element, line: Line, links: Links, attributes: dict[str, str]) ->
 
 def _row_height(table: Table, area: Area) -> int:
     smallest = int((_SIZES.start * 1.2 + _PADDING) * _POINT)
-    return max(min(_ROW, area.height // max(len(table.rows), 1)), smallest)
+    return max(min(ROW_HEIGHT, area.height // max(len(table.rows), 1)), smallest)
 
 
 def rows_of(table: Element) -> list[str]:

@@ -43,6 +43,15 @@ def add_title(root: Element, area: Area) -> Element:
 
 def add_text_box(root: Element, area: Area) -> Element:
     """Add a box for content to a slide whose layout has no place for it; later edits know it by its mark."""
+    made = text_box(root, area)
+    holder = settings(made)
+    if holder is not None:
+        mark(holder)
+    return made
+
+
+def text_box(root: Element, area: Area) -> Element:
+    """Add an empty text box to a slide."""
     made = add_text_shape(root, "TextBox", is_placeholder=False)
     set_area(made, area)
     for form in made.findall(p("spPr")):
@@ -50,9 +59,6 @@ def add_text_box(root: Element, area: Area) -> Element:
     for inside in made.findall(f"{p('txBody')}/{a('bodyPr')}"):
         inside.set("wrap", "square")
         under(inside, a("normAutofit"))
-    holder = settings(made)
-    if holder is not None:
-        mark(holder)
     return made
 
 

@@ -1,0 +1,61 @@
+"""`edit_node`: another text for one node."""
+
+from typing import ClassVar, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from officeplane.edits.contract import CONTENT_OF_NODES, Discard, Edit, NodeId, Occasion, Result, Words
+from officeplane.formats.opening import Document
+from officeplane.formats.powerpoint.nodes import slide_id_of
+from officeplane.formats.powerpoint.presentation import Presentation
+
+
+class EditNode(Edit):
+    """What the node says from now on; of its paragraphs those that stay the same are left untouched."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"nodeId": "slide-256.3", "content": "Revenue is up by **a third**"}]}
+    )
+
+    task_type: ClassVar = "edit_node"
+    title_for_people: ClassVar = "Edit a node"
+
+    node_id: NodeId = Field(
+        description="The node, by its id as outline, find and nodes tell it. In a presentation: a shape with a text, a "
+        "title, a cell of a table (slide-257.4.r1.c2), the notes of a slide (slide-257.notes), or a chapter to rename."
+    )
+    content: Words | None = Field(
+        default=None,
+        description=f"What it says, in place of all that it said; content that was read changes nothing. Or give text. "
+        f"{CONTENT_OF_NODES}",
+    )
+    text: Words | None = Field(
+        default=None,
+        description="What it says as plain text in which no sign means anything, each line a paragraph; empty empties "
+        "it. Or give content.",
+    )
+    keep_format: bool = Field(
+        default=True,
+        description="Whether a new paragraph looks like the one that it takes the place of: its font, size, colour, "
+        "alignment, bullets. False: as the placeholder, the layout or the style has it.",
+    )
+    discard: Discard = False
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.content is None) == (self.text is None):
+            message = "give either content or text"
+            raise ValueError(message)
+        return self
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        said = self.text if self.text is not None else occasion.blocks(self.content)
+        slides = [slide_id_of(self.node_id)]
+        before = presentation.overflows(slides)
+        losses = presentation.edit_node(self.node_id, said, keep_format=self.keep_format)
+        occasion.give_up(losses, discard=self.discard)
+        occasion.warn(presentation.overflows(slides), but=before)
+        return {"id": self.node_id}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.node_id]

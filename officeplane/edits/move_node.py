@@ -1,0 +1,52 @@
+"""`move_node`: a node goes to another place."""
+
+from typing import ClassVar, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from officeplane.edits.contract import Edit, NodeId, Occasion, Result, the_one_place
+from officeplane.formats.opening import Document
+from officeplane.formats.powerpoint.node_editing import Place
+from officeplane.formats.powerpoint.presentation import Presentation
+
+
+class MoveNode(Edit):
+    """One of `before`, `after` and `into` says where it stands afterwards; the result has its id from then on."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "slide-258", "after": "slide-256"}]})
+
+    task_type: ClassVar = "move_node"
+    title_for_people: ClassVar = "Move a node"
+
+    node_id: NodeId = Field(
+        description="The node, by its id as outline, find and nodes tell it. In a presentation: a slide, a shape, a "
+        "row."
+    )
+    before: NodeId | None = Field(
+        default=None,
+        description="The node that it stands right before: a slide for a slide, which enters its chapter; a shape for "
+        "a shape of the same slide, which then lies right behind it; a row for a row of the same table.",
+    )
+    after: NodeId | None = Field(
+        default=None, description="The node that it stands right after; a shape then lies right in front of it."
+    )
+    into: NodeId | None = Field(
+        default=None,
+        description="The node at whose end it stands: a chapter or section header for a slide; a slide for a shape, "
+        "which keeps its place and size there and may get another id.",
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        the_one_place(self.before, self.after, self.into)
+        return self
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        word, other = the_one_place(self.before, self.after, self.into)
+        moved, losses = presentation.move_node(self.node_id, Place(word, other))
+        # What is aimed at a shape cannot follow it to another slide.
+        occasion.give_up(losses, discard=True)
+        return {"id": moved}
+
+    def targets(self, document: Document) -> list[str]:  # noqa: ARG002
+        return [self.node_id]
