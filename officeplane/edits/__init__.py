@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
+    from officeplane.edits.edit_node import EditNode
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
@@ -42,6 +43,7 @@ __all__ = [
     "DeleteSheet",
     "DeleteSlide",
     "Edit",
+    "EditNode",
     "EditPage",
     "EditSlide",
     "EditTable",
@@ -74,6 +76,7 @@ _HOMES: Final = {
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
     "Edit": "contract",
+    "EditNode": "edit_node",
     "EditPage": "edit_page",
     "EditSlide": "edit_slide",
     "EditTable": "edit_table",

@@ -154,6 +154,13 @@ CONTENT: Final = (
 )
 """What to tell of a field that holds content."""
 
+CONTENT_OF_NODES: Final = (
+    "CommonMark with tables and ~~strikethrough~~; a level of a heading means that level. Images become their alt "
+    "text, HTML and footnotes stay text, and links that lead elsewhere than to http, https or mailto become text; "
+    "warnings tell. On slides a heading is a paragraph in bold."
+)
+"""What to tell of a field that holds content for a node that exists or is beside one."""
+
 NodeId = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=200)]
 
 Discard = Annotated[

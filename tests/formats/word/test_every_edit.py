@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -9,6 +10,7 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewColumns, NewRows, Rows
 from officeplane.edits.fill_template import FillTemplate
@@ -38,6 +40,9 @@ ALLOWED = {
     MAIN, "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
     "[Content_Types].xml",
 }  # fmt: skip
+LINES = {"paragraph", "heading", "item", "chapter", "section"}
+HOLDERS = {"cell", "header", "footer", "footnote", "endnote", "text box"}
+OF_EACH_KIND = 2
 PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
 
 
@@ -109,7 +114,23 @@ def edits_for(word: Word) -> list[Edit]:
     if any(one.kind == "change" for one in details):
         made += [ReviewChanges(accept=True), ReviewChanges(reject=True)]
     made += [ApplyFormat(find=word_in_it, italic=True, heading_level=3)] if word_in_it is not None else []
+    made += edits_of_nodes(word)
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
+    return made
+
+
+def edits_of_nodes(word: Word) -> list[Edit]:
+    """Return edits of single nodes, of the first ones of each kind."""
+    made: list[Edit] = []
+    seen: Counter[str] = Counter()
+    for node in word.reader().tree.by_id.values():
+        seen[node.kind] += 1
+        if seen[node.kind] > OF_EACH_KIND:
+            continue
+        if node.kind in LINES:
+            made.append(EditNode(node_id=node.id, content="Token **bold** [link](https://example.org/)", discard=True))
+        if node.kind in HOLDERS and not node.mark:
+            made.append(EditNode(node_id=node.id, content=CONTENT, discard=True))
     return made
 
 
@@ -119,7 +140,7 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
     base = written(opened(data))
 
     for edit in edits_for(opened(data)):
-        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage):
+        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage | EditNode):
             continue  # fields have a test of their own
         word = opened(data)
         result = applied(word, edit)
@@ -129,10 +150,10 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges):
+        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | EditNode):
             assert changed <= ALLOWED
         if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
-            assert result["id"] in word.reader().tree.by_id
+            assert word.finder().find(result["id"])
 
 
 def test_every_edit_of_word_is_tried_here() -> None:
