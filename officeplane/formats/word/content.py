@@ -50,7 +50,7 @@ class Contents:
 
     def __init__(self, package: Package, stories: Stories, pictures: Mapping[Element, tuple[str, str]]) -> None:
         self._package = package
-        self._parts = {story.root: story.part for story in stories.all()}
+        self._stories = stories
         self._links: dict[str, dict[str, str]] = {}
         self._styles = stories.styles
         self._pictures = pictures
@@ -99,7 +99,8 @@ class Contents:
 
     def target(self, link: Element) -> str | None:
         """Return where a link leads outside, or None."""
-        part = self._parts.get(link.getroottree().getroot(), "")
+        root = link.getroottree().getroot()
+        part = next((story.part for story in self._stories.all() if story.root is root), "")
         if part not in self._links:
             arrows = Relationships(self._package, part)
             self._links[part] = {arrow.id: arrow.target for arrow in arrows if arrow.is_external}

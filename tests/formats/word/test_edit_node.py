@@ -1,5 +1,6 @@
 """`edit_node` in texts: what is read can be given back changed, and what stays alike keeps its looks."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -9,10 +10,22 @@ from officeplane.edits.edit_node import EditNode
 from officeplane.formats.reading.detail import Detail
 from officeplane.formats.word.document import Word
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import applied, assert_sound, opened, written, xml
+from tests.formats.word.texts import applied, assert_sound, opened, parts, written, xml
 
 WRITTEN = frozenset(
-    ("paragraph", "heading", "item", "chapter", "section", "cell", "header", "footer", "footnote", "endnote", "text box")
+    (
+        "paragraph",
+        "heading",
+        "item",
+        "chapter",
+        "section",
+        "cell",
+        "header",
+        "footer",
+        "footnote",
+        "endnote",
+        "text box",
+    )
 )
 
 NAMES = ("commentRangeStart", "commentRangeEnd", "commentReference", 'w:name="theirs"')
@@ -62,7 +75,9 @@ def test_what_was_written_is_read_and_nothing_else_has_changed(make: Callable[[]
         for payload in ({"content": "So **much** for *that*"}, {"text": "So much"}, {"text": ""}):
             word = opened(data)
             before = editable(word)
-            below = {one for one in before if node_id in _around(word, one) or one in _around(word, node_id)} | {node_id}
+            below = {one for one in before if node_id in _around(word, one) or one in _around(word, node_id)} | {
+                node_id
+            }
             try:
                 result = applied(word, EditNode.model_validate({"node_id": node_id, "discard": True, **payload}))
             except InvalidEditError as refused:
@@ -210,4 +225,17 @@ def test_the_copy_of_a_text_box_says_what_the_box_says() -> None:
     applied(word, EditNode(node_id=box.id, text="One\nTwo"))
 
     assert xml(word).count(">One<") == xml(word).count(">Two<") == 2
+    assert_sound(word)
+
+
+def test_a_header_whose_root_knows_no_ids_is_written_all_the_same() -> None:
+    files = parts(documents.headers_and_footers())
+    header = next(one.id for one in editable(opened(documents.headers_and_footers())).values() if one.kind == "header")
+    name = f"word/{header}.xml"
+    files[name] = re.sub(rb' (xmlns:(w14|mc)|mc:Ignorable)="[^"]*"', b"", files[name])
+    word = opened(documents.zipped(files))
+
+    applied(word, EditNode(node_id=header, content="Another header", discard=True))
+
+    assert content(word, header) == "Another header"
     assert_sound(word)

@@ -96,9 +96,12 @@ class NodeTexts:
             new = asked.blocks
             warnings = [one for one in asked.warnings if one not in read(before).warnings]
         stamp(self._finder, found)
+        if found.kind in {"header", "footer"}:
+            # What holds it may be another root, now that ids are declared in it.
+            held = Holder(found.story.container, pen)
         losses = held.write(new, found.id, keep_format=keep_format)
         copy_boxes(holder)
-        if holder is found.story.container:
+        if found.kind in {"header", "footer"}:
             found.story.reread({block.element for block in found.story.blocks})
         else:
             found.story.touch(found.begin)
