@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
     from officeplane.edits.contract import Edit
+    from officeplane.edits.delete_node import DeleteNode
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
+    from officeplane.edits.insert_content import InsertContent
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
@@ -39,6 +41,7 @@ __all__ = [
     "AppendRows",
     "ApplyFormat",
     "Columns",
+    "DeleteNode",
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
@@ -49,6 +52,7 @@ __all__ = [
     "EditTable",
     "FillTemplate",
     "FormulaCell",
+    "InsertContent",
     "InsertTable",
     "MoveSlide",
     "NewColumns",
@@ -72,6 +76,7 @@ _HOMES: Final = {
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
     "Columns": "edit_table",
+    "DeleteNode": "delete_node",
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
@@ -82,6 +87,7 @@ _HOMES: Final = {
     "EditTable": "edit_table",
     "FillTemplate": "fill_template",
     "FormulaCell": "set_cells",
+    "InsertContent": "insert_content",
     "InsertTable": "insert_table",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",

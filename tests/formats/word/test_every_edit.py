@@ -9,12 +9,14 @@ from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
+from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewColumns, NewRows, Rows
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
+from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
@@ -42,6 +44,10 @@ ALLOWED = {
 }  # fmt: skip
 LINES = {"paragraph", "heading", "item", "chapter", "section"}
 HOLDERS = {"cell", "header", "footer", "footnote", "endnote", "text box"}
+DELETABLE = LINES | {
+    "page", "table", "row", "picture", "chart", "diagram", "text box", "footnote", "endnote", "page break",
+    "content control", "formula",
+}  # fmt: skip
 OF_EACH_KIND = 2
 PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
 
@@ -129,7 +135,14 @@ def edits_of_nodes(word: Word) -> list[Edit]:
             continue
         if node.kind in LINES:
             made.append(EditNode(node_id=node.id, content="Token **bold** [link](https://example.org/)", discard=True))
+        if node.kind in DELETABLE:
+            made.append(DeleteNode(node_id=node.id))
+        if node.kind in LINES | {"page", "table"}:
+            made += [InsertContent(content=CONTENT, after=node.id), InsertContent(content="Token", before=node.id)]
+        if node.kind in {"chapter", "section", "page"} and word.finder().find(node.id).place is not None:
+            made += [InsertContent(content=CONTENT, into=node.id), InsertContent(content="Token", into=node.id)]
         if node.kind in HOLDERS and not node.mark:
+            made += [InsertContent(content=CONTENT, into=node.id)]
             made.append(EditNode(node_id=node.id, content=CONTENT, discard=True))
     return made
 
@@ -140,7 +153,7 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
     base = written(opened(data))
 
     for edit in edits_for(opened(data)):
-        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage | EditNode):
+        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage | EditNode | DeleteNode):
             continue  # fields have a test of their own
         word = opened(data)
         result = applied(word, edit)
@@ -150,9 +163,9 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | EditNode):
+        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | EditNode | InsertContent | DeleteNode):
             assert changed <= ALLOWED
-        if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
+        if not isinstance(edit, DeletePage | DeleteNode | SetProperties) and getattr(edit, "replace", None) != "":
             assert word.finder().find(result["id"])
 
 

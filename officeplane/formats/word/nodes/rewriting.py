@@ -80,9 +80,9 @@ class Rewriting:
             holder = leaf.element.getparent()
             if holder is not None:
                 holder.remove(leaf.element)
-                _drop(holder, paragraph)
+                drop_empty(holder, paragraph)
         self._fill(gap, spans if is_exact else _bare(spans), base, within, is_exact=is_exact)
-        _drop(gap, paragraph)
+        drop_empty(gap, paragraph)
         for control in controls:
             unbind(control)
 
@@ -265,7 +265,7 @@ def _is_inside(link: Element, line: Sequence[Leaf], begin: int, end: int) -> boo
     return first <= begin and end <= last if end > begin else first < begin < last
 
 
-def _drop(shell: Element, paragraph: Element) -> None:
+def drop_empty(shell: Element, paragraph: Element) -> None:
     """Take out a run that holds nothing any more, and links and the like around it of which the same is true then."""
     at = shell
     while at is not paragraph and at.tag in _SHELLS and all(inner.tag in _NO_CONTENT for inner in at):
