@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from officeplane.edits.delete_page import DeletePage
     from officeplane.edits.delete_sheet import DeleteSheet
     from officeplane.edits.delete_slide import DeleteSlide
+    from officeplane.edits.duplicate_node import DuplicateNode
     from officeplane.edits.edit_node import EditNode
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_slide import EditSlide
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_content import InsertContent
     from officeplane.edits.insert_table import InsertTable
+    from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_text import ReplaceText
@@ -45,6 +47,7 @@ __all__ = [
     "DeletePage",
     "DeleteSheet",
     "DeleteSlide",
+    "DuplicateNode",
     "Edit",
     "EditNode",
     "EditPage",
@@ -54,6 +57,7 @@ __all__ = [
     "FormulaCell",
     "InsertContent",
     "InsertTable",
+    "MoveNode",
     "MoveSlide",
     "NewColumns",
     "NewRows",
@@ -80,6 +84,7 @@ _HOMES: Final = {
     "DeletePage": "delete_page",
     "DeleteSheet": "delete_sheet",
     "DeleteSlide": "delete_slide",
+    "DuplicateNode": "duplicate_node",
     "Edit": "contract",
     "EditNode": "edit_node",
     "EditPage": "edit_page",
@@ -89,6 +94,7 @@ _HOMES: Final = {
     "FormulaCell": "set_cells",
     "InsertContent": "insert_content",
     "InsertTable": "insert_table",
+    "MoveNode": "move_node",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",
     "NewRows": "edit_table",

@@ -82,7 +82,7 @@ def test_a_heading_goes_with_all_below_it_up_to_the_next_of_its_level() -> None:
 
 def test_the_last_row_goes_with_its_table_and_cells_merged_with_a_row_begin_in_the_next() -> None:
     cells = documents.cell(documents.text("a"), '<w:vMerge w:val="restart"/>')
-    below = documents.cell(documents.text(""), "<w:tcPr><w:vMerge/></w:tcPr>")
+    below = documents.cell(documents.text(""), "<w:vMerge/>")
     data = documents.document(documents.table(cells, below, columns=1) + documents.text("end"))
     word = opened(data)
     rows = [node_id for node_id, (kind, _) in told(word).items() if kind == "row"]

@@ -11,6 +11,7 @@ from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.duplicate_node import DuplicateNode
 from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewColumns, NewRows, Rows
@@ -18,6 +19,7 @@ from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.move_node import MoveNode
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
 from officeplane.edits.set_properties import SetProperties
@@ -128,6 +130,12 @@ def edits_for(word: Word) -> list[Edit]:
 def edits_of_nodes(word: Word) -> list[Edit]:
     """Return edits of single nodes, of the first ones of each kind."""
     made: list[Edit] = []
+    texts = [
+        one for one in word.reader().tree.by_id.values()
+        if one.kind == "paragraph" and word.finder().find(one.id).story is word.finder().stories.body.story
+        and not word.finder().find(one.id).element.findall(".//*[@{*}id]")
+    ]  # fmt: skip
+    made += [MoveNode(node_id=texts[0].id, after=texts[-1].id)] if len(texts) > 1 else []
     seen: Counter[str] = Counter()
     for node in word.reader().tree.by_id.values():
         seen[node.kind] += 1
@@ -137,6 +145,8 @@ def edits_of_nodes(word: Word) -> list[Edit]:
             made.append(EditNode(node_id=node.id, content="Token **bold** [link](https://example.org/)", discard=True))
         if node.kind in DELETABLE:
             made.append(DeleteNode(node_id=node.id))
+        if node.kind in LINES | {"page", "table", "row"}:
+            made.append(DuplicateNode(node_id=node.id))
         if node.kind in LINES | {"page", "table"}:
             made += [InsertContent(content=CONTENT, after=node.id), InsertContent(content="Token", before=node.id)]
         if node.kind in {"chapter", "section", "page"} and word.finder().find(node.id).place is not None:
@@ -153,7 +163,9 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
     base = written(opened(data))
 
     for edit in edits_for(opened(data)):
-        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage | EditNode | DeleteNode):
+        if make is documents.fields_and_links and isinstance(
+            edit, DeletePage | EditPage | EditNode | DeleteNode | DuplicateNode
+        ):
             continue  # fields have a test of their own
         word = opened(data)
         result = applied(word, edit)
@@ -163,7 +175,9 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | EditNode | InsertContent | DeleteNode):
+        elif not isinstance(
+            edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | EditNode | InsertContent | DeleteNode | MoveNode | DuplicateNode
+        ):
             assert changed <= ALLOWED
         if not isinstance(edit, DeletePage | DeleteNode | SetProperties) and getattr(edit, "replace", None) != "":
             assert word.finder().find(result["id"])

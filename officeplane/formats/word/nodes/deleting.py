@@ -178,6 +178,14 @@ def take_out_of(holder: Element, held: Element) -> None:
     holder.remove(held)
 
 
+def columns_of(row: Element) -> Iterable[tuple[int, Element]]:
+    """Yield the cells of a row, each with the column of the grid where it begins."""
+    at = _number(row.find(f"{w('trPr')}/{w('gridBefore')}"), 0)
+    for cell in inside(row, TC):
+        yield at, cell
+        at += _number(cell.find(f"{w('tcPr')}/{w('gridSpan')}"), 1)
+
+
 def _losses(elements: Iterable[Element], node_id: str) -> list[Loss]:
     insets = outermost(inset for one in elements for inset in insets_of(one))
     return [Loss(one.kind, node_id, one.name) for one in insets if one.kind != SECTION_BREAK]
@@ -193,20 +201,13 @@ def _remove_from_run(element: Element) -> None:
 
 def _hand_on(row: Element, following: Element) -> None:
     """Have cells that are merged with those of a row that goes begin in the next one."""
-    below = dict(_columns(following))
-    for column, cell in _columns(row):
+    below = dict(columns_of(following))
+    for column, cell in columns_of(row):
         merge = cell.find(f"{w('tcPr')}/{w('vMerge')}")
         other = below.get(column)
         goes_on = None if other is None else other.find(f"{w('tcPr')}/{w('vMerge')}")
         if merge is not None and merge.get(w("val")) == "restart" and goes_on is not None:
             goes_on.set(w("val"), "restart")
-
-
-def _columns(row: Element) -> Iterable[tuple[int, Element]]:
-    at = _number(row.find(f"{w('trPr')}/{w('gridBefore')}"), 0)
-    for cell in inside(row, TC):
-        yield at, cell
-        at += _number(cell.find(f"{w('tcPr')}/{w('gridSpan')}"), 1)
 
 
 def _number(found: Element | None, otherwise: int) -> int:

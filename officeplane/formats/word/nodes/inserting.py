@@ -57,7 +57,7 @@ class Inserting:
         if not blocks:
             raise InvalidEditError("the content says nothing: give what is to be inserted")
         style_id = None if style is None else self._finder.stories.styles.paragraph(style)
-        _check(found, side)
+        check_side(found, side)
         stamp(self._finder, found)
         pen = Pen(self._finder, found.story, Contents(self._finder.package, self._finder.stories, {}))
         made = self._elements(pen, blocks, _neighbours(found, side))
@@ -154,7 +154,8 @@ def keep_apart(holder: Element) -> None:
             held.addnext(element("p"))
 
 
-def _check(found: Found, side: Side) -> None:
+def check_side(found: Found, side: Side) -> None:
+    """Refuse what nothing can stand beside, or in."""
     is_place = found.kind in _PLACES or found.place is not None
     if side == "into":
         if not is_place and holder_of(found) is None:
