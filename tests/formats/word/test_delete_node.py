@@ -48,7 +48,7 @@ def test_what_is_deleted_is_gone_and_all_others_stay(make: Callable[[], bytes]) 
         after = told(word)
         assert after.get(node_id, ("", ""))[1] == "", node_id
         if kind in {"paragraph", "item", "row", "section", "chapter"}:
-            around = {said for one, (found, said) in before.items() if found in {"paragraph", "item"} and said.strip()}
+            around = {said for found, said in before.values() if found in {"paragraph", "item"} and said.strip()}
             assert around <= {said for _, said in after.values()}, node_id
     assert not refused or make is documents.fields_and_links
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import Loss
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Quote, Rule, Span, Table, plain
+from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Quote, Rule, Span, Table
 from officeplane.formats.commonmark import written
 from officeplane.formats.links import Links
 from officeplane.formats.markdown import read
@@ -40,6 +40,7 @@ class Pen:
         self.writer = Writer(
             finder.package, finder.stories.part, self._styles, text_width(section), beside=story.part, below=0
         )
+        self._read: tuple[Element, Old] | None = None
         self._rewriting = Rewriting(Links(finder.package, story.part), contents.target, self._styles)
 
     def block(self, paragraph: Element) -> Block:
@@ -54,13 +55,23 @@ class Pen:
     def is_said(self, paragraph: Element, new: Block | str) -> bool:
         """Tell whether a paragraph says something already, as what it is."""
         before = self.block(paragraph)
-        return self._old(paragraph, before, new).says(line_of(new)) and not self._differs(before, new)
+        old = self._old(paragraph, before, new)
+        if not self._differs(before, new) and old.says(line_of(new)):
+            return True
+        # It is about to be written: to read it again is half of what that takes.
+        self._read = paragraph, old
+        return False
 
     def write(self, paragraph: Element, new: Block | str, node_id: str, *, keep_format: bool) -> list[Loss]:
         """Have a paragraph say something else; return what is lost with what it said."""
         before = self.block(paragraph)
-        losses = self._rewriting.write(paragraph, self._old(paragraph, before, new), line_of(new), node_id)
-        if not isinstance(new, str) and self._differs(before, new):
+        is_other = self._differs(before, new)
+        old = (
+            self._old(paragraph, before, new) if self._read is None or self._read[0] is not paragraph else self._read[1]
+        )
+        self._read = None
+        losses = self._rewriting.write(paragraph, old, line_of(new), node_id)
+        if not isinstance(new, str) and is_other:
             self._restyle(paragraph, self.writer.elements([new])[0])
         if not keep_format:
             self._strip(paragraph, keeps_emphasis=not isinstance(new, str))
@@ -89,6 +100,8 @@ class Pen:
         length = sum(len(leaf.text) for leaf in line)
         if isinstance(before, Code):
             return Old(line, None)
+        if not isinstance(before, Table) and all(_is_plain(span) for span in line_of(before)):
+            return Old(line, line_of(before))
         # As it would be read again: only so can it be compared with what somebody has read and changed.
         again = read(written([before])).blocks
         for looks in (
@@ -152,6 +165,5 @@ def line_of(block: Block | str) -> Line:
             return block.line
 
 
-def said(block: Block) -> str:
-    """Return the words of a block that is no table."""
-    return block.text if isinstance(block, Code) else plain(line_of(block))
+def _is_plain(span: Span) -> bool:
+    return type(span) is Span and "\n" not in span.text and span == Span(span.text)

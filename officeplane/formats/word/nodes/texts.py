@@ -58,7 +58,7 @@ class NodeTexts:
             new = _single(asked.blocks, block, found)
             if keep_format and (said.strip() == before or isinstance(new, Rule)):
                 return Said(found.id)
-            warnings = [one for one in asked.warnings if one not in read(before).warnings]
+            warnings = _new_warnings(asked.warnings, before)
         if keep_format and pen.is_said(paragraph, new):
             return Said(found.id)
         level = pen.level(paragraph)
@@ -94,7 +94,7 @@ class NodeTexts:
                 return Said(found.id)
             asked = read(said)
             new = asked.blocks
-            warnings = [one for one in asked.warnings if one not in read(before).warnings]
+            warnings = _new_warnings(asked.warnings, before)
         stamp(self._finder, found)
         if found.kind in {"header", "footer"}:
             # What holds it may be another root, now that ids are declared in it.
@@ -168,6 +168,11 @@ def _single(blocks: Sequence[Block], before: Block, found: Found) -> Block | str
             f"the content is a {what} and {found.id!r} is a {found.kind}: put the {what} beside it with insert_content"
         )
     return blocks[0]
+
+
+def _new_warnings(warnings: Sequence[EditWarning], before: str) -> Sequence[EditWarning]:
+    """Return what content cannot bring, without what it says only because that was read."""
+    return [one for one in warnings if one not in read(before).warnings] if warnings else ()
 
 
 def _instead(kind: str) -> str:
