@@ -36,6 +36,14 @@ from officeplane.formats.xml import Element
 
 _COPIED: Final = frozenset(("paragraph", "heading", "item", "table", "row", "chapter", "section", "page"))
 _NOTES: Final = {w("footnoteReference"): w("footnote"), w("endnoteReference"): w("endnote")}
+_CHANGES: Final = frozenset(
+    w(name)
+    for name in (
+        "ins", "del", "moveFrom", "moveTo", "rPrChange", "pPrChange", "tblPrChange", "tblGridChange", "tblPrExChange",
+        "trPrChange", "tcPrChange", "numberingChange", "cellIns", "cellDel", "cellMerge",
+    )
+)  # fmt: skip
+_NUMBERED: Final = _CHANGES | RANGE_MARKS
 _TEXT_ID: Final = PARA_ID.replace("paraId", "textId")
 _KINDS: Final = {CHAPTER_LEVEL: "chapter", SECTION_LEVEL: "section"}
 
@@ -77,6 +85,7 @@ class Duplicating:
         copies = [self._copied(one) for one in originals]
         self._copy_notes(copies)
         self._number_drawings(copies)
+        self._number_changes(found.story, copies)
         return self._put(self._finder.find(node_id), originals, copies)
 
     def _copied(self, original: Element) -> Element:
@@ -124,6 +133,16 @@ class Duplicating:
         highest = max((int(one.get("id", "0")) for one in known if one.get("id", "").isdecimal()), default=0)
         for number, one in enumerate(drawn, highest + 1):
             one.set("id", str(number))
+
+    def _number_changes(self, story: Story, copies: Sequence[Element]) -> None:
+        """Give tracked changes numbers of their own: they share these with bookmarks."""
+        changes = [one for copy in copies for one in copy.iter() if one.get(ID) is not None and one.tag in _CHANGES]
+        if not changes:
+            return
+        known = (one.get(ID, "") for one in story.root.iter() if one.tag in _NUMBERED)
+        highest = max((int(one) for one in known if one.isdecimal()), default=0)
+        for number, one in enumerate(changes, highest + 1):
+            one.set(ID, str(number))
 
     def _put(self, found: Found, originals: Sequence[Element], copies: list[Element]) -> Copy:
         body = self._finder.stories.body
