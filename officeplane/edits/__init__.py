@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_page import EditPage
     from officeplane.edits.edit_sheet import EditSheet
     from officeplane.edits.edit_slide import EditSlide
-    from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
+    from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableColumns, TableRows
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_content import InsertContent
@@ -47,7 +47,6 @@ __all__ = [
     "AddSlide",
     "AppendRows",
     "ApplyFormat",
-    "Columns",
     "CopySheet",
     "DateCell",
     "DateTimeCell",
@@ -72,15 +71,16 @@ __all__ = [
     "InsertTable",
     "MoveNode",
     "MoveSlide",
-    "NewColumns",
-    "NewRows",
+    "NewTableColumns",
+    "NewTableRows",
     "RenameSheet",
     "ReplaceText",
     "ReviewChanges",
-    "Rows",
     "SetCells",
     "SetNotes",
     "SetProperties",
+    "TableColumns",
+    "TableRows",
     "TimeCell",
     "WritePage",
 ]
@@ -93,7 +93,6 @@ _HOMES: Final = {
     "AddSlide": "add_slide",
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
-    "Columns": "edit_table",
     "CopySheet": "copy_sheet",
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
@@ -118,15 +117,16 @@ _HOMES: Final = {
     "InsertTable": "insert_table",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
-    "NewColumns": "edit_table",
-    "NewRows": "edit_table",
+    "NewTableColumns": "edit_table",
+    "NewTableRows": "edit_table",
     "RenameSheet": "rename_sheet",
     "ReplaceText": "replace_text",
     "ReviewChanges": "review_changes",
-    "Rows": "edit_table",
     "SetCells": "set_cells",
     "SetNotes": "set_notes",
     "SetProperties": "set_properties",
+    "TableColumns": "edit_table",
+    "TableRows": "edit_table",
     "TimeCell": "cell_values",
     "WritePage": "write_page",
 }

@@ -1,4 +1,4 @@
-"""`edit_node`: another text for one node."""
+"""`edit_node`: what one node says is written anew."""
 
 from typing import ClassVar, Self
 
@@ -8,36 +8,39 @@ from officeplane.edits.contract import CONTENT_OF_NODES, Discard, Edit, NodeId, 
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.nodes import slide_id_of
 from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+from officeplane.formats.word.nodes.texts import NodeTexts
 
 
 class EditNode(Edit):
     """What the node says from now on; of its paragraphs those that stay the same are left untouched."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"nodeId": "slide-256.3", "content": "Revenue is up by **a third**"}]}
+        json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d", "content": "Payment is due within **14 days**."}]}
     )
 
     task_type: ClassVar = "edit_node"
     title_for_people: ClassVar = "Edit a node"
 
     node_id: NodeId = Field(
-        description="The node, by its id as outline, find and nodes tell it. In a presentation: a shape with a text, a "
+        description="The node, by its id as outline, find and nodes tell it. In a text: a paragraph, a heading or a "
+        "chapter to rename, an item, a cell, a header, a note, a text box. In a presentation: a shape with a text, a "
         "title, a cell of a table (slide-257.4.r1.c2), the notes of a slide (slide-257.notes), or a chapter to rename."
     )
     content: Words | None = Field(
         default=None,
-        description=f"What it says, in place of all that it said; content that was read changes nothing. Or give text. "
-        f"{CONTENT_OF_NODES}",
+        description=f"What it says, in place of all that it said; content that was read changes nothing. In a text one "
+        f"block for a paragraph, a heading or an item, any for what holds several. Or give text. {CONTENT_OF_NODES}",
     )
     text: Words | None = Field(
         default=None,
-        description="What it says as plain text in which no sign means anything, each line a paragraph; empty empties "
-        "it. Or give content.",
+        description="What it says as plain text in which no sign means anything; each line is a paragraph where the "
+        "node holds several, else a line of it; empty empties it. Or give content.",
     )
     keep_format: bool = Field(
         default=True,
-        description="Whether a new paragraph looks like the one that it takes the place of: its font, size, colour, "
-        "alignment, bullets. False: as the placeholder, the layout or the style has it.",
+        description="Whether new text looks like the one that it takes the place of: its font, size, colour, "
+        "alignment, bullets. False: as the style, the placeholder or the layout has it.",
     )
     discard: Discard = False
 
@@ -47,6 +50,15 @@ class EditNode(Edit):
             message = "give either content or text"
             raise ValueError(message)
         return self
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        said = NodeTexts(document.finder()).write(
+            self.node_id, self.text if self.text is not None else self.content or "", is_plain=self.text is not None,
+            keep_format=self.keep_format,
+        )  # fmt: skip
+        occasion.give_up(said.losses, discard=self.discard)
+        occasion.warn(said.warnings)
+        return {"id": said.id}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         said = self.text if self.text is not None else occasion.blocks(self.content)

@@ -30,7 +30,7 @@ class _Part(BaseModel):
     )
 
 
-class Rows(_Part):
+class TableRows(_Part):
     """Rows of a table that come or go."""
 
     at: Annotated[int, Field(ge=1, le=100_000)] = Field(
@@ -40,13 +40,13 @@ class Rows(_Part):
     count: _Count = Field(default=1, description="How many.")
 
 
-class NewRows(Rows):
+class NewTableRows(TableRows):
     """Rows that come into a table."""
 
     texts: _Texts = Field(default=[], description="What their cells say, row by row; left out, they are empty.")
 
 
-class Columns(_Part):
+class TableColumns(_Part):
     """Columns of a table that come or go."""
 
     at: _Column = Field(
@@ -56,7 +56,7 @@ class Columns(_Part):
     count: _Count = Field(default=1, description="How many.")
 
 
-class NewColumns(Columns):
+class NewTableColumns(TableColumns):
     """Columns that come into a table."""
 
     texts: _Texts = Field(
@@ -89,12 +89,14 @@ class EditTable(Edit):
     cells: Annotated[dict[CellName, Words], Field(min_length=1, max_length=10_000)] | None = Field(
         default=None, description="What cells say from now on, in plain text; a line break stays one. Empty empties it."
     )
-    insert_rows: NewRows | None = Field(default=None, description="New rows, formatted as the row that they push down.")
-    delete_rows: Rows | None = Field(default=None, description="Rows to take out, with all they say.")
-    insert_columns: NewColumns | None = Field(
+    insert_rows: NewTableRows | None = Field(
+        default=None, description="New rows, formatted as the row that they push down."
+    )
+    delete_rows: TableRows | None = Field(default=None, description="Rows to take out, with all they say.")
+    insert_columns: NewTableColumns | None = Field(
         default=None, description="New columns, formatted as their neighbours; the table stays as wide as it is."
     )
-    delete_columns: Columns | None = Field(default=None, description="Columns to take out, with all they say.")
+    delete_columns: TableColumns | None = Field(default=None, description="Columns to take out, with all they say.")
     merge: Annotated[list[CellRange], Field(min_length=1, max_length=1_000)] | None = Field(
         default=None,
         description="Ranges of cells, such as `A1:B2`, each of which becomes one cell that says what all said.",

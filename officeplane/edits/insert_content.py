@@ -4,40 +4,57 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from officeplane.edits.contract import CONTENT_OF_NODES, Edit, Line, NodeId, Occasion, Result, Words, the_one_place
+from officeplane.edits.contract import (
+    CONTENT_OF_NODES,
+    IDS_TOLD,
+    Edit,
+    Line,
+    NodeId,
+    Occasion,
+    Result,
+    Words,
+    the_one_place,
+)
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.node_editing import Place
 from officeplane.formats.powerpoint.nodes import slide_id_of
 from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+from officeplane.formats.word.nodes.inserting import Inserting
 
 
 class InsertContent(Edit):
     """One of `before`, `after` and `into` says where; the result has the id of what was made, or of what goes on."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"into": "slide-256.3", "content": "- Services grew **most**"}]}
+        json_schema_extra={"examples": [{"content": "Notice is given in writing.", "after": "p-1a2b3c4d"}]}
     )
 
     task_type: ClassVar = "insert_content"
     title_for_people: ClassVar = "Insert content"
 
-    content: Annotated[Words, Field(min_length=1)] = Field(description=f"What is inserted. {CONTENT_OF_NODES}")
+    content: Annotated[Words, Field(min_length=1)] = Field(
+        description=f"What is inserted. An item next to an item of a list belongs to that list. {CONTENT_OF_NODES}"
+    )
     before: NodeId | None = Field(
         default=None,
         description="The node right before which it stands. In a presentation: a slide; the content is a slide of its "
         "own, its first heading the title.",
     )
-    after: NodeId | None = Field(default=None, description="The node right after which it stands, as with before.")
+    after: NodeId | None = Field(
+        default=None,
+        description="The node right after which it stands, as with before; after a heading is directly below it.",
+    )
     into: NodeId | None = Field(
         default=None,
-        description="The node at whose end it stands. In a presentation: a shape with a text, a cell or notes, which "
-        "go on with it; a slide, on which it becomes a text box, and tables, where there is room; a chapter, which "
-        "gets a slide.",
+        description="The node at whose end it stands. In a text: a chapter, a section, a page, a cell, a header, a "
+        "note or a text box. In a presentation: a shape with a text, a cell or notes, which go on with it; a slide, on "
+        "which it becomes a text box, and tables, where there is room; a chapter, which gets a slide.",
     )
     style: Line | None = Field(
         default=None,
-        description="A style by its name. In a presentation: that of the tables in the content; left out, the "
-        "usual one.",
+        description="A style by its name. In a text: that of paragraphs that are no headings. In a presentation: that "
+        "of the tables in the content; left out, the usual one.",
     )
 
     @field_validator("content")
@@ -52,6 +69,15 @@ class InsertContent(Edit):
     def _one_place(self) -> Self:
         the_one_place(self.before, self.after, self.into)
         return self
+
+    def in_word(self, document: Word, occasion: Occasion) -> Result:
+        side, beside = the_one_place(self.before, self.after, self.into)
+        inserting = Inserting(document.finder(), occasion.fresh_id)
+        made = inserting.insert(occasion.blocks(self.content), beside, side, self.style)
+        document.name(occasion.task_id)
+        ids = made.ids()
+        occasion.given += ids
+        return {"id": ids[0], "ids": ids[:IDS_TOLD]}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         place = Place(*the_one_place(self.before, self.after, self.into))

@@ -5,35 +5,44 @@ from typing import ClassVar, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from officeplane.edits.contract import Edit, NodeId, Occasion, Result, the_one_place
+from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.node_editing import Place
 from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.word.document import Word
+from officeplane.formats.word.nodes.moving import Moving
 
 
 class MoveNode(Edit):
     """One of `before`, `after` and `into` says where it stands afterwards; the result has its id from then on."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "slide-258", "after": "slide-256"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d", "after": "p-5e6f7a8b"}]})
 
     task_type: ClassVar = "move_node"
     title_for_people: ClassVar = "Move a node"
 
     node_id: NodeId = Field(
-        description="The node, by its id as outline, find and nodes tell it. In a presentation: a slide, a shape, a "
-        "row."
+        description="The node, by its id as outline, find and nodes tell it. In a text: a paragraph, an item, a "
+        "heading with all below it, a page, a table, a row. In a presentation: a slide, a shape, a row. In a workbook: "
+        "a sheet."
     )
     before: NodeId | None = Field(
         default=None,
-        description="The node that it stands right before: a slide for a slide, which enters its chapter; a shape for "
-        "a shape of the same slide, which then lies right behind it; a row for a row of the same table.",
+        description="The node that it stands right before. In a presentation: a slide for a slide, which enters its "
+        "chapter; a shape for a shape of the same slide, which then lies right behind it; a row for a row of the same "
+        "table.",
     )
     after: NodeId | None = Field(
-        default=None, description="The node that it stands right after; a shape then lies right in front of it."
+        default=None,
+        description="The node that it stands right after. In a text, behind a heading is directly below it, but "
+        "another heading of its level or above comes behind all that is below it. A shape then lies right in front of "
+        "it.",
     )
     into: NodeId | None = Field(
         default=None,
-        description="The node at whose end it stands: a chapter or section header for a slide; a slide for a shape, "
-        "which keeps its place and size there and may get another id.",
+        description="The node at whose end it stands. In a text: a chapter, a page, a cell. In a presentation: a "
+        "chapter or section header for a slide; a slide for a shape, which keeps its place and size there and may get "
+        "another id.",
     )
 
     @model_validator(mode="after")
@@ -41,9 +50,17 @@ class MoveNode(Edit):
         the_one_place(self.before, self.after, self.into)
         return self
 
+    def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002 - what moves keeps its id
+        side, beside = the_one_place(self.before, self.after, self.into)
+        Moving(document.finder()).move(self.node_id, beside, side)
+        return {"id": self.node_id}
+
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002 - what moves keeps its id
+        side, beside = the_one_place(self.before, self.after, self.into)
+        return {"id": workbook.move_sheet_beside(self.node_id, side, beside)}
+
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        word, other = the_one_place(self.before, self.after, self.into)
-        moved, losses = presentation.move_node(self.node_id, Place(word, other))
+        moved, losses = presentation.move_node(self.node_id, Place(*the_one_place(self.before, self.after, self.into)))
         # What is aimed at a shape cannot follow it to another slide.
         occasion.give_up(losses, discard=True)
         return {"id": moved}

@@ -97,6 +97,29 @@ class Body:
         at, last = self._before_break(owner, at)
         self._insert_marked(at, made, node_id, last)
 
+    def insert(self, at: int, elements: Sequence[Element], headings: Sequence[tuple[Element, str]]) -> None:
+        """Put blocks before another, inside the page that this is in; chapters and sections among them have ids."""
+        if headings:
+            at = self._settled(self.pin(at))
+            self._bookmarks.put_inside_each(headings)
+        self.story.insert(at, self._apart(at, elements))
+
+    def pin(self, at: int) -> int:
+        """Keep the ids of the pages around a block that have them by their turn; return where the block is then."""
+        place = self.structure.at(min(at, self.story.end) - 1)
+        owner = self.structure.root if place is None else place if place.is_heading else self.structure.owner_of(place)
+        pages = [page for page in self.structure.unmarked(owner) if not self.is_blank(page)]
+        anchor = self.story.blocks[at].element if at < len(self.story.blocks) else None
+        self._bookmarks.put_around(pages)
+        return len(self.story.blocks) if anchor is None else self.story.container.index(anchor)
+
+    def end_of(self, place: NodePlace, *, of_all: bool) -> tuple[int, list[Element]]:
+        """Return where a page or the text below a heading ends on its own paper, and what has to follow there."""
+        if not place.is_heading:
+            is_whole = self._bookmarks.is_whole(place)
+            return self._before_break(self.structure.owner_of(place), place.end - is_whole)
+        return self._before_break(place, self._settled(place.end if of_all else place.pages_end))
+
     def rewrite(self, page: NodePlace, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
         structure = self.structure
@@ -113,17 +136,23 @@ class Body:
 
     def delete(self, page: NodePlace) -> None:
         """Remove a page."""
-        at, preserved = self._clear(page)
-        kept = preserved.paragraphs_with_breaks()
-        if preserved.references:
-            self._settle_nearby(at, preserved, kept)
-        else:
-            kept = [*preserved.marks, *kept]
-        before, after = self._neighbour(at, -1), self._neighbour(at, 1)
-        if not kept and before is not None and before.is_table and (after is None or after.is_table):
-            kept = [element("p")]
-        if kept:
-            self.story.insert(at, kept)
+        self._close(*self._clear(page))
+
+    def take_out(self, begin: int, end: int) -> None:
+        """Remove blocks; what others tied to them, and the ends of Word's sections, stay where they were."""
+        first, last = self.story.blocks[begin].element, self.story.blocks[end - 1].element
+        check_fields([block.element for block in self.story.blocks[begin:end]])
+        place = self.structure.at(begin)
+        if place is not None and not place.is_heading:
+            rest = [*self.story.blocks[place.begin : begin], *self.story.blocks[end : place.end]]
+            if all(block.is_blank for block in rest):
+                # Pages that have their ids by their turn would get another.
+                self.pin(begin + 1)
+        self._settled(self.story.container.index(last) + 1)
+        begin, end = self.story.container.index(first), self.story.container.index(last) + 1
+        preserved = marks_to_preserve([block.element for block in self.story.blocks[begin:end]])
+        self.story.remove(begin, end)
+        self._close(begin, preserved)
 
     def remember(self, headings: Sequence[NodePlace]) -> None:
         """Keep the ids of headings that are about to change; there may be thousands."""
@@ -167,6 +196,19 @@ class Body:
         preserved = marks_to_preserve([block.element for block in self.story.blocks[begin:end]])
         self.story.remove(begin, end)
         return begin, preserved
+
+    def _close(self, at: int, preserved: PreservedMarks) -> None:
+        """Keep what has to stay of blocks that are gone, and tables apart."""
+        kept = preserved.paragraphs_with_breaks()
+        if preserved.references:
+            self._settle_nearby(at, preserved, kept)
+        else:
+            kept = [*preserved.marks, *kept]
+        before, after = self._neighbour(at, -1), self._neighbour(at, 1)
+        if not kept and before is not None and before.is_table and (after is None or after.is_table):
+            kept = [element("p")]
+        if kept:
+            self.story.insert(at, kept)
 
     def _settled(self, at: int) -> int:
         """Return where to insert so that the page before stays as it is, also when Word put its end further on."""

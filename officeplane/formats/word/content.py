@@ -5,6 +5,7 @@ from typing import Final
 
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
 from officeplane.formats.commonmark import Note, Picture
+from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.word.block import inside
 from officeplane.formats.word.names import (
@@ -28,7 +29,7 @@ from officeplane.formats.word.names import (
     w,
 )
 from officeplane.formats.word.segments import text_of
-from officeplane.formats.word.styles import Styles
+from officeplane.formats.word.stories import Stories
 from officeplane.formats.xml import Element
 
 _OFF: Final = frozenset(("0", "false", "off", "none"))
@@ -45,11 +46,13 @@ _NOTES: Final = {w("footnoteReference"): "", w("endnoteReference"): "e"}
 
 
 class Contents:
-    """Reads what parts of one story say; `pictures` has the id of each picture's node by its element."""
+    """Reads what parts of stories say; `pictures` has the id of each picture's node by its element."""
 
-    def __init__(self, arrows: Relationships, styles: Styles, pictures: Mapping[Element, tuple[str, str]]) -> None:
-        self._links = {arrow.id: arrow.target for arrow in arrows if arrow.is_external}
-        self._styles = styles
+    def __init__(self, package: Package, stories: Stories, pictures: Mapping[Element, tuple[str, str]]) -> None:
+        self._package = package
+        self._stories = stories
+        self._links: dict[str, dict[str, str]] = {}
+        self._styles = stories.styles
         self._pictures = pictures
 
     def of_paragraph(self, paragraph: Element, level: int, item: Item | None) -> Block:
@@ -90,6 +93,19 @@ class Contents:
                 spans.append(span)
         return tuple(spans)
 
+    def shown(self, held: Element) -> str:
+        """Return what a line has in place of something in a run that is no text."""
+        return "".join(f"[^{one.text}]" if isinstance(one, Note) else one.text for one in self._inset(held))
+
+    def target(self, link: Element) -> str | None:
+        """Return where a link leads outside, or None."""
+        root = link.getroottree().getroot()
+        part = next((story.part for story in self._stories.all() if story.root is root), "")
+        if part not in self._links:
+            arrows = Relationships(self._package, part)
+            self._links[part] = {arrow.id: arrow.target for arrow in arrows if arrow.is_external}
+        return self._links[part].get(link.get(R_ID, ""))
+
     def _cell(self, cell: Element) -> Line:
         spans: list[Span] = []
         for paragraph in cell.iter(P):
@@ -105,7 +121,7 @@ class Contents:
             if inner.tag == R:
                 yield from self._run(inner, link)
             elif inner.tag == w("hyperlink"):
-                yield from self._spans(inner, self._links.get(inner.get(R_ID, ""), link))
+                yield from self._spans(inner, self.target(inner) or link)
             elif element_name(inner) in {"oMath", "oMathPara"}:
                 yield Span("".join(held.text or "" for held in inner.iter("{*}t")))
             elif isinstance(inner.tag, str) and (inner.tag == SDT or len(inner)):

@@ -57,6 +57,7 @@ class Finder:
         self.package = package
         self.stories = stories
         self.comments = comments
+        self._numbers: ListNumbers | None = None
 
     def find(self, node_id: str) -> Found:
         """Return where a node is; `InvalidEditError` when there is none of this id."""
@@ -95,17 +96,18 @@ class Finder:
         """Tell whether a paragraph is a heading, an item of a list, or no more than a paragraph."""
         if level_of(paragraph, self.stories.styles):
             return "heading"
+        if self._numbers is None:
+            self._numbers = ListNumbers(self.package, self.stories.part, self.stories.styles)
         # Whether it has a number is asked, not which: that takes counting from the beginning.
-        numbers = ListNumbers(self.package, self.stories.part, self.stories.styles)
-        return "paragraph" if numbers.of(paragraph) is None else "item"
+        return "paragraph" if self._numbers.of(paragraph) is None else "item"
 
     def _named(self, node_id: str) -> Found | None:
-        place = self.stories.body.structure.by_id.get(node_id)
-        if place is not None:
-            return self._of_place(place)
         named = _STAMPED.fullmatch(node_id)
         if named is not None:
             return self._stamped(node_id, named)
+        place = self.stories.body.structure.by_id.get(node_id)
+        if place is not None:
+            return self._of_place(place)
         for aside in self.stories.asides:
             if aside.id == node_id:
                 blocks = aside.story.blocks

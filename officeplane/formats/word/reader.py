@@ -9,7 +9,6 @@ from officeplane.formats.commonmark import written
 from officeplane.formats.package import Package
 from officeplane.formats.reading.detail import Detail, Tree
 from officeplane.formats.reading.reader import Searched, searched_in
-from officeplane.formats.relationships import Relationships
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.comments import Comments
 from officeplane.formats.word.content import Contents
@@ -37,7 +36,7 @@ class WordReader:
             for detail in self.tree.by_id.values()
             if detail.kind in _PICTURES and isinstance(detail.source, Inset)
         }
-        self._contents = Contents(Relationships(package, stories.part), stories.styles, drawn)
+        self.contents = Contents(package, stories, drawn)
 
     def at(self, node_id: str) -> Detail | None:  # noqa: ARG002 - workbooks have addresses
         """Return nothing: all nodes are in the tree."""
@@ -92,12 +91,12 @@ class WordReader:
     def _blocks(self, detail: Detail) -> Iterator[Said]:
         source = detail.source
         if isinstance(source, ParagraphSource):
-            said = self._contents.of_paragraph(source.element, source.level, source.item)
+            said = self.contents.of_paragraph(source.element, source.level, source.item)
             if not isinstance(said, Paragraph) or any(span.text.strip() or span.link for span in said.line):
                 yield said
             yield from (block for child in detail.children if child.is_coarse for block in self._blocks(child))
         elif detail.kind == "table":
-            yield self._contents.of_table(source)
+            yield self.contents.of_table(source)
         else:
             for child in detail.children:
                 yield from self._blocks(child)

@@ -82,7 +82,7 @@ def replace_matches(paragraph: Element, matches: Sequence[Match], replacements: 
     for draft in changed:
         draft.write()
     for control in controls:
-        _unbind(control)
+        unbind(control)
 
 
 def run_at(paragraph: Element, offset: int) -> Element | None:
@@ -125,6 +125,13 @@ def fill_run(run: Element, text: str) -> None:
         run.append(made)
 
 
+def unbind(control: Element) -> None:
+    """Have a control keep its text: one bound to data would show these, and a prompt goes with the first key."""
+    for properties in control.iterchildren(_CONTROL_PR):
+        for said in properties.findall("{*}dataBinding") + properties.findall(w("showingPlcHdr")):
+            properties.remove(said)
+
+
 @dataclass(slots=True)
 class _Draft:
     """What an element will hold: what is kept at its beginning, and, from the end on, what comes after."""
@@ -163,13 +170,6 @@ def _holders(paragraph: Element) -> Iterator[Element]:
         return _walk(paragraph)
     # A tab of the paragraph's properties is a stop, not a character.
     return (holder for holder in paragraph.iter(*_HOLDERS) if holder.tag in _TEXTS or _is_in_run(holder))
-
-
-def _unbind(control: Element) -> None:
-    """Have a control keep its text: one bound to data would show these, and a prompt goes with the first key."""
-    for properties in control.iterchildren(_CONTROL_PR):
-        for said in properties.findall("{*}dataBinding") + properties.findall(w("showingPlcHdr")):
-            properties.remove(said)
 
 
 def _walk(parent: Element) -> Iterator[Element]:

@@ -117,6 +117,13 @@ class Story:
         known = {block.element: block for block in self.blocks if block.element not in changed}
         self._put(0, len(self.blocks), [known.get(one) or Block(one, self._styles) for one in self.container])
 
+    def take_note(self, at: int, changed: Collection[Element]) -> None:
+        """Note that some paragraphs of a block say something else; its bookmarks are as they were."""
+        self.blocks[at].reread(changed)
+        if self._texts is not None:
+            self._texts[at : at + 1] = _searched(self.blocks[at : at + 1])
+        self.package.changed(self.part)
+
     def find(self, wanted: Wanted) -> list[Hit]:
         """Return the paragraphs in which a text stands, in order."""
         finder = wanted.finder()
@@ -143,11 +150,7 @@ class Story:
             replace_matches(hit.paragraph, hit.matches, replacing(hit.matches))
         changed = {hit.paragraph for hit in hits}
         for at in {hit.block for hit in hits}:
-            self.blocks[at].reread(changed)
-            if self._texts is not None:
-                self._texts[at : at + 1] = _searched(self.blocks[at : at + 1])
-        if hits:
-            self.package.changed(self.part)
+            self.take_note(at, changed)
 
     def _hits(self, block: int, spans: list[tuple[int, int]]) -> list[Hit]:
         found: dict[int, list[Match]] = {}

@@ -70,17 +70,11 @@ class Styles:
 
     def table(self, name: str) -> str:
         """Return the style of tables of this name or id."""
-        known = self.find("table", name)
-        if known is not None:
-            return known
-        others: list[str] = []
-        for style in self._all():
-            if style.get(w("type")) == "table":
-                if style.get(w("styleId"), "").lower() == name.lower():
-                    return style.get(w("styleId"), "")
-                others.append(value(style, "name") or style.get(w("styleId")) or "")
-        told = f"it has {', '.join(repr(other) for other in others[:20])}" if others else "it has none"
-        raise InvalidEditError(f"the document has no table style {name!r}; {told}")
+        return self._called("table", name)
+
+    def paragraph(self, name: str) -> str:
+        """Return the style of paragraphs of this name or id."""
+        return self._called("paragraph", name)
 
     def find(self, kind: str, name: str) -> str | None:
         """Return the id of the style of a kind and name, or None."""
@@ -111,6 +105,19 @@ class Styles:
             style = self._by_id[at]
             yield style
             at = value(style, "basedOn")
+
+    def _called(self, kind: str, name: str) -> str:
+        known = self.find(kind, name)
+        if known is not None:
+            return known
+        others: list[str] = []
+        for style in self._all():
+            if style.get(w("type")) == kind:
+                if style.get(w("styleId"), "").lower() == name.lower():
+                    return style.get(w("styleId"), "")
+                others.append(value(style, "name") or style.get(w("styleId")) or "")
+        told = f"it has {', '.join(repr(other) for other in others[:20])}" if others else "it has none"
+        raise InvalidEditError(f"the document has no {kind} style {name!r}; {told}")
 
     def _look(self) -> None:
         if self._part is None or self._part not in self._package:

@@ -17,10 +17,17 @@ _FIXED: Final = "Courier New"
 
 
 class Writer:
-    """Makes the elements of one part in the styles of its document."""
+    """Makes the elements of one part in the styles of its document.
 
-    def __init__(self, package: Package, part: str, styles: Styles, width: int) -> None:
-        self._links = Links(package, part)
+    `beside` is a part other than that of the body, which has links of its own; headings stand `below` so many levels.
+    """
+
+    def __init__(
+        self, package: Package, part: str, styles: Styles, width: int, *, beside: str | None = None,
+        below: int = SECTION_LEVEL,
+    ) -> None:  # fmt: skip
+        self._links = Links(package, beside or part)
+        self._below = below
         self._styles = styles
         self._numbering = Numbering(package, part)
         self._width = width
@@ -51,8 +58,7 @@ class Writer:
     def _made(self, block: Block) -> list[Element]:
         match block:
             case Heading(level, line):
-                # The first two levels are chapters and sections, and those are edits of their own.
-                return [self.heading(min(level + SECTION_LEVEL, LEVELS), line)]
+                return [self.heading(min(level + self._below, LEVELS), line)]
             case Paragraph(line):
                 return [self._paragraph(line, None)]
             case Item():

@@ -10,11 +10,14 @@ from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.contract import Edit
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
+from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.duplicate_node import DuplicateNode
 from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
+from officeplane.edits.move_node import MoveNode
 from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
@@ -30,6 +33,10 @@ DOCUMENTS: dict[str, Callable[[], bytes]] = {name: make for name, make in excel.
     "blank": lambda: blank(Format.XLSX, "Blank"),
 }
 CONTENT = "# Token\n\nSome **bold** text\n\n- one\n  1. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+
+
+def other_than(sheet: Node, sheets: list[Node]) -> str:
+    return next(other.id for other in sheets if other is not sheet)
 
 
 def edits_for(sheets: list[Node]) -> list[Edit]:
@@ -70,7 +77,9 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
             )  # fmt: skip
         made += [CopySheet(sheet=sheet.text, name="Token 2"), CopySheet(sheet=sheet.text, name="Token 2", position=0)]
         made.append(RenameSheet(sheet=sheet.text, name="Token's name"))
+        made.append(DuplicateNode(node_id=sheet.id))
         if len(sheets) > 1:
+            made += [DeleteNode(node_id=sheet.id), MoveNode(node_id=sheet.id, before=other_than(sheet, sheets))]
             made.append(DeleteSheet(sheet=sheet.text))
     return made
 

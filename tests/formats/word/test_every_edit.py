@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -8,12 +9,17 @@ from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.contract import Edit
+from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
+from officeplane.edits.duplicate_node import DuplicateNode
+from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
-from officeplane.edits.edit_table import EditTable, NewColumns, NewRows, Rows
+from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableRows
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
+from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.move_node import MoveNode
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
 from officeplane.edits.set_properties import SetProperties
@@ -21,6 +27,8 @@ from officeplane.edits.write_page import WritePage
 from officeplane.formats.blank import blank
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
+from officeplane.formats.word.names import element_name
+from officeplane.formats.xml import Element
 from tests.fixtures.documents import word as documents
 from tests.formats.word.texts import MAIN, applied, assert_sound, differing, nodes, occasion, opened, written
 
@@ -38,6 +46,14 @@ ALLOWED = {
     MAIN, "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
     "[Content_Types].xml",
 }  # fmt: skip
+OfNodes = EditNode | InsertContent | DeleteNode | MoveNode | DuplicateNode
+LINES = {"paragraph", "heading", "item", "chapter", "section"}
+HOLDERS = {"cell", "header", "footer", "footnote", "endnote", "text box"}
+DELETABLE = LINES | {
+    "page", "table", "row", "picture", "chart", "diagram", "text box", "footnote", "endnote", "page break",
+    "content control", "formula",
+}  # fmt: skip
+OF_EACH_KIND = 1
 PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
 
 
@@ -98,18 +114,52 @@ def edits_for(word: Word) -> list[Edit]:
         if detail.kind == "table":
             made += [
                 EditTable(table_id=detail.id, cells={"A1": "Token"}, discard=True),
-                EditTable(table_id=detail.id, insert_rows=NewRows(at=1), insert_columns=NewColumns(at="A")),
+                EditTable(table_id=detail.id, insert_rows=NewTableRows(at=1), insert_columns=NewTableColumns(at="A")),
                 EditTable(
                     table_id=detail.id,
-                    insert_rows=NewRows(at=2, count=2),
-                    delete_rows=Rows(at=1) if detail.facts["rows"] > 1 else None,
+                    insert_rows=NewTableRows(at=2, count=2),
+                    delete_rows=TableRows(at=1) if detail.facts["rows"] > 1 else None,
                 ),
-                EditTable(table_id=detail.id, insert_columns=NewColumns(at="B"), header_row=True),
+                EditTable(table_id=detail.id, insert_columns=NewTableColumns(at="B"), header_row=True),
             ]
     if any(one.kind == "change" for one in details):
         made += [ReviewChanges(accept=True), ReviewChanges(reject=True)]
     made += [ApplyFormat(find=word_in_it, italic=True, heading_level=3)] if word_in_it is not None else []
+    made += edits_of_nodes(word)
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
+    return made
+
+
+def is_whole(paragraph: Element) -> bool:
+    """Tell whether nothing that reaches further begins or ends in a paragraph; what does has tests of its own."""
+    return not any(element_name(one).endswith(("Start", "End", "sectPr", "fldChar")) for one in paragraph.iter())
+
+
+def edits_of_nodes(word: Word) -> list[Edit]:
+    """Return edits of single nodes, of the first ones of each kind."""
+    made: list[Edit] = []
+    finder = word.finder()
+    found = [finder.find(one.id) for one in word.reader().tree.by_id.values() if one.kind == "paragraph"]
+    texts = [one for one in found if one.story is finder.stories.body.story and is_whole(one.element)]
+    made += [MoveNode(node_id=texts[0].id, after=texts[-1].id)] if len(texts) > 1 else []
+    seen: Counter[str] = Counter()
+    for node in word.reader().tree.by_id.values():
+        seen[node.kind] += 1
+        if seen[node.kind] > OF_EACH_KIND:
+            continue
+        if node.kind in LINES:
+            made.append(EditNode(node_id=node.id, content="Token **bold** [link](https://example.org/)", discard=True))
+        if node.kind in DELETABLE:
+            made.append(DeleteNode(node_id=node.id))
+        if node.kind in LINES | {"page", "table", "row"}:
+            made.append(DuplicateNode(node_id=node.id))
+        if node.kind in LINES | {"page", "table"}:
+            made += [InsertContent(content=CONTENT, after=node.id), InsertContent(content="Token", before=node.id)]
+        if node.kind in {"chapter", "section", "page"} and word.finder().find(node.id).place is not None:
+            made += [InsertContent(content=CONTENT, into=node.id), InsertContent(content="Token", into=node.id)]
+        if node.kind in HOLDERS and not node.mark:
+            made += [InsertContent(content=CONTENT, into=node.id)]
+            made.append(EditNode(node_id=node.id, content=CONTENT, discard=True))
     return made
 
 
@@ -119,7 +169,9 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
     base = written(opened(data))
 
     for edit in edits_for(opened(data)):
-        if make is documents.fields_and_links and isinstance(edit, DeletePage | EditPage):
+        if make is documents.fields_and_links and isinstance(
+            edit, DeletePage | EditPage | EditNode | DeleteNode | DuplicateNode
+        ):
             continue  # fields have a test of their own
         word = opened(data)
         result = applied(word, edit)
@@ -129,10 +181,10 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges):
+        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | OfNodes):
             assert changed <= ALLOWED
-        if not isinstance(edit, DeletePage | SetProperties) and getattr(edit, "replace", None) != "":
-            assert result["id"] in word.reader().tree.by_id
+        if not isinstance(edit, DeletePage | DeleteNode | SetProperties) and getattr(edit, "replace", None) != "":
+            assert word.finder().find(result["id"])
 
 
 def test_every_edit_of_word_is_tried_here() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.implied_addresses import name_cells
 from officeplane.formats.excel.formulas.calculation import calculate_on_load
 from officeplane.formats.excel.formulas.holders import formula_holders
@@ -16,7 +17,28 @@ from officeplane.formats.excel.tags import main
 from officeplane.formats.xml import Element
 
 _VIEW: Final = main("workbookView")
+_SHEETS_TOLD: Final = 20
 _SHEETS: Final = f"{main('sheets')}/{main('sheet')}"
+
+
+def move_sheet_beside(parts: Parts, node_id: str, side: str, beside: str) -> str:
+    """Put a sheet right before or after another one; return its node id."""
+    if side == "into":
+        raise InvalidEditError("a sheet holds no other sheets: give before or after")
+    moved, neighbour = sheet_node(parts, node_id), sheet_node(parts, beside)
+    if moved == neighbour:
+        raise InvalidEditError(f"{moved!r} cannot stand beside itself: give another sheet")
+    others = [sheet.id for sheet in parts.sheets.all if sheet.id != moved]
+    return move_sheet(parts, moved, others.index(neighbour) + (side == "after"))
+
+
+def sheet_node(parts: Parts, node_id: str) -> str:
+    """Return the id of a sheet; another node is refused."""
+    found = parts.sheets.find(node_id)
+    if found is None or found.id != node_id:
+        known = ", ".join(repr(sheet.id) for sheet in parts.sheets.all[:_SHEETS_TOLD])
+        raise InvalidEditError(f"{node_id!r} is no sheet; in a workbook this is for sheets: {known}")
+    return found.id
 
 
 def move_sheet(parts: Parts, name: str, position: int) -> str:
