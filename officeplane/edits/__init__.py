@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_table import Columns, EditTable, NewColumns, NewRows, Rows
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
+    from officeplane.edits.insert_image import InsertImage
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
+    from officeplane.edits.replace_image import ReplaceImage
     from officeplane.edits.replace_text import ReplaceText
     from officeplane.edits.review_changes import ReviewChanges
     from officeplane.edits.set_cells import FormulaCell, SetCells
@@ -47,11 +49,13 @@ __all__ = [
     "EditTable",
     "FillTemplate",
     "FormulaCell",
+    "InsertImage",
     "InsertTable",
     "MoveSlide",
     "NewColumns",
     "NewRows",
     "RenameSheet",
+    "ReplaceImage",
     "ReplaceText",
     "ReviewChanges",
     "Rows",
@@ -79,11 +83,13 @@ _HOMES: Final = {
     "EditTable": "edit_table",
     "FillTemplate": "fill_template",
     "FormulaCell": "set_cells",
+    "InsertImage": "insert_image",
     "InsertTable": "insert_table",
     "MoveSlide": "move_slide",
     "NewColumns": "edit_table",
     "NewRows": "edit_table",
     "RenameSheet": "rename_sheet",
+    "ReplaceImage": "replace_image",
     "ReplaceText": "replace_text",
     "ReviewChanges": "review_changes",
     "Rows": "edit_table",

@@ -19,10 +19,12 @@ from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import AreaSource, ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
+from officeplane.formats.excel.sheets.drawings import insert_picture, replace_picture
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.package import Package
+from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.reading.room import Part
 from officeplane.formats.search import Wanted
@@ -109,6 +111,14 @@ class Workbook:
     def give_format(self, places: Sequence[Place], wanted: Formatting) -> Formatted:
         """Give cells another format."""
         return format_places(self._parts, places, wanted)
+
+    def insert_image(self, at: str, bitmap: Bitmap, alt: str, width: float | None) -> str:
+        """Put a picture at a cell; return its node id."""
+        return insert_picture(self._parts, at, bitmap, alt, width)
+
+    def replace_image(self, node_id: str, bitmap: Bitmap, alt: str | None, width: float | None) -> None:
+        """Show another picture at the place of one."""
+        replace_picture(self._parts, node_id, bitmap, alt, width)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""

@@ -3,11 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar
 
-from officeplane.domain.document import Format, Node, UnsupportedDocumentError
+from officeplane.domain.document import Format, InvalidEditError, Node, UnsupportedDocumentError
 from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Span, Table
 from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
+from officeplane.formats.pictures.bitmap import Bitmap
+from officeplane.formats.pictures.drawing import blip_in, shown_by
+from officeplane.formats.pictures.parts import digest_of
 from officeplane.formats.powerpoint import notes, reading
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
@@ -17,7 +20,8 @@ from officeplane.formats.powerpoint.names import p
 from officeplane.formats.powerpoint.new_slide import new_slide
 from officeplane.formats.powerpoint.overflow import overflows
 from officeplane.formats.powerpoint.page import Page, title_and_rest
-from officeplane.formats.powerpoint.reader import PowerPointReader
+from officeplane.formats.powerpoint.pictures import insert_picture, replace_picture
+from officeplane.formats.powerpoint.reader import PowerPointReader, ShapeSource
 from officeplane.formats.powerpoint.removal import remove_slide
 from officeplane.formats.powerpoint.searching import Searching, elements_of, parts_of
 from officeplane.formats.powerpoint.sections import Sections
@@ -88,6 +92,10 @@ class Presentation:
             if slide.id != slide_id:
                 continue
             if below:
+                if (source := self._picture(target)) is not None:
+                    blip = blip_in(source.shape)
+                    held = None if blip is None else digest_of(self.package, slide.part, shown_by(blip))
+                    return reading.digest_of(reading.digest(source.shape), held or "")
                 for node in reading.children_of(self.package, slide.part, slide.id):
                     if node.id == target:
                         return reading.digest_of(node.kind, node.text)
@@ -188,6 +196,21 @@ class Presentation:
         self._texts.forget(part)
         return [Loss(inset.kind, f"{slide.id}.{reading.NOTES}", inset.name) for inset in lost]
 
+    def insert_image(
+        self, slide_id: str, bitmap: Bitmap, alt: str, width: float | None, at: tuple[float | None, float | None]
+    ) -> str:
+        """Put a picture on a slide; return its id."""
+        slide = self._slide(slide_id)
+        return insert_picture(self.package, slide, self._room(slide), bitmap, alt, width, at)
+
+    def replace_image(self, node_id: str, bitmap: Bitmap, alt: str | None, width: float | None) -> None:
+        """Show another picture at the place of one."""
+        source = self._picture(node_id)
+        if source is None:
+            raise InvalidEditError(f"there is no picture {node_id!r}; the list of images has those that there are")
+        room = self._room(source.slide)
+        replace_picture(self.package, source.slide, source.shape, room, bitmap, alt, width)
+
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
         return self._search.replace(self._slides.all(), wanted, replacement, self._under(wanted))
@@ -207,6 +230,12 @@ class Presentation:
             page.write_body(blocks, style or "")
         self._texts.forget(slide.part)
         return page.losses
+
+    def _picture(self, node_id: str) -> ShapeSource | None:
+        """Return the picture of an id, as reading gives it."""
+        slides = [slide for slide in self._slides.all() if node_id.startswith(f"{slide.id}.")]
+        detail = PowerPointReader(self.package, self._main, slides, (), self._room).tree.by_id.get(node_id)
+        return detail.source if detail is not None and detail.kind == "picture" else None
 
     def _room(self, slide: Slide) -> Room:
         layout = self._layout_of(slide)
