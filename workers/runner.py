@@ -61,7 +61,7 @@ class Runner:
                 return await self._editing.run_batch(task)
             payload_json = task.payload_json
             if REF_TEXT in payload_json:
-                payload_json = await self._leases.resolve_payload(task)
+                payload_json = await self._leases.resolve_payload(task, task_type.payload_bytes_max)
             if task_type.edits_document:
                 return await self._editing.run(task, payload_json)
             reader = _FirstLook(self._editing, task)

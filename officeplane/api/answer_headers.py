@@ -9,5 +9,8 @@ ANSWERS_SAY: Final = {
 }
 """It is what it says, no page, in nobody's frame, and not kept."""
 
+DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
+"""A browser that shows a file after all must not run what is in it as a page of ours."""
+
 OURS_ALONE: Final = {"Cross-Origin-Resource-Policy": "same-origin"}
 """Besides, of files: no page of somebody else may have it for a part."""

@@ -15,6 +15,7 @@ from pydantic import JsonValue, ValidationError
 
 from officeplane.api.json_text import parse_json
 from officeplane.api.problems import RefusedError
+from officeplane.api.rooms import JSON_BYTES_MAX
 from officeplane.api.validation import refusal_of
 from officeplane.domain.dag import EDGES_MAX, TASKS_MAX
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError
@@ -37,6 +38,9 @@ NAMES_MAX: Final = 100
 VALUES_MAX: Final = 1_000
 """How many values one field may hold that is no payload."""
 
+PICTURE: Final = "base64"
+"""What the field of a payload is called that holds a picture, and may be larger than a body without one."""
+
 _TASKS_IN: Final = ("tasks", "children")
 
 
@@ -44,6 +48,8 @@ def read_large(raw: bytes, wanted: object) -> object:
     """Return what a body says, its tasks as requests, if tasks are wanted; raise the refusal that fits."""
     _refuse_many_pieces(raw)
     value = parse_json(raw)
+    if wanted is TaskRequest:
+        _refuse_more_than_pictures(raw, value)
     refuse_many_tasks(value)
     _refuse_large_fields(value)
     return _with_requests(value, wanted)
@@ -68,6 +74,17 @@ def _refuse_many_pieces(raw: bytes) -> None:
         raise _refused(
             f"It holds more than {PIECES_MAX:,} values (commas and brackets in texts count as well): send it in parts."
         )
+
+
+def _refuse_more_than_pictures(raw: bytes, value: JsonValue) -> None:
+    """Refuse a body of one task, or of a batch, in which anything but pictures is large."""
+    if len(raw) <= JSON_BYTES_MAX:
+        return
+    payloads = [one.get("payload") for _, one in _objects_in(value)]
+    pictures = [payload.get(PICTURE) for payload in payloads if isinstance(payload, dict)]
+    if len(raw) - sum(len(picture) for picture in pictures if isinstance(picture, str)) > JSON_BYTES_MAX:
+        detail = f"The body is larger than {JSON_BYTES_MAX} bytes, besides the pictures in payloads ({PICTURE!r})."
+        raise RefusedError("too_large", detail)
 
 
 def _refuse_large_fields(value: JsonValue) -> None:

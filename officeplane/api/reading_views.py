@@ -202,10 +202,15 @@ class ImageView(ListedView):
 
     kind: Literal["picture"]
     name: str | None = Field(default=None, description="What it is called.", examples=["Picture 1"])
+    content: str = Field(
+        description="Where its bytes are, of this revision.",
+        examples=["/api/documents/plan/images/picture-4?revision=7"],
+    )
     alt: str | None = Field(default=None, description="Its alternative text.", examples=["Our logo"])
     width: float | None = Field(default=None, description="Its width in points.", examples=[120.0])
     height: float | None = Field(default=None, description="Its height in points.", examples=[80.0])
     anchor: str | None = Field(default=None, description="Of a text: `inline` or `floating`.")
+    cell: str | None = Field(default=None, description="Of a sheet: the cell that it begins in.", examples=["B4"])
     placeholder: str | None = Field(default=None, description="Of a slide: the placeholder that it fills.")
     x: float | None = Field(default=None, description="How far from the slide's left edge, in points.")
     y: float | None = Field(default=None, description="How far from the slide's upper edge, in points.")

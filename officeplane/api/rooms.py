@@ -18,6 +18,9 @@ JSON_BYTES_MAX: Final = 1024 * 1024
 BULK_BYTES_MAX: Final = 16 * 1024 * 1024
 DOCUMENT_BYTES_MAX: Final = 50 * 1024 * 1024
 BULK_PATHS: Final = frozenset({"/api/tasks/bulk", "/api/dags"})
+PICTURE_PATHS: Final = re.compile(r"/api/tasks|/api/documents/[^/]+/preview")
+"""Where one task is told, whose payload may bring a picture: what else is in the body is counted when it is read."""
+
 DAG_TASKS: Final = re.compile(r"/api/dags/[^/]+/tasks")
 
 ALL_BYTES_MAX: Final = 128 * 1024 * 1024
@@ -188,7 +191,8 @@ def _may_be_large(scope: Scope) -> bool:
 
 
 def _json_bytes_max(path: str) -> int:
-    return BULK_BYTES_MAX if path in BULK_PATHS or DAG_TASKS.fullmatch(path) else JSON_BYTES_MAX
+    is_large = path in BULK_PATHS or DAG_TASKS.fullmatch(path) or PICTURE_PATHS.fullmatch(path)
+    return BULK_BYTES_MAX if is_large else JSON_BYTES_MAX
 
 
 def _length_in(headers: Iterable[tuple[bytes, bytes]]) -> int | None:

@@ -18,7 +18,7 @@ REF_TEXT: Final = f'"{REF}"'
 _DIGITS_MAX: Final = 10
 
 PAYLOAD_BYTES_MAX: Final = 1024 * 1024
-"""How large a payload may be, as JSON and with all that is put in for its references."""
+"""How large a payload may be, as JSON and with all that is put in for its references, unless its type says more."""
 
 REFERENCES_MAX: Final = 1_000
 """How many references a payload may hold."""
@@ -66,8 +66,9 @@ class Resolution:
     may stand for a megabyte, and a thousand of them for more than there is memory.
     """
 
-    def __init__(self, payload: JsonValue) -> None:
+    def __init__(self, payload: JsonValue, bytes_max: int = PAYLOAD_BYTES_MAX) -> None:
         self._payload = payload
+        self._bytes_max = bytes_max
         self._references = list(find_references(payload))
         self._values: dict[tuple[str, tuple[str, ...]], JsonValue] = {}
         self._size = size_of(payload)
@@ -84,8 +85,8 @@ class Resolution:
                 self._values[named] = _looked_up(reference, results.get(reference.key))
                 sizes[named] = size_of(self._values[named])
             self._size += sizes[named]
-            if self._size > PAYLOAD_BYTES_MAX:
-                message = f"with the results that it refers to, the payload has more than {PAYLOAD_BYTES_MAX} bytes"
+            if self._size > self._bytes_max:
+                message = f"with the results that it refers to, the payload has more than {self._bytes_max} bytes"
                 raise PayloadTooLargeError(message)
 
     def resolved(self) -> JsonValue:

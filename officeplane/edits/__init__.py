@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from officeplane.edits.fill_template import FillTemplate
     from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_content import InsertContent
+    from officeplane.edits.insert_image import InsertImage
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.rename_sheet import RenameSheet
+    from officeplane.edits.replace_image import ReplaceImage
     from officeplane.edits.replace_text import ReplaceText
     from officeplane.edits.review_changes import ReviewChanges
     from officeplane.edits.set_cells import SetCells
@@ -68,12 +70,14 @@ __all__ = [
     "FormattedCell",
     "FormulaCell",
     "InsertContent",
+    "InsertImage",
     "InsertTable",
     "MoveNode",
     "MoveSlide",
     "NewTableColumns",
     "NewTableRows",
     "RenameSheet",
+    "ReplaceImage",
     "ReplaceText",
     "ReviewChanges",
     "SetCells",
@@ -114,12 +118,14 @@ _HOMES: Final = {
     "FormattedCell": "cell_values",
     "FormulaCell": "cell_values",
     "InsertContent": "insert_content",
+    "InsertImage": "insert_image",
     "InsertTable": "insert_table",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
     "NewTableColumns": "edit_table",
     "NewTableRows": "edit_table",
     "RenameSheet": "rename_sheet",
+    "ReplaceImage": "replace_image",
     "ReplaceText": "replace_text",
     "ReviewChanges": "review_changes",
     "SetCells": "set_cells",

@@ -7,7 +7,7 @@ edit; what they changed by then is rolled back by the caller.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import Format, InvalidEditError
+from officeplane.domain.reference import PAYLOAD_BYTES_MAX
 from officeplane.domain.warning import EditWarning, Loss, as_json, as_warnings, refusal
 from officeplane.formats.blocks import Block
 from officeplane.formats.excel.workbook import Workbook
@@ -45,6 +46,16 @@ class Occasion:
         chosen = f"{self.task_id}/{len(self.given) + 1}"
         self.given.append(f"{prefix}-{hashlib.sha256(chosen.encode()).hexdigest()[:12]}")
         return self.given[-1]
+
+    def fresh_number(self, prefix: str, taken: Container[int]) -> int:
+        """Return a number that nothing else has, for nodes whose ids are this and a number."""
+        turn = 0
+        while True:
+            turn += 1
+            number = 1 + int(hashlib.sha256(f"{self.task_id}/{len(self.given) + turn}".encode()).hexdigest()[:7], 16)
+            if number not in taken:
+                self.given.append(f"{prefix}-{number}")
+                return number
 
     def warn(self, warnings: Iterable[EditWarning], *, but: Iterable[EditWarning] = ()) -> None:
         """Have the result tell of something that nobody would see in what was asked for, `but` what was so before."""
@@ -83,6 +94,8 @@ class Edit(BaseModel):
 
     task_type: ClassVar[str]
     title_for_people: ClassVar[str]
+    payload_bytes_max: ClassVar[int] = PAYLOAD_BYTES_MAX
+    """How large a payload may be, with all that is put in for its references."""
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         """Change a Word document."""

@@ -23,8 +23,8 @@ class DuplicateNode(Edit):
 
     node_id: NodeId = Field(
         description="The node, by its id as outline, find and nodes tell it. In a text: a paragraph, an item, a "
-        "heading with all below it, a page, a table, a row. In a presentation: a slide with its notes, charts and pictures; "
-        "a shape, whose copy lies a little beside it; a row of a table. In a workbook: a sheet."
+        "heading with all below it, a page, a table, a row. In a presentation: a slide with its notes, charts and "
+        "pictures; a shape, whose copy lies a little beside it; a row of a table. In a workbook: a sheet."
     )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:

@@ -133,10 +133,14 @@ class Package:
         """Return how often a part's tree was changed: what was learned of it is true as long as this is the same."""
         return self._times_changed[name]
 
-    def put(self, name: str, data: bytes) -> None:
-        """Add a part at the end, or replace one."""
+    def put(self, name: str, data: bytes, *, as_it_is: bool = False) -> None:
+        """Add a part at the end, or replace one; `as_it_is` is what is compressed already, such as a picture."""
         self._trees.pop(name, None)
-        self._store(name, data)
+        if as_it_is:
+            self._changed.discard(name)
+            self._parts[name] = _Stored(STORED, zlib.crc32(data), len(data), (data,))
+        else:
+            self._store(name, data)
 
     def drop(self, name: str) -> None:
         """Remove a part."""

@@ -39,6 +39,21 @@ def take_out(element: Element) -> None:
         parent.remove(element)
 
 
+def take_off(element: Element) -> None:
+    """Remove an element from its tree to put it elsewhere; the text behind it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        before = element.getprevious()
+        if before is None:
+            parent.text = (parent.text or "") + element.tail
+        else:
+            before.tail = (before.tail or "") + element.tail
+        element.tail = None
+    parent.remove(element)
+
+
 _NOT_STORABLE: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

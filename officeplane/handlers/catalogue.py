@@ -120,6 +120,7 @@ def _edits() -> Iterator[TaskType]:
             is_async=False,
             formats=edit.formats(),
             edits_document=True,
+            payload_bytes_max=edit.payload_bytes_max,
         )
 
 

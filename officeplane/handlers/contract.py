@@ -13,6 +13,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.json_schema import JsonSchema
 from officeplane.domain.rate_limit import bounded, rate_limit_of
+from officeplane.domain.reference import PAYLOAD_BYTES_MAX
 from officeplane.domain.request import DEFAULT_TIMEOUT_SECONDS
 from officeplane.domain.retry import RetryPolicy
 from officeplane.domain.validation import errors_in
@@ -53,6 +54,9 @@ class TaskType:
     formats: tuple[Format, ...] = ()
     edits_document: bool = False
     """Whether it ends with a new revision, for which the document must exist."""
+
+    payload_bytes_max: int = PAYLOAD_BYTES_MAX
+    """How large its payloads may be; of edits that bring pictures more than of others."""
 
     schema: JsonSchema | None = None
     """What payloads must look like of a type that the ledger declares, in place of a model."""

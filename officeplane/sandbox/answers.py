@@ -138,6 +138,18 @@ class TextPart(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class PictureBytes(_Answer):
+    """The bytes of a picture, whatever they are."""
+
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def content(self) -> bytes:
+        """The bytes."""
+        return self.attached[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Compared(_Answer):
     """What changed from one state to another, as JSON has it."""
 
@@ -251,7 +263,19 @@ class Broke(_Answer):
 
 Refused: TypeAlias = Invalid | Unsupported | TooLarge | NoNode | Missing
 Answer: TypeAlias = (
-    Admitted | Blank | Outline | Text | Items | TextPart | Compared | Changed | Previewed | Applied | Refused | Broke
+    Admitted
+    | Blank
+    | Outline
+    | Text
+    | Items
+    | TextPart
+    | PictureBytes
+    | Compared
+    | Changed
+    | Previewed
+    | Applied
+    | Refused
+    | Broke
 )
 
 

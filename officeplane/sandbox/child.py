@@ -36,6 +36,7 @@ from officeplane.sandbox.operations import (
     ReadNode,
     ReadNodes,
     ReadOutline,
+    ReadPicture,
     ReadText,
     ReadTextPart,
 )  # fmt: skip
@@ -49,6 +50,7 @@ from officeplane.sandbox.reading import (
     node,
     nodes,
     outline,
+    picture,
     text,
     text_part,
 )
@@ -128,6 +130,8 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return text_part(shelf, state, wanted)
         case ListNodes(state, wanted):
             return listed(shelf, state, wanted)
+        case ReadPicture(state, node_id):
+            return picture(shelf, state, node_id)
         case ReadCells(state, wanted):
             return cells(shelf, state, wanted)
         case ComparePart(before, after, wanted):

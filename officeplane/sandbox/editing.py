@@ -145,7 +145,7 @@ def _targets(edit: Edit, *documents: Document) -> set[str]:
 def _edit(order: Order, results: Mapping[str, JsonValue]) -> Edit:
     edit, payload_json = all_edits()[order.task_type], order.payload_json
     if REF_TEXT in payload_json:
-        resolution = Resolution(json.loads(payload_json))
+        resolution = Resolution(json.loads(payload_json), edit.payload_bytes_max)
         resolution.take(resolution.keys, results)
         payload_json = json.dumps(resolution.resolved())
     try:

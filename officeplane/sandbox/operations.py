@@ -23,6 +23,7 @@ from officeplane.sandbox.answers import (
     Compared,
     Items,
     Outline,
+    PictureBytes,
     Previewed,
     Text,
     TextPart,
@@ -150,6 +151,14 @@ class ListNodes(Operation[Items]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadPicture(Operation[PictureBytes]):
+    """Tell the bytes of one picture of a state."""
+
+    state: str
+    node_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReadCells(Operation[Items]):
     """Tell what cells of a state hold."""
 
@@ -227,6 +236,7 @@ AnyOperation: TypeAlias = (
     | FindText
     | ReadTextPart
     | ListNodes
+    | ReadPicture
     | ReadCells
     | ComparePart
     | Compare

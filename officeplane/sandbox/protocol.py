@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
+from officeplane.formats.pictures.parts import SHOWN_PICTURE_BYTES_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.frames import Body, Bounds, Frame, head_of
 from officeplane.sandbox.answers import (
@@ -29,6 +30,7 @@ from officeplane.sandbox.answers import (
     Missing,
     NoNode,
     Outline,
+    PictureBytes,
     Previewed,
     Refused,
     Text,
@@ -53,6 +55,7 @@ from officeplane.sandbox.operations import (
     ReadNode,
     ReadNodes,
     ReadOutline,
+    ReadPicture,
     ReadText,
     ReadTextPart,
 )  # fmt: skip
@@ -106,6 +109,7 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
     ReadNode: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     FindText: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ListNodes: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
+    ReadPicture: _Asked(PictureBytes, Bounds(64 * _KIB, SHOWN_PICTURE_BYTES_MAX)),
     ReadCells: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ComparePart: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ReadTextPart: _Asked(TextPart, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),

@@ -1,6 +1,7 @@
 """Reading: what a child tells of the states of its document, up to a bounded size."""
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
+from officeplane.domain.errors import NodeNotFoundError
 from officeplane.formats.diff import difference
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.excel.workbook import Workbook
@@ -10,10 +11,11 @@ from officeplane.formats.reading.differing import DiffWanted, differences
 from officeplane.formats.reading.finding import FindWanted
 from officeplane.formats.reading.listing import ListWanted
 from officeplane.formats.reading.outlining import OutlineWanted
+from officeplane.formats.reading.reader import found as found_node
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted, text_under, told
 from officeplane.formats.shown import Measure
-from officeplane.sandbox.answers import Compared, Items, Outline, Text, TextPart
+from officeplane.sandbox.answers import Compared, Items, Outline, PictureBytes, Text, TextPart
 from officeplane.sandbox.shelf import Shelf
 
 
@@ -77,6 +79,16 @@ def listed(shelf: Shelf, state: str, wanted: ListWanted) -> Items:
     if wanted.what == "sheets":
         _workbook(opened.document)
     return Items(*listing.listed(opened.reader, wanted))
+
+
+def picture(shelf: Shelf, state: str, node_id: str) -> PictureBytes:
+    """Return the bytes of a picture of a state; what is none, or is not in the file, is not there."""
+    reader = shelf.find(state).reader
+    detail = found_node(reader, node_id)
+    content = reader.picture(detail) if detail.kind == "picture" else None
+    if content is None:
+        raise NodeNotFoundError(node_id)
+    return PictureBytes([content])
 
 
 def cells(shelf: Shelf, state: str, wanted: CellsWanted) -> Items:

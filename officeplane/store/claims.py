@@ -179,9 +179,9 @@ class Upcoming(NamedTuple):
     may_go_ahead: bool
 
 
-async def upcoming(executor: Executor, document_id: DocumentId, limit: int) -> list[Upcoming]:
-    """Return what waits in a document's lane, in its order."""
-    rows = await _SQL["upcoming"].fetch(executor, document_id=document_id, limit=limit)
+async def upcoming(executor: Executor, document_id: DocumentId, limit: int, payload_bytes: int) -> list[Upcoming]:
+    """Return what waits in a document's lane, in its order; larger payloads are left out."""
+    rows = await _SQL["upcoming"].fetch(executor, document_id=document_id, limit=limit, payload_bytes=payload_bytes)
     return [
         Upcoming(
             TaskId(str(row["id"])),

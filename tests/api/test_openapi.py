@@ -14,7 +14,7 @@ OPERATIONS = {
     "submitTask", "submitTasks", "listTasks", "getTask", "cancelTask", "retryTask", "explainTask", "listTaskTypes",
     "followEvents", "isLive", "isReady", "getStats", "getMetrics", "createDocument", "listDocuments", "getDocument",
     "putDocument", "deleteDocument", "getContent", "getOutline", "getNode", "findText", "getSlide", "listChanges",
-    "listComments", "listImages", "listSheets", "getCells", "getText", "listRevisions", "compareRevisions",
+    "listComments", "listImages", "getImage", "listSheets", "getCells", "getText", "listRevisions", "compareRevisions",
     "revertDocument", "previewEdit", "pauseDocument", "resumeDocument", "pauseTaskType",
     "resumeTaskType", "submitDag", "listDags", "getDag", "cancelDag", "addTasksToDag",
     "listDeadLetters", "getDeadLetter", "resolveDeadLetter", "resolveDeadLetters",

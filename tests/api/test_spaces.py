@@ -55,6 +55,7 @@ BY_PATH: Final[Mapping[str, JsonBody | None]] = {
     "listChanges": None,
     "listComments": None,
     "listImages": None,
+    "getImage": None,
     "listRevisions": None,
     "compareRevisions": None,
     "previewEdit": {"taskType": "add_chapter", "payload": {"title": "One"}},
@@ -71,7 +72,7 @@ BY_PATH: Final[Mapping[str, JsonBody | None]] = {
 QUERIES: Final = {"findText": "?text=One", "getCells": "?sheet=One"}
 """What else has to be said besides the path."""
 
-NOT_IN_ALL: Final = {"getNode", "getSlide", "getCells", "listSheets"}
+NOT_IN_ALL: Final = {"getNode", "getImage", "getSlide", "getCells", "listSheets"}
 """What not every document has."""
 
 LISTS: Final = {

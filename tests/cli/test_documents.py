@@ -12,7 +12,8 @@ from uuid_utils import uuid4
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
 from tests.cli.conftest import Ended, Officeplane, Plane, Tasks
-from tests.fixtures.documents import excel
+from tests.fixtures.documents import excel, word
+from tests.fixtures.pictures import png
 from tests.formats.reading.contracts import contract
 
 FILE = blank(Format.DOCX, "A file")
@@ -436,6 +437,24 @@ async def test_what_is_read_is_json_for_programs(documents: Documents, contract_
         ended = await documents(*arguments, "--json")
 
         assert (ended.code, json.loads(ended.out)["revision"]) == (0, 1)
+
+
+async def test_pictures_are_listed_and_written_to_files(documents: Documents, document_id: str, tmp_path: Path) -> None:
+    await documents("put", str(a_file(tmp_path, word.illustrated(png(40, 20)), "seen.docx")), document_id)
+    target = tmp_path / "picture.png"
+
+    listed = await documents("images", document_id)
+    node_id = listed.out.split()[0]
+    written = await documents("images", document_id, node_id, "-o", str(target))
+    again = await documents("images", document_id, node_id, "-o", str(target))
+    missing = await documents("images", document_id, "picture-99", "-o", str(tmp_path / "none.png"))
+    half = await documents("images", document_id, node_id)
+
+    assert listed.out == "picture-1  28.35 x 28.35  Picture 1\n"
+    assert (written.code, target.read_bytes()) == (0, png(40, 20))
+    assert (again.code, "is there already" in again.err) == (1, True)
+    assert (missing.code, (tmp_path / "none.png").exists()) == (1, False)
+    assert half.code == 2
 
 
 async def test_cells_are_shown_by_their_addresses(documents: Documents, document_id: str, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from officeplane.sandbox.operations import (
     ReadNode,
     ReadNodes,
     ReadOutline,
+    ReadPicture,
     ReadText,
     ReadTextPart,
 )  # fmt: skip
@@ -48,6 +49,7 @@ ABOUT_A_DOCUMENT: list[Operation[Any]] = [
     FindText(STATE, FindWanted("A title")),
     ReadTextPart(STATE, TextWanted()),
     ListNodes(STATE, ListWanted("comments")),
+    ReadPicture(STATE, "picture-1"),
     ReadCells(STATE, CellsWanted("none-such")),
     ComparePart(STATE, STATE, DiffWanted()),
     Compare(STATE, STATE),

@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from officeplane.api.answer_headers import DOWNLOADED, OURS_ALONE
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.document_views import ComparisonView
 from officeplane.api.etags import etag, is_known, unchanged
 from officeplane.api.openapi import Responses, headers, refusals
-from officeplane.api.parameters import DocumentIdInPath, IfNoneMatch
+from officeplane.api.parameters import DocumentIdInPath, IfNoneMatch, Revision
 from officeplane.api.problems import RefusedError
 from officeplane.api.reading_parameters import (
     CellsQuery,
@@ -52,6 +54,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.domain.errors import FieldError, InvalidCursorError, NodeNotFoundError
 from officeplane.domain.principal import Principal, Scope
 from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.pictures.media_types import SHOWN, UNKNOWN, extension, media_type
 from officeplane.formats.reading.differing import DiffFormat, DiffWanted
 from officeplane.formats.reading.finding import FindWanted
 from officeplane.formats.reading.listing import ListWanted
@@ -66,6 +69,7 @@ router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=Stri
 W = TypeVar("W")
 P = TypeVar("P", Items, Told)
 
+_BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
 _READ: Final[Responses] = {
     200: {"description": "What it is as of `revision`.", "headers": headers("ETag")},
     304: {"description": "As it was read before.", "headers": headers("ETag")},
@@ -249,10 +253,60 @@ async def images(
     query: Annotated[ListedQuery, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """Return the pictures of a document, with size and alternative text."""
+    """Return the pictures of a document, with size, alternative text, and where their bytes are."""
     wanted = ListWanted("images", query.under, query.place, query.max_tokens)
+    revision = await runtime_of(request).documents.number(principal_of(request), document_id, query.wanted_revision)
+
+    def told(part: Items) -> dict[str, object]:
+        return {"items": [{**item, "content": _place_of(document_id, item["id"], revision)} for item in part.items]}
+
     return await _answered(
-        request, document_id, query, if_none_match, DocumentReading.listed, wanted, ImagesView, _items
+        request, document_id, query, if_none_match, DocumentReading.listed, wanted, ImagesView, told, revision
+    )
+
+
+@router.get(
+    "/{document_id}/images/{node_id}",
+    operation_id="getImage",
+    summary="Show the bytes of a picture",
+    response_class=Response,
+    responses={
+        **_READ,
+        200: {
+            "description": "The picture.",
+            "content": dict.fromkeys(sorted((*SHOWN, UNKNOWN)), _BYTES),
+            "headers": headers("ETag", "Content-Disposition"),
+        },
+    },
+)
+@needs(Scope.READ)
+async def image(
+    request: Request,
+    document_id: DocumentIdInPath,
+    node_id: NodeIdInPath,
+    revision: Revision = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the bytes of one picture of a revision, as the file has them; their type is what they are.
+
+    What browsers do more with than to show it, such as SVG, is sent as a download.
+    """
+    runtime, caller = runtime_of(request), principal_of(request)
+    number = await runtime.documents.number(caller, document_id, revision)
+    if is_known(if_none_match, number):
+        return unchanged(number)
+    content = await while_there(request, runtime.reading.picture(caller, document_id, number, node_id))
+    kind = media_type(content)
+    shown = "inline" if kind in SHOWN else "attachment"
+    return Response(
+        content,
+        media_type=kind,
+        headers={
+            "Content-Disposition": f'{shown}; filename="picture.{extension(kind)}"',
+            **etag(number),
+            "Content-Security-Policy": DOWNLOADED,
+            **OURS_ALONE,
+        },
     )
 
 
@@ -351,14 +405,20 @@ async def _answered(
     wanted: W,
     view: type[PartView],
     told: Callable[[P], dict[str, object]],
+    revision: int | None = None,
 ) -> Response:
     """Return what is read of a revision, or only that the caller has it."""
     runtime, caller = runtime_of(request), principal_of(request)
-    revision = await runtime.documents.number(caller, document_id, query.wanted_revision)
+    if revision is None:
+        revision = await runtime.documents.number(caller, document_id, query.wanted_revision)
     if is_known(if_none_match, revision):
         return unchanged(revision)
     part = await while_there(request, read(runtime.reading, caller, document_id, revision, wanted))
     return await asyncio.to_thread(part_answer, view, revision, part.next, **told(part))
+
+
+def _place_of(document_id: str, node_id: str, revision: int) -> str:
+    return f"/api/documents/{document_id}/images/{quote(node_id, safe='')}?revision={revision}"
 
 
 def _items(part: Items) -> dict[str, object]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from officeplane.api import examples
-from officeplane.api.answer_headers import OURS_ALONE
+from officeplane.api.answer_headers import DOWNLOADED, OURS_ALONE
 from officeplane.api.bodies import PreviewBody
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
@@ -46,9 +46,6 @@ from officeplane.edits.contract import Words
 from officeplane.services.files.spool import spooled
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=StrictRoute)
-
-DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
-"""A browser that shows a file after all must not run what is in it as a page of ours."""
 
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)

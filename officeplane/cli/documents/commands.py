@@ -230,6 +230,35 @@ def comments(
 
 
 @app.command()
+def images(
+    document_id: DocumentId,
+    node_id: Annotated[
+        str | None,
+        typer.Argument(metavar="NODE", help="A picture to write to a file; all are listed if none is given."),
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file; - for stdout. It is not overwritten.")
+    ] = None,
+    under: Under = None,
+    revision: OfRevision = None,
+    as_json: AsJson = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """List pictures with their sizes, or write the bytes of one to a file."""
+    if (node_id is None) != (output is None):
+        raise UsageError("Give both a NODE and --output, or neither to list pictures.")
+    if node_id is not None and output is not None:
+        from officeplane.cli.documents.files import get_picture
+
+        asyncio.run(get_picture(url, document_id, node_id, output, revision))
+        return
+    from officeplane.cli.documents.reading import list_images
+
+    asyncio.run(list_images(url, document_id, {"under": under, "revision": revision}, as_json=as_json))
+
+
+@app.command()
 def revert(
     document_id: DocumentId,
     revision: Annotated[int, typer.Argument(min=1, metavar="REVISION", help="The revision to return to.")],

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 from officeplane.cli.answers import Document, Task
 from officeplane.cli.client import Answer, Client, document_path, task_path
@@ -157,6 +158,23 @@ def _write(target: Path, data: bytes, *, is_new: bool) -> None:
     # Who has made the file since it was looked for is not overwritten either.
     with target.open("xb" if is_new else "wb") as file:
         file.write(data)
+
+
+async def get_picture(url: str, document_id: str, node_id: str, output: Path, revision: int | None) -> None:
+    """Write the bytes of a picture to a file that is not there yet, and say so."""
+    query = {} if revision is None else {"revision": revision}
+    async with Client(url) as client:
+        answer = await client.get(document_path(document_id, f"/images/{quote(node_id, safe='')}"), query)
+    if output == Path("-"):
+        sys.stdout.buffer.write(answer.content)
+        return
+    try:
+        await asyncio.to_thread(_write, output, answer.content, is_new=True)
+    except FileExistsError:
+        raise RefusedError(f"{output} is there already: give another --output.") from None
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}") from None
+    remarks().print(f"{output}: {len(answer.content):,} bytes")
 
 
 async def revert_document(

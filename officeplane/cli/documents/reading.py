@@ -1,4 +1,4 @@
-"""`officeplane documents outline`, `text`, `find`, `show`, `cells`, `changes`, `comments`: what is in a document."""
+"""What is in a document, from a terminal: `officeplane documents outline`, `text`, `find`, `cells` and the like."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,6 +74,14 @@ async def list_remarks(url: str, document_id: str, what: str, given: Given, *, a
             show(printable(f"{facts}  {one_line(item.get('text', ''))}".rstrip()))
     if not listed and not as_json:
         remarks().print(f"There are no {what}.")
+
+
+async def list_images(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
+    """Print the pictures of a document, with how large they are and what they show."""
+    for answer in await _shown(url, document_path(document_id, "/images"), given, as_json=as_json):
+        for item in answer["items"]:
+            size = f"{item['width']:g} x {item['height']:g}  " if "width" in item and "height" in item else ""
+            show(printable(f"{item['id']}  {size}{one_line(item.get('name', ''))}".rstrip()))
 
 
 async def _shown(url: str, path: str, given: Given, *, as_json: bool) -> Sequence[dict[str, Any]]:

@@ -14,17 +14,19 @@ from officeplane.formats.excel.looks.seen import form_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reading import STALE_MARK, text_of_sheet
 from officeplane.formats.excel.sheets.charts import charts_of
+from officeplane.formats.excel.sheets.pictures import SheetPicture, pictures_on
 from officeplane.formats.excel.sheets.places import WHOLE, area_or_lines, told, unquoted
 from officeplane.formats.excel.sheets.settings import settings_of
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA, main
+from officeplane.formats.pictures.drawing import blip_in, shown_by
+from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.reading.detail import Detail, Tree
 from officeplane.formats.reading.reader import Searched
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.shown import Measure
 
 _CELL: Final = "cell"
-_PICTURES: Final = ".//{*}pic/{*}nvPicPr/{*}cNvPr"
 _RANGE: Final = "range"
 _CONTENT_CELLS_MAX: Final = 100_000
 """What a sheet has beyond so many cells is read by rows (`/cells`)."""
@@ -74,8 +76,10 @@ class ExcelReader:
         return detail.text or None
 
     def form(self, detail: Detail) -> dict[str, Any]:
-        """Return how the cells of a range, a table or a sheet look, in common and how wide and high they are."""
+        """Return where a picture lies and how large it is, or how the cells of a range or sheet look in common."""
         match detail.source:
+            case SheetPicture():
+                return detail.source.form()
             case AreaSource():
                 return form_of(self._parts, *detail.source)
             case Sheet() if detail.source.has_cells:
@@ -95,6 +99,12 @@ class ExcelReader:
         for detail in self.tree.below(under):
             if (text := detail.text or detail.name) and detail.kind not in {_RANGE, _CELL}:
                 yield Searched(detail.id, detail.kind, text)
+
+    def picture(self, detail: Detail) -> bytes | None:
+        """Return the bytes of a picture; None when the file has none of it."""
+        source = detail.source
+        blip = blip_in(source.element) if isinstance(source, SheetPicture) else None
+        return None if blip is None else bytes_of(self._parts.package, source.part, shown_by(blip))
 
     def _cells(self, sheet: Sheet, within: Area | None) -> Iterator[Searched]:
         if not sheet.has_cells:
@@ -141,12 +151,11 @@ class ExcelReader:
         return made
 
     def _pictures(self, sheet: Sheet) -> Iterator[Detail]:
-        package = self._parts.package
-        for drawing in Relationships(package, sheet.part).of_type("drawing") if sheet.part else ():
-            for about in package.tree(drawing.target).iterfind(_PICTURES) if drawing.target in package else ():
-                name = about.get("descr") or about.get("name") or ""
-                number = about.get("id", "")
-                yield Detail(f"{sheet.id}.picture-{number}", "picture", name=name, mark="picture")
+        for picture in pictures_on(self._parts.package, sheet.part):
+            about = picture.about
+            name = about.get("descr") or about.get("name") or ""
+            number = about.get("id", "")
+            yield Detail(f"{sheet.id}.picture-{number}", "picture", name=name, mark="picture", source=picture)
 
     def _comments(self, sheet: Sheet) -> Iterator[Detail]:
         package = self._parts.package

@@ -16,9 +16,12 @@ from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.charts import charts_of
 from officeplane.formats.excel.sheets.defined_names import names_in
+from officeplane.formats.excel.sheets.pictures import SheetPicture, nodes_of_pictures
 from officeplane.formats.excel.sheets.places import area_or_lines, name_refers_to, unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import FORMULA
+from officeplane.formats.pictures.drawing import blip_in, shown_by
+from officeplane.formats.pictures.parts import digest_of
 from officeplane.formats.shown import Measure
 from officeplane.formats.xml import Element
 
@@ -142,6 +145,9 @@ def _node(parts: Parts, target: str) -> list[str] | None:
     for sheet in parts.sheets.all:
         if target in {sheet.id, f"range-{sheet.number}"}:
             return _sheet(parts, sheet)
+        if target.startswith(f"{sheet.id}.picture-"):
+            shown = nodes_of_pictures(parts.package, sheet).get(target)
+            return None if shown is None else _picture(parts, shown)
         for table in parts.tables(sheet) if target.startswith("table-") else ():
             if table.id == target:
                 return [etree.tostring(table.root, encoding="unicode")]
@@ -149,6 +155,13 @@ def _node(parts: Parts, target: str) -> list[str] | None:
             if chart.id == target:
                 return [etree.tostring(parts.package.tree(chart.part), encoding="unicode")]
     return None
+
+
+def _picture(parts: Parts, picture: SheetPicture) -> list[str]:
+    blip = blip_in(picture.element)
+    held = None if blip is None else digest_of(parts.package, picture.part, shown_by(blip))
+    around = picture.element if picture.anchor is None else picture.anchor
+    return [etree.tostring(around, encoding="unicode", with_tail=False), held or ""]
 
 
 def _sheet(parts: Parts, sheet: Sheet) -> list[str]:

@@ -22,6 +22,7 @@ from officeplane.formats.excel.reader import AreaSource, ExcelReader
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
+from officeplane.formats.excel.sheets.drawings import insert_picture, replace_picture
 from officeplane.formats.excel.sheets.editing import SheetEditor
 from officeplane.formats.excel.sheets.moving import move_sheet, move_sheet_beside, sheet_node
 from officeplane.formats.excel.sheets.naming import define_name, delete_name
@@ -31,6 +32,7 @@ from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.shifting.editing import edit_grid
 from officeplane.formats.excel.shifting.shift import Shift
 from officeplane.formats.package import Package
+from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.reading.room import Part
 from officeplane.formats.search import Wanted
@@ -154,6 +156,14 @@ class Workbook:
         """Return the node id of a sheet by its name or id, None when there is none."""
         found = self._parts.sheets.find(sheet)
         return None if found is None else found.id
+
+    def insert_image(self, at: str, bitmap: Bitmap, alt: str, width: float | None) -> str:
+        """Put a picture at a cell; return its node id."""
+        return insert_picture(self._parts, at, bitmap, alt, width)
+
+    def replace_image(self, node_id: str, bitmap: Bitmap, alt: str | None, width: float | None) -> None:
+        """Show another picture at the place of one."""
+        replace_picture(self._parts, node_id, bitmap, alt, width)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.spelling import nearest_name
 from officeplane.formats.package import Package
+from officeplane.formats.pictures import parts
+from officeplane.formats.pictures.drawing import blip_in, shown_by
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.reader import CellSource, NotesSource, PowerPointReader, RowSource, ShapeSource
 from officeplane.formats.powerpoint.reading import digest, digest_of
@@ -71,6 +73,9 @@ def print_of(package: Package, main: str, slide: Slide, room_of: Callable[[Slide
     if detail is None:
         return None
     match detail.source:
+        case ShapeSource(_, element) if (blip := blip_in(element)) is not None:
+            # What it shows is in a part of its own.
+            return digest_of(digest(element), parts.digest_of(package, slide.part, shown_by(blip)) or "")
         case ShapeSource(_, element) | CellSource(_, element):
             return digest(element)
         case RowSource(_, element):

@@ -7,6 +7,7 @@ from officeplane.domain.document import Format, Node
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Span
 from officeplane.formats.diff import Readable
+from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
 from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
@@ -14,6 +15,7 @@ from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
 from officeplane.formats.powerpoint.nodes import print_of, slide_around
 from officeplane.formats.powerpoint.page import title_and_rest
+from officeplane.formats.powerpoint.pictures import insert_picture, picture_of, replace_picture
 from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.searching import elements_of
 from officeplane.formats.powerpoint.slide_layouts import Relaid, take_layout
@@ -149,6 +151,19 @@ class Presentation(NodeEditing):
     def set_background(self, slide_id: str, colour: str | None) -> list[Loss]:
         """Put a colour behind a slide, None for what its layout has; return what is lost with that."""
         return list(set_background(self.package, self._slide(slide_id), colour))
+
+    def insert_image(
+        self, slide_id: str, bitmap: Bitmap, alt: str, width: float | None, at: tuple[float | None, float | None]
+    ) -> str:
+        """Put a picture on a slide; return its id."""
+        slide = self._slide(slide_id)
+        return insert_picture(self.package, slide, self._room(slide), bitmap, alt, width, at)
+
+    def replace_image(self, node_id: str, bitmap: Bitmap, alt: str | None, width: float | None) -> None:
+        """Show another picture at the place of one."""
+        source = picture_of(self.reader(), node_id)
+        room = self._room(source.slide)
+        replace_picture(self.package, source.slide, source.shape, room, bitmap, alt, width)
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""

@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple
 from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Span, Table
 from officeplane.formats.commonmark import Picture, written
 from officeplane.formats.package import Package
+from officeplane.formats.pictures.drawing import blip_in, shown_by
+from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.powerpoint.geometry import area_of
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.insets import Insets, of_shape
@@ -135,6 +137,12 @@ class PowerPointReader:
         """Yield every text below a node, or of the whole presentation, in order."""
         for searched in searched_in(self.tree, under):
             yield searched._replace(paragraphs=_paragraphs_of(self.tree.by_id[searched.id]))
+
+    def picture(self, detail: Detail) -> bytes | None:
+        """Return the bytes of a picture; None when the file has none of it."""
+        source = detail.source
+        blip = blip_in(source.shape) if isinstance(source, ShapeSource) else None
+        return None if blip is None else bytes_of(self._package, source.slide.part, shown_by(blip))
 
     def _form_of(self, slide: Slide, shape: Element) -> dict[str, Any]:
         form: dict[str, Any] = {}

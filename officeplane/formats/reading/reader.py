@@ -48,6 +48,10 @@ class Reader(Protocol):
         """Yield every text below a node, or of the whole document, in order."""
         ...
 
+    def picture(self, detail: Detail) -> bytes | None:
+        """Return the bytes of a picture; None when the file has none of it."""
+        ...
+
 
 def found(reader: Reader, node_id: str) -> Detail:
     """Return the node of an id; `NodeNotFoundError` when there is none."""

@@ -11,7 +11,7 @@ from officeplane.formats.word.node_bookmarks import NodeBookmarks
 from officeplane.formats.word.preserved_marks import PreservedMarks, check_fields, marks_to_preserve
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.structure import NodePlace, Structure
-from officeplane.formats.xml import Element
+from officeplane.formats.xml import Element, take_off
 
 
 class Body:
@@ -120,6 +120,28 @@ class Body:
             return self._before_break(self.structure.owner_of(place), place.end - is_whole)
         return self._before_break(place, self._settled(place.end if of_all else place.pages_end))
 
+    def put_beside(self, block: Element, made: Element, *, before: bool) -> None:
+        """Put a new element before or after a block, into the same page if the block is in one."""
+        at = self.story.place_of(block)
+        if before:
+            at = self._settled(at)
+        place = self.structure.at(at)
+        if place is not None and place.kind == "page":
+            mark = self._bookmarks.mark_in(place, at, opening=before)
+            if mark is not None:
+                # Word keeps it inside the first or the last paragraph, and it has to go around what is new.
+                take_off(mark)
+                self.story.touch(at)
+            marks = [] if mark is None else [mark]
+            self.story.insert(at if before else at + 1, [*marks, made] if before else [made, *marks])
+            return
+        if place is not None and place.kind == "table":
+            # The page that an edit has made for a table is that table and nothing else.
+            at = place.begin if before else place.end
+        elif not before:
+            at += 1
+        self._insert_apart(at, made)
+
     def rewrite(self, page: NodePlace, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
         structure = self.structure
@@ -165,6 +187,21 @@ class Body:
         derived = [place for place in self.structure.by_id.values() if place.is_heading and place.is_derived]
         times = Counter((one.kind, self.story.blocks[one.begin].text) for one in derived)
         self.remember([one for one in derived if times[one.kind, self.story.blocks[one.begin].text] > 1])
+
+    def _insert_apart(self, at: int, made: Element) -> None:
+        """Put an element where no page is; that one begins there changes nothing of the ids of others."""
+        at = self._settled(at)
+        before = self.structure.at(at - 1)
+        after = self.structure.at(at)
+        joins = [page for page in (before, after) if page is not None and page.kind == "page" and page.marks is None]
+        if not any(at in {page.begin, page.end} for page in joins):
+            owner = self.structure.root
+            if before is not None:
+                owner = before if before.is_heading else self.structure.owner_of(before)
+            anchor = self.story.blocks[at].element if at < len(self.story.blocks) else None
+            self._bookmarks.put_around([page for page in self.structure.unmarked(owner) if not self.is_blank(page)])
+            at = len(self.story.blocks) if anchor is None else self.story.place_of(anchor)
+        self.story.insert(at, [made])
 
     def _told_instead(self, node_id: str) -> str:
         """Return what an id is of that names no place of this text."""

@@ -22,6 +22,7 @@ from officeplane.formats.word.fingerprints import fingerprint
 from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
 from officeplane.formats.word.names import P
 from officeplane.formats.word.page_width import text_width
+from officeplane.formats.word.pictures import Pictures, shown_in
 from officeplane.formats.word.reader import WordReader
 from officeplane.formats.word.review.choosing import Choice
 from officeplane.formats.word.review.reviewing import Reviewed, review
@@ -63,6 +64,10 @@ class Word:
         """Return what finds its nodes by the ids that reading gives, for edits of them."""
         return Finder(self.package, self._stories, self._comments)
 
+    def pictures(self) -> Pictures:
+        """Return its pictures, to add to them or to show others instead."""
+        return Pictures(self.finder())
+
     def comparable(self) -> Readable:
         """Return it as it is compared."""
         return self
@@ -88,7 +93,7 @@ class Word:
         if comment is not None:
             return fingerprint([comment])
         found = self.finder().look(target)
-        return None if found is None else fingerprint(found.elements)
+        return None if found is None else fingerprint(found.elements) + shown_in(self.package, found)
 
     def add_chapter(self, title: str, position: int | None, node_id: str) -> str:
         """Add a chapter at the end or before the one at `position`."""

@@ -56,6 +56,13 @@ class NodeBookmarks:
         blocks = self._story.blocks
         return page.marks is not None and (blocks[page.begin].element, blocks[page.end - 1].element) == page.marks
 
+    def mark_in(self, page: NodePlace, at: int, *, opening: bool) -> Element | None:
+        """Return the mark of a page that stands inside a block, rather than beside it."""
+        mark = None if page.marks is None else page.marks[0 if opening else 1]
+        if mark is None or (top := self._top_of(mark)) is mark:
+            return None
+        return mark if top is self._story.blocks[at].element else None
+
     def remove(self, page: NodePlace) -> tuple[int, int]:
         """Take away the marks of a page; return where its blocks are then."""
         begin, end = page.begin, page.end

@@ -7,12 +7,14 @@ from officeplane.formats.blocks import Block as Said
 from officeplane.formats.blocks import Paragraph
 from officeplane.formats.commonmark import written
 from officeplane.formats.package import Package
+from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.reading.detail import Detail, Tree
 from officeplane.formats.reading.reader import Searched, searched_in
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.comments import Comments
 from officeplane.formats.word.content import Contents
 from officeplane.formats.word.details import BlocksSource, DetailsOfWord, ParagraphSource
+from officeplane.formats.word.drawings import shown_by
 from officeplane.formats.word.forms import form_of_drawing, form_of_paragraph, form_of_table
 from officeplane.formats.word.insets import Inset
 from officeplane.formats.word.list_numbers import ListNumbers
@@ -36,6 +38,8 @@ class WordReader:
             for detail in self.tree.by_id.values()
             if detail.kind in _PICTURES and isinstance(detail.source, Inset)
         }
+        self._package = package
+        self._stories = stories
         self.contents = Contents(package, stories, drawn)
 
     def at(self, node_id: str) -> Detail | None:  # noqa: ARG002 - workbooks have addresses
@@ -68,6 +72,13 @@ class WordReader:
     def searched(self, under: Detail | None) -> Iterator[Searched]:
         """Yield every text below a node, or of the whole document, in order."""
         return searched_in(self.tree, under)
+
+    def picture(self, detail: Detail) -> bytes | None:
+        """Return the bytes of a picture; None when the file has none of it."""
+        if not isinstance(detail.source, Inset):
+            return None
+        element = detail.source.element
+        return bytes_of(self._package, self._stories.of(element).part, shown_by(element))
 
     def _lines(self, detail: Detail) -> Iterator[str]:
         source = detail.source

@@ -81,6 +81,11 @@ class Stories:
             body.remember_twins()
         return body
 
+    def of(self, element: Element) -> Story:
+        """Return the text that an element stands in."""
+        root = element.getroottree().getroot()
+        return next((aside.story for aside in self.asides if aside.story.root is root), self.body.story)
+
     def _kind_of(self, node_id: str) -> str | None:
         return next((aside.kind for aside in self.asides if aside.id == node_id), None)
 

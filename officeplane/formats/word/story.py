@@ -108,6 +108,13 @@ class Story:
             take_out(block.element)
         self._put(begin, end, [])
 
+    def place_of(self, element: Element) -> int:
+        """Return which block an element is, or is in."""
+        top = element
+        while (parent := top.getparent()) is not None and parent is not self.container:
+            top = parent
+        return self.container.index(top)
+
     def touch(self, at: int) -> None:
         """Note that what is inside a block is no longer what it was."""
         self._put(at, at + 1, [Block(self.blocks[at].element, self._styles)])

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from officeplane.domain.ids import ClaimId, TaskId, WorkerId
-from officeplane.domain.reference import Resolution
+from officeplane.domain.reference import PAYLOAD_BYTES_MAX, Resolution
 from officeplane.domain.task import ClaimedTask
 from officeplane.failpoints import reach
 from officeplane.services.observe.observations import Meter
@@ -67,9 +67,9 @@ class Leases:
         if not await claims.save_checkpoint(self._ledger, task.id, task.claim_id, value_json):
             raise ClaimLostError(task.id)
 
-    async def resolve_payload(self, task: ClaimedTask) -> str:
+    async def resolve_payload(self, task: ClaimedTask, bytes_max: int = PAYLOAD_BYTES_MAX) -> str:
         """Return the payload with the results put in that it refers to: of earlier siblings, of dependencies."""
-        resolution = Resolution(json.loads(task.payload_json))
+        resolution = Resolution(json.loads(task.payload_json), bytes_max)
         if not resolution.keys:
             return task.payload_json
         for start in range(0, len(resolution.keys), RESULTS_AT_ONCE):

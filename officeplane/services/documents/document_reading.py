@@ -20,6 +20,7 @@ from officeplane.sandbox.operations import (
     ReadCells,
     ReadNode,
     ReadNodes,
+    ReadPicture,
     ReadTextPart,
 )
 from officeplane.sandbox.pool import Sandbox
@@ -55,6 +56,11 @@ class DocumentReading:
     async def listed(self, caller: Principal, name: str, revision: int, wanted: ListWanted) -> Items:
         """Return the changes, comments, pictures or sheets of a revision."""
         return await self._items(caller.document(name), revision, lambda state: ListNodes(state, wanted))
+
+    async def picture(self, caller: Principal, name: str, revision: int, node_id: str) -> bytes:
+        """Return the bytes of a picture of a revision."""
+        base = (await stored(self._ledger, caller.document(name), revision)).base
+        return (await asked(self._ledger, self._sandbox, ReadPicture(base.state, node_id), base)).content
 
     async def cells(self, caller: Principal, name: str, revision: int, wanted: CellsWanted) -> Items:
         """Return what cells of a revision hold."""

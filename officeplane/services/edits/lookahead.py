@@ -21,7 +21,7 @@ from officeplane.domain.errors import DatabaseUnavailableError, DocumentNotFound
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId
 from officeplane.domain.outcome import Edited, Failed, Outcome
-from officeplane.domain.reference import REF_TEXT
+from officeplane.domain.reference import PAYLOAD_BYTES_MAX, REF_TEXT
 from officeplane.domain.revision import EditBase, Revisions
 from officeplane.domain.task import ClaimedTask
 from officeplane.edits.all_edits import all_edits
@@ -165,7 +165,7 @@ class Lookahead:
             lane.stepped.set()
 
     async def _upcoming(self, lane: LaneAhead) -> list[Step]:
-        waiting = await claims.upcoming(self._ledger, lane.document_id, UPCOMING_MAX)
+        waiting = await claims.upcoming(self._ledger, lane.document_id, UPCOMING_MAX, PAYLOAD_BYTES_MAX)
         ids = [upcoming.id for upcoming in waiting]
         begin = 0 if lane.last is None or lane.last not in ids else ids.index(lane.last) + 1
         return [Step.ahead(upcoming, lane.document_id) for upcoming in takewhile(_may_go_ahead, waiting[begin:])]

@@ -18,7 +18,6 @@ from officeplane.domain.errors import (
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.priority import DEFAULT_PRIORITY
 from officeplane.domain.reference import (
-    PAYLOAD_BYTES_MAX,
     REF_TEXT,
     REFERENCES_MAX,
     Path,
@@ -168,8 +167,9 @@ def checked_payload(request: TaskRequest, place: Place, task_type: TaskType) -> 
         message = f"The payload is not JSON: {error}."
         raise InvalidPayloadError(message, [FieldError("payload", message)]) from None
     # The text is seldom so long, and may be so only because of how it is escaped here: then it is measured.
-    if len(payload_json) > PAYLOAD_BYTES_MAX and size_of(request.payload) > PAYLOAD_BYTES_MAX:
-        message = f"The payload is larger than {PAYLOAD_BYTES_MAX} bytes."
+    bytes_max = task_type.payload_bytes_max
+    if len(payload_json) > bytes_max and size_of(request.payload) > bytes_max:
+        message = f"The payload is larger than {bytes_max} bytes."
         raise InvalidPayloadError(message, [FieldError("payload", message)])
     # Few payloads hold a reference, and the text tells.
     places = _checked_references(request, place) if REF_TEXT in payload_json else frozenset[Path]()

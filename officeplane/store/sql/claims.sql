@@ -97,10 +97,13 @@ SELECT {attempt} FROM claimed
 
 -- name: upcoming
 -- What waits in a lane, in its order, with the version of each row; `may_go_ahead` when it is an
--- edit that nothing has happened to yet and that is under no conditions. No row: nothing waits.
-SELECT id, task_type, payload, coalesce(on_behalf_of, created_by) AS author, created_at, tasks.xmin::text AS version,
+-- edit that nothing has happened to yet and that is under no conditions, and no larger than most: the
+-- others wait for their turn, and their payloads are left out. No row: nothing waits.
+SELECT id, task_type, CASE WHEN pg_column_size(payload) <= :payload_bytes::integer THEN payload ELSE '{}'::jsonb END AS payload,
+       coalesce(on_behalf_of, created_by) AS author, created_at, tasks.xmin::text AS version,
        state = 'QUEUED' AND attempt = 0 AND parent_id IS NULL AND NOT has_dependents AND NOT suspect
-           AND run_at <= clock_timestamp() AND c.task_id IS NULL AS may_go_ahead
+           AND run_at <= clock_timestamp() AND c.task_id IS NULL
+           AND pg_column_size(payload) <= :payload_bytes::integer AS may_go_ahead
   FROM tasks LEFT JOIN edit_conditions c ON c.task_id = tasks.id
  WHERE document_id = :document_id::text AND runnable AND state IN {claimable} AND {may_head}
  ORDER BY rank, seq LIMIT :limit::integer

@@ -17,8 +17,11 @@ from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.edit_sheet import EditSheet
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
+from officeplane.edits.image_fields import ONE_PIXEL
+from officeplane.edits.insert_image import InsertImage
 from officeplane.edits.move_node import MoveNode
 from officeplane.edits.rename_sheet import RenameSheet
+from officeplane.edits.replace_image import ReplaceImage
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
 from officeplane.edits.set_properties import SetProperties
@@ -55,6 +58,7 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 SetCells(
                     sheet=sheet.text, cells={"D30": "Token", "B9": 1, "XFD40": FormulaCell(formula="=SUM(B1:B9)")}
                 ),
+                InsertImage(at=f"{sheet.text}!B4", base64=ONE_PIXEL, alt="Token", width=30),
                 AppendRows(sheet=sheet.text, rows=[["Token", 1.5, None, True], [], [FormulaCell(formula="1+1")]]),
                 ApplyFormat(range=f"{sheet.id}!A1:D30", bold=True, number_format="date", border="thin", width=70),
                 ApplyFormat(range=f"{sheet.id}!B:D", fill="FFFF00", size=9, indent=7),
@@ -133,7 +137,11 @@ def test_a_pattern_is_replaced_in_every_workbook(name: str) -> None:
 
 
 def test_every_edit_for_workbooks_is_tried_here() -> None:
-    tried = {type(edit) for edit in edits_for(opened(excel.hard()).outline())} | {ReplaceText, FillTemplate}
+    tried = {type(edit) for edit in edits_for(opened(excel.hard()).outline())} | {
+        ReplaceText,
+        ReplaceImage,
+        FillTemplate,
+    }
 
     assert tried == {edit for edit in all_edits().values() if Format.XLSX in edit.formats()}
 

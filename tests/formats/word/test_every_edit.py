@@ -17,9 +17,12 @@ from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableRows
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
+from officeplane.edits.image_fields import ONE_PIXEL
 from officeplane.edits.insert_content import InsertContent
+from officeplane.edits.insert_image import InsertImage
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.move_node import MoveNode
+from officeplane.edits.replace_image import ReplaceImage
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
 from officeplane.edits.set_properties import SetProperties
@@ -44,7 +47,7 @@ CONTENT = (
 )
 ALLOWED = {
     MAIN, "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
-    "[Content_Types].xml",
+    "[Content_Types].xml", *(f"word/media/image{number}.png" for number in range(1, 5)),
 }  # fmt: skip
 OfNodes = EditNode | InsertContent | DeleteNode | MoveNode | DuplicateNode
 LINES = {"paragraph", "heading", "item", "chapter", "section"}
@@ -54,6 +57,8 @@ DELETABLE = LINES | {
     "content control", "formula",
 }  # fmt: skip
 OF_EACH_KIND = 1
+REACHING = ApplyFormat | EditTable | ReplaceText | ReplaceImage | ReviewChanges | OfNodes
+"""Edits that may change other texts than the body."""
 PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
 
 
@@ -96,6 +101,13 @@ def edits_for(word: Word) -> list[Edit]:
                 ]
             case _:
                 pass
+    tree = word.reader().tree.by_id.values()
+    # The other nodes have a test of their own: test_pictures.py.
+    made += [InsertImage(before=detail.id, base64=ONE_PIXEL, alt="Token") for detail in tree if detail.level][:2]
+    made += [InsertImage(into=detail.id, base64=ONE_PIXEL, alt="Token") for detail in tree if detail.kind == "cell"][:1]
+    made += [
+        ReplaceImage(node_id=detail.id, base64=ONE_PIXEL, alt="Token") for detail in tree if detail.kind == "picture"
+    ][:1]
     word_in_it = next((w for w in word.text().split() if w.isalpha() and word.places_of(Wanted(w))), None)
     if word_in_it is not None:
         made += [ReplaceText(find=word_in_it, replace="Token\nnew\tline"), ReplaceText(find=word_in_it, replace="")]
@@ -181,8 +193,10 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
         changed = differing(base, written(word))
         if isinstance(edit, SetProperties):
             assert changed <= PROPERTIES
-        elif not isinstance(edit, ApplyFormat | EditTable | ReplaceText | ReviewChanges | OfNodes):
+        elif not isinstance(edit, REACHING) and not getattr(edit, "into", None):
             assert changed <= ALLOWED
+        if isinstance(edit, InsertImage | ReplaceImage):
+            assert word.reader().tree.by_id[result["id"]].name == "Token"
         if not isinstance(edit, DeletePage | DeleteNode | SetProperties) and getattr(edit, "replace", None) != "":
             assert word.finder().find(result["id"])
 

@@ -13,6 +13,7 @@ from officeplane.domain.valve import Limits
 from officeplane.services.claims import lanes
 from officeplane.services.claims.lanes import HOLD_TASKS_MAX
 from officeplane.services.edits import lookahead
+from tests.fixtures.pictures import as_text, noise
 from tests.services.editing import (
     a_document,
     an_edit,
@@ -172,7 +173,18 @@ async def test_only_what_is_held_stays_behind(bench: Workbench) -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["base revision", "reference", "child", "dependents", "retried", "another type", "revert", "upload", "not due"],
+    [
+        "base revision",
+        "reference",
+        "child",
+        "dependents",
+        "retried",
+        "another type",
+        "revert",
+        "upload",
+        "picture",
+        "not due",
+    ],
 )
 async def test_what_is_not_an_edit_alone_with_its_document_is_not_done_ahead(bench: Workbench, what: str) -> None:
     before = await bench.a_task()
@@ -199,6 +211,9 @@ async def test_what_is_not_an_edit_alone_with_its_document_is_not_done_ahead(ben
             odd = (await bench.runtime.documents.revert(LOCAL, "plan", 1, None)).task
         case "upload":
             odd = await an_edit(bench, "upload", payload={"uploadId": "0193b1f0-0000-7000-8000-000000000000"})
+        case "picture":
+            picture = as_text(noise(1_500, 1_000))
+            odd = await an_edit(bench, "insert_image", payload={"after": "p-1", "base64": picture, "alt": "Large"})
         case _:
             odd = await an_edit(bench, payload={"title": "2"})
             await bench.execute("UPDATE tasks SET run_at = now() + interval '1 hour' WHERE id = $1::uuid", odd.id)

@@ -1,0 +1,1 @@
+"""Pictures: what they are by their bytes, and how a package keeps them."""
