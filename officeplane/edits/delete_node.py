@@ -16,7 +16,7 @@ from officeplane.formats.word.nodes.deleting import Deleting
 class DeleteNode(Edit):
     """A node less; to name it is consent to what goes with it, of which warnings tell."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d"}, {"nodeId": "slide-256.2"}]})
 
     task_type: ClassVar = "delete_node"
     title_for_people: ClassVar = "Delete a node"

@@ -16,7 +16,7 @@ from officeplane.formats.word.nodes.duplicating import Duplicating
 class DuplicateNode(Edit):
     """The copy has what the original has but comments and bookmarks, and ids of its own, which the result tells."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "slide-256"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d"}, {"nodeId": "slide-256"}]})
 
     task_type: ClassVar = "duplicate_node"
     title_for_people: ClassVar = "Duplicate a node"

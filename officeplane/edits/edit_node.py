@@ -16,7 +16,12 @@ class EditNode(Edit):
     """What the node says from now on; of its paragraphs those that stay the same are left untouched."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d", "content": "Payment is due within **14 days**."}]}
+        json_schema_extra={
+            "examples": [
+                {"nodeId": "p-1a2b3c4d", "content": "Payment is due within **14 days**."},
+                {"nodeId": "slide-256.3", "content": "Revenue is up by **a third**"},
+            ]
+        }
     )
 
     task_type: ClassVar = "edit_node"

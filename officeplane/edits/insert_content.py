@@ -27,7 +27,12 @@ class InsertContent(Edit):
     """One of `before`, `after` and `into` says where; the result has the id of what was made, or of what goes on."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"content": "Notice is given in writing.", "after": "p-1a2b3c4d"}]}
+        json_schema_extra={
+            "examples": [
+                {"content": "Notice is given in writing.", "after": "p-1a2b3c4d"},
+                {"content": "- Services grew **most**", "into": "slide-256.3"},
+            ]
+        }
     )
 
     task_type: ClassVar = "insert_content"

@@ -16,7 +16,14 @@ from officeplane.formats.word.nodes.moving import Moving
 class MoveNode(Edit):
     """One of `before`, `after` and `into` says where it stands afterwards; the result has its id from then on."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d", "after": "p-5e6f7a8b"}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"nodeId": "p-1a2b3c4d", "after": "p-5e6f7a8b"},
+                {"nodeId": "slide-258", "after": "slide-256"},
+            ]
+        }
+    )
 
     task_type: ClassVar = "move_node"
     title_for_people: ClassVar = "Move a node"

@@ -314,7 +314,7 @@ def test_notes_are_deleted() -> None:
 
 @pytest.mark.parametrize("edit_type", [EditNode, EditSlide, InsertContent, DeleteNode, MoveNode, DuplicateNode])
 def test_the_example_of_each_edit_can_be_done(edit_type: type[Edit]) -> None:
-    (example,) = edit_type.model_json_schema()["examples"]
+    example = edit_type.model_json_schema()["examples"][-1]
     deck = opened(powerpoint.plain())
 
     applied(deck, edit_type.model_validate(example))
