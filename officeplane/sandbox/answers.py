@@ -44,6 +44,8 @@ class _Loss(_Told):
 
 class _Facts(_Told):
     losses: Annotated[list[_Loss], Field(max_length=WARNINGS_MAX), FailFast()] = []
+    nodeId: Annotated[str, Field(max_length=1_000)] = ""  # noqa: N815 - as JSON has it
+    nearest: Annotated[str, Field(max_length=1_000)] = ""
 
 
 def _shaped_as(model: type[_Told]) -> AfterValidator:

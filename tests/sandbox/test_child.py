@@ -148,11 +148,12 @@ def test_only_pieces_that_the_ledger_has_not_are_sent_along(line: Line) -> None:
     "order",
     [
         an_order("edit_page", pageId="no-such", content="x"),
+        an_order("edit_node", nodeId="p-00000000", text="x"),
         an_order("set_cells", sheet="Sheet1", cells={"A1": 1}),
         an_order("add_chapter", title=""),
         an_order("add_chapter", tittle="x"),
     ],
-    ids=["no such target", "other format", "too short", "unknown field"],
+    ids=["no such target", "no such node", "other format", "too short", "unknown field"],
 )
 def test_an_edit_that_cannot_work_is_told_as_invalid(line: Line, order: Order) -> None:
     line.open(DOCX)
