@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from datetime import date, datetime, time
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from officeplane.domain.warning import EditWarning
-from officeplane.edits.contract import Words
+from officeplane.edits.contract import Part, Words
 from officeplane.formats.excel.cells.values import CellError, Formatted, Plain, Value
 from officeplane.formats.excel.formulas.formula import Formula
 
@@ -34,18 +33,7 @@ _Time: TypeAlias = Annotated[str, Field(pattern=f"^{_CLOCK}$"), _parsed(time, "t
 _Moment: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}T{_CLOCK}$"), _parsed(datetime, "date and time")]
 
 
-class _Object(BaseModel):
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        frozen=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        serialize_by_alias=True,
-    )
-
-
-class FormulaCell(_Object):
+class FormulaCell(Part):
     """A formula, as it is typed, with its equals sign or without."""
 
     formula: Annotated[Words, Field(min_length=1, max_length=8_192)] = Field(
@@ -53,19 +41,19 @@ class FormulaCell(_Object):
     )
 
 
-class DateCell(_Object):
+class DateCell(Part):
     """A day."""
 
     date: _Day = Field(description="A day as `2026-01-05`. The cell shows it as a date.")
 
 
-class TimeCell(_Object):
+class TimeCell(Part):
     """A time of day."""
 
     time: _Time = Field(description="A time of day as `09:30` or `09:30:15`. The cell shows it as a time.")
 
 
-class DateTimeCell(_Object):
+class DateTimeCell(Part):
     """A day with a time."""
 
     date_time: _Moment = Field(
@@ -73,7 +61,7 @@ class DateTimeCell(_Object):
     )
 
 
-class ErrorCell(_Object):
+class ErrorCell(Part):
     """An error as a value."""
 
     error: Literal["#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"] = Field(
@@ -110,7 +98,7 @@ PlainValue: TypeAlias = _Text | bool | int | float | _PlainObject | None
 """What a cell is given. Text that looks like a formula, a number or a date stays text; None empties the cell."""
 
 
-class FormattedCell(_Object):
+class FormattedCell(Part):
     """A value with its number format."""
 
     value: PlainValue = Field(description="The value, in any of the other forms; null empties the cell.")

@@ -80,8 +80,8 @@ class Occasion:
         return {**result, "warnings": as_json(self._warnings)} if self._warnings else result
 
 
-class Edit(BaseModel):
-    """One change of one document."""
+class Part(BaseModel):
+    """What is asked for, or a part of it."""
 
     model_config = ConfigDict(
         strict=True,
@@ -91,6 +91,10 @@ class Edit(BaseModel):
         validate_by_name=True,
         serialize_by_alias=True,
     )
+
+
+class Edit(Part):
+    """One change of one document."""
 
     task_type: ClassVar[str]
     title_for_people: ClassVar[str]

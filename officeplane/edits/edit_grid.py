@@ -2,19 +2,17 @@
 
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import Edit, Line, Occasion, Result
+from officeplane.edits.contract import Edit, Line, Occasion, Part, Result
 from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, column_number
 from officeplane.formats.excel.shifting.shift import Axis, Shift
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 
 
-class Rows(BaseModel):
+class Rows(Part):
     """Rows next to each other."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     at: Annotated[int, Field(ge=1, le=ROWS_MAX)] = Field(
         description="The row, as Excel numbers it: new ones come before it, and it is the first to be deleted."
@@ -22,10 +20,8 @@ class Rows(BaseModel):
     count: Annotated[int, Field(ge=1, le=ROWS_MAX)] = Field(default=1, description="How many rows; 1 if not said.")
 
 
-class Columns(BaseModel):
+class Columns(Part):
     """Columns next to each other."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     at: Annotated[str, Field(pattern=r"^[A-Z]{1,3}$")] = Field(
         description='The column, by letters such as "C": new ones come before it, and it is the first to be deleted.'

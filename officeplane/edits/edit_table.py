@@ -2,10 +2,9 @@
 
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import Discard, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import Discard, Edit, Line, NodeId, Occasion, Part, Result, Words
 from officeplane.formats.excel.cells.addresses import address, area, column_number
 from officeplane.formats.opening import Document
 from officeplane.formats.table_change import Lines, TableChange
@@ -19,18 +18,7 @@ _Count = Annotated[int, Field(ge=1, le=1_000)]
 _Texts = Annotated[list[Annotated[list[Words], Field(max_length=100)]], Field(max_length=1_000)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        frozen=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        serialize_by_alias=True,
-    )
-
-
-class TableRows(_Part):
+class TableRows(Part):
     """Rows of a table that come or go."""
 
     at: Annotated[int, Field(ge=1, le=100_000)] = Field(
@@ -46,7 +34,7 @@ class NewTableRows(TableRows):
     texts: _Texts = Field(default=[], description="What their cells say, row by row; left out, they are empty.")
 
 
-class TableColumns(_Part):
+class TableColumns(Part):
     """Columns of a table that come or go."""
 
     at: _Column = Field(

@@ -2,12 +2,12 @@
 
 from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning
-from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Part, Result, Words
 from officeplane.formats.excel.looks.change import Edge, FormatChange
 from officeplane.formats.excel.looks.formatting import Formatting
 from officeplane.formats.excel.looks.lines import Lines
@@ -43,10 +43,8 @@ _FONT_SIZE_OF_CELLS_MAX: Final = 409
 _FONT_NAME_OF_CELLS_MAX: Final = 31
 
 
-class Border(BaseModel):
+class Border(Part):
     """Lines around or between cells."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     style: BorderStyle = Field(description="What kind of line; `none` takes lines away.")
     sides: Annotated[list[BorderSide], Field(min_length=1)] = Field(
@@ -57,10 +55,8 @@ class Border(BaseModel):
     color: Color | None = Field(default=None, description="`RRGGBB`; left out, the colour that lines have, or black.")
 
 
-class Spacing(BaseModel):
+class Spacing(Part):
     """Room around the lines of a paragraph, in points."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     before: Points | None = Field(default=None, description="Above the paragraph, in points.")
     after: Points | None = Field(default=None, description="Below the paragraph, in points.")

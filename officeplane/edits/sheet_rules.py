@@ -3,11 +3,10 @@
 from datetime import date, datetime
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from officeplane.edits.cell_values import DateCell, DateTimeCell, FormulaCell
-from officeplane.edits.contract import Line, Words
+from officeplane.edits.contract import Line, Part, Words
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.sheets.conditional_formats import ConditionalFormat, Look
 from officeplane.formats.excel.sheets.editing import area_of
@@ -30,16 +29,7 @@ _RELATIVE = "Cells in it without $ are counted from the first cell of the range,
 _BOUND = 'a number, `{"date": "2026-01-05"}` or `{"formula": "=B1"}`'
 
 
-class _Rule(BaseModel):
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        frozen=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        serialize_by_alias=True,
-    )
-
+class _Rule(Part):
     range: RangeName = Field(description="The cells that it is for, such as `B2:B20`.")
     operator: Operator = Field(default="between", description="How a cell is compared with `value`.")
     value2: BoundValue = Field(default=None, description="With `between` and `notBetween`, the greatest value.")
