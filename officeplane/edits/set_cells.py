@@ -14,7 +14,8 @@ __all__ = ["CellValue", "FormulaCell", "Rows", "SetCells"]
 
 _CELL = "[A-Z]{1,3}[1-9][0-9]{0,6}"
 CellName = Annotated[str, Field(pattern=f"^{_CELL}(:{_CELL})?$")]
-Rows: TypeAlias = Annotated[list[Annotated[list[CellValue], Field(max_length=16_384)]], Field(max_length=100_000)]
+_Row: TypeAlias = Annotated[list[CellValue], Field(min_length=1, max_length=16_384)]
+Rows: TypeAlias = Annotated[list[_Row], Field(min_length=1, max_length=100_000)]
 
 
 class SetCells(Edit):
