@@ -120,9 +120,8 @@ class Package:
         return found
 
     def plant(self, name: str, root: Element) -> None:
-        """Put another root in the place of a part's tree, which has changed with that."""
+        """Have a part that was not changed be parsed as another tree that says the same."""
         self._trees[name] = root
-        self.changed(name)
 
     def changed(self, name: str) -> None:
         """Note that a part's tree is no longer what was read."""

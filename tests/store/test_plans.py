@@ -130,7 +130,7 @@ CUTOFFS: Final = f"ARRAY[{', '.join([NOW] * 8)}]::timestamptz[]"
 HOT: Final = [
     hot("claims", "claim_hinted", "pkey", task_ids=IDS, claim_ids=IDS, **CLAIMANT),
     hot("claims", "claim_lanes", "pkey", "lane", "occupant", **LANES, **CLAIMANT),
-    hot("claims", "upcoming", "lane", document_id="'document-1'", limit="32"),
+    hot("claims", "upcoming", "lane", document_id="'document-1'", limit="32", payload_bytes="16384"),
     hot("claims", "occupied", "occupant", document_ids=DOCUMENTS),
     hot("claims", "lane_heads", "lane", document_ids=DOCUMENTS),
     hot(

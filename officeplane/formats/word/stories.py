@@ -8,6 +8,7 @@ from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, main_part
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.bookmarks import number_of
+from officeplane.formats.word.extensions import root_of
 from officeplane.formats.word.names import BOOKMARK_START, SECT_PR, w, with_section
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.styles import Styles
@@ -47,7 +48,7 @@ class Stories:
     @property
     def body(self) -> Body:
         """The text."""
-        root = self._package.tree(self.part)
+        root = root_of(self._package, self.part)
         if self._body is None or self._body.story.root is not root:
             container = _container(root)
             if container is None:
@@ -98,7 +99,7 @@ class Stories:
                 if part in self._package and part not in seen and not arrow.is_external:
                     seen.add(part)
                     name = part.rpartition("/")[2].rpartition(".")[0]
-                    yield Aside(name, kind, Story(self._package, part, self._package.tree(part), None))
+                    yield Aside(name, kind, Story(self._package, part, root_of(self._package, part), None))
 
 
 def _container(root: Element) -> Element | None:

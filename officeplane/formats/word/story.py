@@ -15,7 +15,7 @@ from officeplane.formats.package import Package
 from officeplane.formats.patterns.matching import Match
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.block import Block
-from officeplane.formats.word.extensions import extended
+from officeplane.formats.word.extensions import let_older_ones_pass_over
 from officeplane.formats.word.names import SECT_PR
 from officeplane.formats.word.paragraph_ids import ParagraphIds
 from officeplane.formats.word.segments import replace_matches
@@ -66,12 +66,7 @@ class Story:
         """Before its first change, write down what reading calls its paragraphs; return whether this is that."""
         if self.ids.is_stamped:
             return False
-        root = extended(self.root)
-        if root is not self.root:
-            if self.container is self.root:
-                self.container = root
-            self.root = root
-            self.package.plant(self.part, root)
+        let_older_ones_pass_over(self.root)
         self.ids.stamp()
         self.package.changed(self.part)
         return True

@@ -34,7 +34,7 @@ async def test_an_edit_of_a_document_that_is_not_there_is_not_found_and_not_stor
         ({"task_type": "noop", "payload": {}, "base_revision": 1}, "baseRevision"),
         ({"on_conflict": "force"}, "onConflict"),
         ({"payload": {"title": "One", "colour": "red"}}, "payload.colour"),
-        ({"task_type": "set_cells", "payload": {"sheet": "S", "cells": {"B2": [1]}}}, "payload.cells.B2"),
+        ({"task_type": "set_cells", "payload": {"sheet": "S", "cells": {"B2": [1]}}}, "payload.cells.B2.0"),
         (
             {"task_type": "set_cells", "payload": {"sheet": "S", "cells": {"B2": {"formula": 1}}}},
             "payload.cells.B2.formula",
