@@ -5,6 +5,7 @@ import pytest
 from docx.enum.section import WD_ORIENT
 
 from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.contract import Edit
@@ -141,6 +142,8 @@ def test_to_replace_or_delete_a_page_costs_as_much_as_to_read_it_however_large_i
     make: documents.Make, edit: Callable[[str], Edit]
 ) -> None:
     word = opened(make())
+    # The first edit stamps all ids; what that costs has a test of its own.
+    applied(word, AddChapter(title="Behind all"))
     begun = process_time()
     page = next(one.id for one in nodes(word.outline()) if one.kind == "page")
     word.text()
@@ -150,6 +153,20 @@ def test_to_replace_or_delete_a_page_costs_as_much_as_to_read_it_however_large_i
 
     # Where it took time in squares, it was more than this, or had no end.
     assert process_time() - read < 4 * (read - begun)
+
+
+@pytest.mark.parametrize("make", [documents.large, documents.interrupted], ids=["large", "interrupted"])
+def test_to_stamp_ids_costs_as_much_as_to_read_the_text_however_large_it_is(make: documents.Make) -> None:
+    word = opened(make())
+    begun = process_time()
+    word.outline()
+    word.text()
+    read = process_time()
+
+    applied(word, AddChapter(title="Behind all"))
+
+    # Where it took time in squares, it was more than ten times as much.
+    assert process_time() - read < 6 * (read - begun)
 
 
 def test_to_replace_a_word_in_all_headings_costs_as_much_as_to_read_them_however_many_they_are() -> None:
