@@ -64,7 +64,7 @@ class MoveNode(Edit):
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:  # noqa: ARG002 - what moves keeps its id
         side, beside = the_one_place(self.before, self.after, self.into)
-        return {"id": workbook.move_sheet_beside(self.node_id, side, beside)}
+        return {"id": workbook.move_sheet(self.node_id, workbook.position_beside(self.node_id, side, beside))}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         moved, losses = presentation.move_node(self.node_id, Place(*the_one_place(self.before, self.after, self.into)))

@@ -24,7 +24,7 @@ from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
 from officeplane.formats.excel.sheets.drawings import insert_picture, replace_picture
 from officeplane.formats.excel.sheets.editing import SheetEditor
-from officeplane.formats.excel.sheets.moving import move_sheet, move_sheet_beside, sheet_node
+from officeplane.formats.excel.sheets.moving import move_sheet, position_beside, sheet_node
 from officeplane.formats.excel.sheets.naming import define_name, delete_name
 from officeplane.formats.excel.sheets.places import Place, place_at, place_of
 from officeplane.formats.excel.sheets.renaming import rename_sheet
@@ -128,9 +128,9 @@ class Workbook:
         """Put a sheet where this many are before it, or at the end; return its node id."""
         return move_sheet(self._parts, sheet, position)
 
-    def move_sheet_beside(self, node_id: str, side: str, beside: str) -> str:
-        """Put a sheet right before or after another one; return its node id."""
-        return move_sheet_beside(self._parts, node_id, side, beside)
+    def position_beside(self, node_id: str, side: str, beside: str) -> int:
+        """Return how many sheets are before one that is put right before or after another."""
+        return position_beside(self._parts, node_id, side, beside)
 
     def sheet_node(self, node_id: str) -> str:
         """Return the id of a sheet; another node is refused."""

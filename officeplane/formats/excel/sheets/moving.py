@@ -21,15 +21,15 @@ _SHEETS_TOLD: Final = 20
 _SHEETS: Final = f"{main('sheets')}/{main('sheet')}"
 
 
-def move_sheet_beside(parts: Parts, node_id: str, side: str, beside: str) -> str:
-    """Put a sheet right before or after another one; return its node id."""
+def position_beside(parts: Parts, node_id: str, side: str, beside: str) -> int:
+    """Return how many sheets are before one that is put right before or after another."""
     if side == "into":
         raise InvalidEditError("a sheet holds no other sheets: give before or after")
     moved, neighbour = sheet_node(parts, node_id), sheet_node(parts, beside)
     if moved == neighbour:
         raise InvalidEditError(f"{moved!r} cannot stand beside itself: give another sheet")
     others = [sheet.id for sheet in parts.sheets.all if sheet.id != moved]
-    return move_sheet(parts, moved, others.index(neighbour) + (side == "after"))
+    return others.index(neighbour) + (side == "after")
 
 
 def sheet_node(parts: Parts, node_id: str) -> str:

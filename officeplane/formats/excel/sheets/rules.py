@@ -19,9 +19,6 @@ from officeplane.formats.xml import Element
 Bound: TypeAlias = str | int | float | date | Formula
 """What cells are compared with; a date may have a time with it."""
 
-OPERATORS: Final = (
-    "between", "notBetween", "equal", "notEqual", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual",
-)  # fmt: skip
 _FORMULAS: Final = tuple(map(main, ("formula", "formula1", "formula2")))
 
 

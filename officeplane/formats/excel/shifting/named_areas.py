@@ -14,7 +14,6 @@ _ATTRIBUTES: Final = {
     "webPublishItem": "sourceRef", "conditionalFormatting": "sqref", "dataValidation": "sqref",
     "protectedRange": "sqref", "ignoredError": "sqref", "scenarios": "sqref",
 }  # fmt: skip
-_AREAS: Final = "{*}sqref"
 _HOLDERS: Final = frozenset({
     "mergeCells", "hyperlinks", "cellWatches", "smartTags", "webPublishItems", "dataValidations", "protectedRanges",
     "ignoredErrors", "scenario", "scenarios", "sparklines", "sparklineGroup", "sparklineGroups", "extLst", "ext",

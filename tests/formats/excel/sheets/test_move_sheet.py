@@ -2,9 +2,11 @@ from typing import Any
 
 import pytest
 
+from officeplane.domain.document import InvalidEditError
+from officeplane.edits.move_node import MoveNode
 from officeplane.formats.excel.workbook import Workbook
 from tests.fixtures.documents import excel
-from tests.formats.excel.books import MAIN, assert_sound, differing, opened, part, reopened, written
+from tests.formats.excel.books import MAIN, assert_sound, differing, occasion, opened, part, reopened, written
 
 ORDER = ["Data", "Q1 'Plan'", "Secret", "Chart1", "Last"]
 
@@ -77,3 +79,35 @@ def test_a_sheet_in_front_stays_in_front_where_the_file_leaves_that_to_its_place
 
     after: Any = reopened(written(book))
     assert after.active.title == "Data"
+
+
+@pytest.mark.parametrize(
+    ("node", "side", "beside", "expected"),
+    [
+        ("Data", "after", "Secret", ["Q1 'Plan'", "Secret", "Data", "Chart1", "Last"]),
+        ("Last", "before", "Data", ["Last", "Data", "Q1 'Plan'", "Secret", "Chart1"]),
+        ("Data", "before", "Last", ["Q1 'Plan'", "Secret", "Chart1", "Data", "Last"]),
+    ],
+)
+def test_a_sheet_is_moved_beside_another_by_their_ids(node: str, side: str, beside: str, expected: list[str]) -> None:
+    book = opened(excel.hard())
+    ids = {one.text: one.id for one in book.outline()}
+
+    result = MoveNode.model_validate({"nodeId": ids[node], side: ids[beside]}).apply(book, occasion())
+
+    assert names_of(book) == expected
+    assert result == {"id": ids[node]}
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ({"nodeId": "sheet-1", "into": "sheet-2"}, "give before or after"),
+        ({"nodeId": "sheet-1", "after": "sheet-1"}, "beside itself"),
+        ({"nodeId": "Data", "after": "sheet-2"}, "is no sheet"),
+        ({"nodeId": "sheet-1", "after": "range-1"}, "is no sheet"),
+    ],
+)
+def test_a_sheet_that_cannot_be_moved_there_is_refused(payload: dict[str, str], told: str) -> None:
+    with pytest.raises(InvalidEditError, match=told):
+        MoveNode.model_validate(payload).apply(opened(excel.hard()), occasion())
