@@ -150,10 +150,9 @@ class Word:
         found, replacing = places_of(wanted, self.finder()), wanted.replacing(replace)
         places = [place for story, hits in found for place in self._named(story, hits)]
         for story, hits in found if wanted.nth is None else nth_of(found, wanted.nth):
+            self._stories.stamp(story)
             if story is self._body.story:
-                self._stories.body_to_change()
                 self._remember_headings(hits)
-            story.stamp()
             story.replace(hits, replacing)
         return places
 

@@ -43,10 +43,7 @@ class Pictures:
         story = place.story
         size = bitmap.size(width, self._room(story, place.element))
         _check_size(size)
-        if story is self._stories.body.story:
-            self._stories.body_to_change()
-        else:
-            story.stamp()
+        self._stories.stamp(story)
         relation = put_picture(self._package, story.part, bitmap)
         run = run_with_picture(relation, number, f"Picture {len(self.numbers) + 1}", alt, size)
         if place.side == "into":
@@ -81,10 +78,7 @@ class Pictures:
         size = bitmap.size(width or max(before, 1) / EMU, (0, 0))
         _check_size(size)
         story = self._stories.of(drawing)
-        if story is self._stories.body.story:
-            self._stories.body_to_change()
-        else:
-            story.stamp()
+        self._stories.stamp(story)
         relation = put_picture(self._package, story.part, bitmap)
         old = shown_by(drawing)
         gone = refill(blip, relation)

@@ -77,10 +77,13 @@ class Stories:
 
     def body_to_change(self) -> Body:
         """Return the body with the ids that reading gives written down."""
-        body = self.body
-        if body.story.stamp():
-            body.remember_twins()
-        return body
+        self.stamp(self.body.story)
+        return self.body
+
+    def stamp(self, story: Story) -> None:
+        """Write down what reading gives the paragraphs of a text, before the first change of it."""
+        if story.stamp() and story is self.body.story:
+            self.body.remember_twins()
 
     def of(self, element: Element) -> Story:
         """Return the text that an element stands in."""

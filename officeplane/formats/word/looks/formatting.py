@@ -62,7 +62,7 @@ def format_node(finder: Finder, node_id: str, wanted: LooksOfText, maker: str) -
         raise InvalidEditError(
             f"{node_id!r} is a {found.kind} and has no text of its own: name the paragraph around it"
         )
-    _prepare(finder, found.story)
+    finder.stories.stamp(found.story)
     looks = _Resolved(finder, wanted, of_table=elements[0] if elements[0].tag == TBL else None)
     for paragraph in paragraphs:
         looks.give_whole(paragraph)
@@ -89,7 +89,7 @@ def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfT
             raise InvalidEditError(f"{wanted.find!r} stands {len(counted)} times in it, there is no {nth}th time")
         places = counted = [counted[nth - 1]]
     for story in {id(story): story for story, _, _ in places}.values():
-        _prepare(finder, story)
+        finder.stories.stamp(story)
     resolved = _Resolved(finder, looks)
     # From the last on: to take runs apart leaves the places before them as they are.
     for _, hit, match in reversed(places):
@@ -99,12 +99,6 @@ def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfT
         story.reread({story.blocks[hit.block].element for at, hit, _ in places if at is story})
         story.name(maker)
     return Formatted(len(counted), [*dict.fromkeys(_id_now(finder, story, paragraph) for story, paragraph in told)])
-
-
-def _prepare(finder: Finder, story: Story) -> None:
-    if story is finder.stories.body.story:
-        finder.stories.body_to_change()
-    story.stamp()
 
 
 class _Resolved:

@@ -14,7 +14,6 @@ from officeplane.formats.word.nodes.extents import extent
 from officeplane.formats.word.nodes.inserting import keep_apart
 from officeplane.formats.word.nodes.leaves import fields, leaves
 from officeplane.formats.word.nodes.rewriting import drop_empty
-from officeplane.formats.word.nodes.texts import stamp
 from officeplane.formats.word.preserved_marks import check_fields, marks_to_preserve
 from officeplane.formats.xml import Element
 
@@ -37,7 +36,7 @@ class Deleting:
         known = (*_STRETCHES, *_DRAWN, *_SINGLE, "row", "field", "content control", "table of contents")
         if not is_note and found.kind not in known:
             raise InvalidEditError(f"{node_id!r} is a {found.kind}: {_instead(found.kind)}")
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         if is_note:
             return self._delete_note(found)
         if found.kind == "page" and found.place is not None:
@@ -112,10 +111,7 @@ class Deleting:
             ]  # fmt: skip
             if not marks and not notes:
                 continue
-            if story is self._finder.stories.body.story:
-                self._finder.stories.body_to_change()
-            else:
-                story.stamp()
+            self._finder.stories.stamp(story)
             changed = {
                 block.element for block in story.blocks if any(mark in block.element.iter(tag) for mark in marks)
             }

@@ -28,7 +28,6 @@ from officeplane.formats.word.nodes.extents import extent
 from officeplane.formats.word.nodes.inserting import node_id_of
 from officeplane.formats.word.nodes.moving import settle
 from officeplane.formats.word.nodes.rewriting import drop_empty
-from officeplane.formats.word.nodes.texts import stamp
 from officeplane.formats.word.preserved_marks import check_fields
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
@@ -80,7 +79,7 @@ class Duplicating:
             )
         elements = extent(self._finder, found)
         check_fields(elements)
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         originals = [one for one in extent(self._finder, self._finder.find(node_id)) if one.tag not in RANGE_MARKS]
         copies = [self._copied(one) for one in originals]
         self._copy_notes(copies)
@@ -115,7 +114,7 @@ class Duplicating:
             note = next((one for one in notes if one.get(ID) == mark.get(ID)), None)
             if story is None or note is None:
                 continue
-            story.stamp()
+            self._finder.stories.stamp(story)
             highest = max(int(one.get(ID, "0")) for one in notes if one.get(ID, "").lstrip("-").isdecimal())
             copy = self._copied(note)
             copy.set(ID, str(highest + 1))

@@ -12,7 +12,7 @@ from officeplane.formats.word.list_numbers import ListNumbers
 from officeplane.formats.word.names import P_PR, TBL, TC, TR, VAL, P, element, w
 from officeplane.formats.word.nodes.boxes import copy_boxes
 from officeplane.formats.word.nodes.pen import Pen
-from officeplane.formats.word.nodes.texts import holder_of, stamp
+from officeplane.formats.word.nodes.texts import holder_of
 from officeplane.formats.word.numbering import DEPTH_MAX
 from officeplane.formats.word.segments import text_of
 from officeplane.formats.word.story import Story
@@ -58,7 +58,7 @@ class Inserting:
             raise InvalidEditError("the content says nothing: give what is to be inserted")
         style_id = None if style is None else self._finder.stories.styles.paragraph(style)
         check_side(found, side)
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         pen = Pen(self._finder, found.story, Contents(self._finder.package, self._finder.stories, {}))
         made = self._elements(pen, blocks, _neighbours(found, side))
         if style_id is not None:

@@ -13,7 +13,6 @@ from officeplane.formats.word.nodes.boxes import copy_boxes
 from officeplane.formats.word.nodes.extents import extent
 from officeplane.formats.word.nodes.inserting import Side
 from officeplane.formats.word.nodes.spots import Spot, spot_beside
-from officeplane.formats.word.nodes.texts import stamp
 from officeplane.formats.word.preserved_marks import check_fields
 from officeplane.formats.xml import Element
 
@@ -43,7 +42,7 @@ class Moving:
         ):
             raise InvalidEditError(f"{beside!r} is {node_id!r}, or in it: a node cannot move into itself")
         check_whole(elements, node_id)
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         found = self._kept(found)
         if found.place is not None and found.place.is_heading and other.place is not None:
             self._finder.stories.body.pin(self._finder.find(beside).begin + 1)
@@ -93,7 +92,7 @@ class Moving:
         rows = [*inside(table, TR)]
         if any(one.getparent() is not table for one in (rows[0], found.element, other.element)):
             raise InvalidEditError(f"{found.id!r} or {other.id!r} is in a control around rows: move it in Word")
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         if side == "before":
             other.element.addprevious(found.element)
         else:

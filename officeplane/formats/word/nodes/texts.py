@@ -62,7 +62,7 @@ class NodeTexts:
         if keep_format and pen.is_said(paragraph, new):
             return Said(found.id)
         level = pen.level(paragraph)
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         if found.place is not None and found.place.is_heading and found.place.is_derived:
             self._finder.stories.body.remember([found.place])
         losses = pen.write(paragraph, new, found.id, keep_format=keep_format)
@@ -95,7 +95,7 @@ class NodeTexts:
             asked = read(said)
             new = asked.blocks
             warnings = _new_warnings(asked.warnings, before)
-        stamp(self._finder, found)
+        self._finder.stories.stamp(found.story)
         if found.kind in {"header", "footer"}:
             # What holds it may be another root, now that ids are declared in it.
             held = Holder(found.story.container, pen)
@@ -125,14 +125,6 @@ class NodeTexts:
     @property
     def _body(self) -> object:
         return self._finder.stories.body.story
-
-
-def stamp(finder: Finder, found: Found) -> None:
-    """Write down what reading gives the paragraphs of a story, before the first change of it."""
-    if found.story is finder.stories.body.story:
-        finder.stories.body_to_change()
-    else:
-        found.story.stamp()
 
 
 def holder_of(found: Found) -> Element | None:

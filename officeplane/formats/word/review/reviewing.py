@@ -29,11 +29,11 @@ def review(stories: Stories, reader: WordReader, choice: Choice, *, accept: bool
 def _review(stories: Stories, found: Chosen, *, accept: bool) -> int:
     story = found.story
     tops = {_top(element, story.container) for element in found.elements}
+    stories.stamp(story)
     if story is stories.body.story:
-        body = stories.body_to_change()
+        body = stories.body
         headings = [place for place in body.structure.by_id.values() if place.is_heading and place.is_derived]
         body.remember([place for place in headings if story.blocks[place.begin].element in tops])
-    story.stamp()
     # A paragraph whose end is gone becomes part of the next one, which may have changed too.
     after = {following for top in tops if (following := top.getnext()) is not None}
     # From the last on, so that what is inside a change is decided before it, and paragraphs join from behind.

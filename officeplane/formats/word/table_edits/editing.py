@@ -45,9 +45,7 @@ def edit_table(finder: Finder, node_id: str, change: TableChange, maker: str) ->
     grid = Grid(table)
     change.check(len(grid.rows), grid.columns)
     deleted = _losses_of_lines(grid, node_id, change)
-    if found.story is finder.stories.body.story:
-        finder.stories.body_to_change()
-    found.story.stamp()
+    finder.stories.stamp(found.story)
     tops = [block.element for block in found.story.blocks[found.begin : found.end]]
     replaced = _change(table, node_id, change, finder.stories.styles)
     found.story.reread(tops)
