@@ -112,9 +112,10 @@ def spools_of(server: Background) -> int:
 
 def is_held(ours: asyncio.StreamWriter) -> bool:
     """Tell whether the other end of a connection still has it open."""
-    port = ours.get_extra_info("sockname")[1]
+    # One port of ours may be that of connections to several servers.
+    ends = [f":{ours.get_extra_info(end)[1]:04X}" for end in ("peername", "sockname")]
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
-    return any(row[2].endswith(f":{port:04X}") and row[3] == ESTABLISHED for row in rows)
+    return any([row[1][-5:], row[2][-5:]] == ends and row[3] == ESTABLISHED for row in rows)
 
 
 @pytest.mark.parametrize("shell", ["ulimit -Sn 1024", "ulimit -n 1024"])
