@@ -5,7 +5,7 @@ newer installation, so unknown fields pass and most known ones may be missing.
 """
 
 from datetime import datetime
-from typing import Self
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 from pydantic.alias_generators import to_camel
@@ -20,11 +20,32 @@ class Reading(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
 
+class Revision(Reading):
+    """One state of a document."""
+
+    revision: int
+    task_id: str | None = None
+    task_type: str | None = None
+    author: str | None = None
+    note: str | None = None
+    size: int = 0
+    created_at: datetime | None = None
+
+    @property
+    def what(self) -> str:
+        """What made it: a type of task, or how a document began."""
+        return self.task_type or ("new" if self.note == MADE_EMPTY else "upload")
+
+
 class TaskError(Reading):
     """Why the last attempt of a task failed."""
 
     kind: str
     message: str = ""
+    changed: tuple[str, ...] = ()
+    """What an edit aims at, if somebody else was quicker."""
+    revisions: tuple[Revision, ...] = ()
+    """What was made of its document since the revision that an edit was based on."""
 
 
 class Changed(Reading):
@@ -128,37 +149,6 @@ class Event(Reading):
     at: datetime | None = None
 
 
-class Decision(Reading):
-    """What somebody decided about a dead letter."""
-
-    decision: str
-    by: str = ""
-    at: datetime | None = None
-    note: str | None = None
-
-
-class Letter(Reading):
-    """A dead letter."""
-
-    task_id: str
-    task_type: str = ""
-    document_id: str | None = None
-    dag_id: str | None = None
-    error: TaskError
-    failures: tuple[Failure, ...] = ()
-    total_cost_usd: float = 0.0
-    fingerprint: str = ""
-    poison_pill: bool = False
-    recurring: bool = False
-    dead_lettered_at: datetime | None = None
-    escalated_at: datetime | None = None
-    resolution: str | None = None
-    resolved_by: str | None = None
-    resolved_at: datetime | None = None
-    note: str | None = None
-    decisions: tuple[Decision, ...] = ()
-
-
 class Deed(Reading):
     """What somebody has changed."""
 
@@ -173,28 +163,6 @@ class Deed(Reading):
     tasks: int = 0
     before: dict[str, JsonValue] | None = None
     after: dict[str, JsonValue] | None = None
-
-
-class Skipped(Reading):
-    """A dead letter for which a decision could not be carried out."""
-
-    task_id: str
-    code: str = ""
-    detail: str = ""
-
-
-class Part(Reading):
-    """What became of some of the letters of one cause."""
-
-    fingerprint: str
-    decision: str
-    count: int
-    skipped: tuple[Skipped, ...] = ()
-    cursor: str | None = None
-
-    def and_then(self, part: Self) -> Self:
-        """Return this part and the next as one."""
-        return part.model_copy(update={"count": self.count + part.count, "skipped": (*self.skipped, *part.skipped)})
 
 
 class DagTask(Reading):
@@ -244,23 +212,6 @@ class Document(Reading):
     running: int = 0
 
 
-class Revision(Reading):
-    """One state of a document."""
-
-    revision: int
-    task_id: str | None = None
-    task_type: str | None = None
-    author: str | None = None
-    note: str | None = None
-    size: int = 0
-    created_at: datetime | None = None
-
-    @property
-    def what(self) -> str:
-        """What made it: a type of task, or how a document began."""
-        return self.task_type or ("new" if self.note == MADE_EMPTY else "upload")
-
-
 class Node(Reading):
     """A part of a document."""
 
@@ -275,11 +226,32 @@ class Difference(Reading):
     text: tuple[str, ...] = ()
     nodes: dict[str, tuple[Node, ...]] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed that can be read."""
+        return not self.text and not any(self.nodes.values())
+
+
+class Preview(Reading):
+    """What an edit would do."""
+
+    result: dict[str, JsonValue] = {}
+    diff: Difference = Difference()
+
+
+class TaskType(Reading):
+    """A type of task, and what its payload looks like."""
+
+    name: str
+    title: str = ""
+    formats: tuple[str, ...] = ()
+    payload_schema: dict[str, Any] = {}
+
 
 DAGS: TypeAdapter[list[Dag]] = TypeAdapter(list[Dag])
 DEEDS: TypeAdapter[list[Deed]] = TypeAdapter(list[Deed])
-LETTERS: TypeAdapter[list[Letter]] = TypeAdapter(list[Letter])
 DOCUMENTS: TypeAdapter[list[Document]] = TypeAdapter(list[Document])
 REVISIONS: TypeAdapter[list[Revision]] = TypeAdapter(list[Revision])
 TASKS: TypeAdapter[list[Task]] = TypeAdapter(list[Task])
+TASK_TYPES: TypeAdapter[list[TaskType]] = TypeAdapter(list[TaskType])
 ITEMS: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])

@@ -88,6 +88,10 @@ class Client:
         headers = {"Content-Type": "application/json"}
         return await self._ask(self._client.build_request("PATCH", path, content=body, headers=headers))
 
+    async def delete(self, path: str) -> Answer:
+        """Return the answer to a DELETE."""
+        return await self._ask(self._client.build_request("DELETE", path))
+
     async def put(self, path: str, body: bytes, headers: Mapping[str, str], query: Query) -> Answer:
         """Return the answer to a file; the API may wait for its document's turn."""
         timeout = _timeout(TURN_SECONDS)

@@ -16,6 +16,7 @@ from officeplane.cli.exits import run_to_end
 from officeplane.cli.login_link import login_link
 from officeplane.cli.migrate import migrate
 from officeplane.cli.serve import serve
+from officeplane.cli.types import types
 from officeplane.cli.up import up
 from officeplane.cli.worker import worker
 
@@ -37,6 +38,7 @@ app.add_typer(dags.app, name="dags")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(keys.app, name="keys")
 app.add_typer(spaces.app, name="spaces")
+app.command()(types)
 app.command()(audit)
 
 

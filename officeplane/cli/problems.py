@@ -52,11 +52,11 @@ def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
         # One thing is wrong, and the whole of it: the place belongs to the sentence.
         detail, fields = fields[0], []
     said = f"{problem.title}: {detail}" if detail else problem.title
-    made = [_made(revision) for revision in problem.revisions]
+    made = [made_by(revision) for revision in problem.revisions]
     return [f"{said} ({code})", *(f"  {line}" for line in (*fields, *made))]
 
 
-def _made(revision: Revision) -> str:
+def made_by(revision: Revision) -> str:
     """Say who made a revision, and how."""
     which = "" if revision.task_id is None else f", task {revision.task_id}"
     return one_line(f"revision {revision.revision} by {revision.author or 'nobody named'}: {revision.what}{which}", 200)

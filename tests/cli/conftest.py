@@ -16,6 +16,7 @@ from typing import Protocol
 import httpx
 import pytest
 from pydantic import JsonValue, TypeAdapter
+from uuid_utils import uuid4
 
 from tests.conftest import NewDatabase
 from tests.forks import Fork, Forks
@@ -219,3 +220,27 @@ async def plane(new_database: NewDatabase, redis_url: str, start: Start) -> Asyn
 @pytest.fixture
 def tasks(officeplane: Officeplane, plane: Plane) -> Tasks:
     return Tasks(officeplane, plane)
+
+
+class Documents:
+    """`officeplane documents` in this plane."""
+
+    def __init__(self, officeplane: Officeplane, plane: Plane, state: Path) -> None:
+        self._officeplane = officeplane
+        self._plane = plane
+        self.state = state
+
+    async def __call__(self, *arguments: str) -> Ended:
+        env = {**self._plane.env, "XDG_STATE_HOME": str(self.state)}
+        return await self._officeplane("documents", *arguments, env=env)
+
+
+@pytest.fixture
+def documents(officeplane: Officeplane, plane: Plane, tmp_path: Path) -> Documents:
+    return Documents(officeplane, plane, tmp_path / "state")
+
+
+@pytest.fixture
+def document_id() -> str:
+    """An id that no document has yet."""
+    return f"cli-{str(uuid4())[:8]}"

@@ -11,37 +11,13 @@ from uuid_utils import uuid4
 
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
-from tests.cli.conftest import Ended, Officeplane, Plane, Tasks
+from tests.cli.conftest import Documents, Plane, Tasks
 from tests.fixtures.documents import excel, word
 from tests.fixtures.pictures import png
 from tests.formats.reading.contracts import contract
 
 FILE = blank(Format.DOCX, "A file")
 OTHER = blank(Format.DOCX, "Another file")
-
-
-class Documents:
-    """`officeplane documents` in this plane."""
-
-    def __init__(self, officeplane: Officeplane, plane: Plane, state: Path) -> None:
-        self._officeplane = officeplane
-        self._plane = plane
-        self.state = state
-
-    async def __call__(self, *arguments: str) -> Ended:
-        env = {**self._plane.env, "XDG_STATE_HOME": str(self.state)}
-        return await self._officeplane("documents", *arguments, env=env)
-
-
-@pytest.fixture
-def documents(officeplane: Officeplane, plane: Plane, tmp_path: Path) -> Documents:
-    return Documents(officeplane, plane, tmp_path / "state")
-
-
-@pytest.fixture
-def document_id() -> str:
-    """An id that no document has yet."""
-    return f"cli-{str(uuid4())[:8]}"
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ COMMANDS = (
     "dead-letters",
     "keys",
     "login-link",
+    "types",
     "audit",
 )
 

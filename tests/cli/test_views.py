@@ -9,7 +9,8 @@ from pydantic import JsonValue
 from rich.console import Console, RenderableType
 
 from officeplane.cli import views
-from officeplane.cli.answers import Child, Event, Explanation, Failure, Letter, Reason, Task, TaskError
+from officeplane.cli.answers import Child, Event, Explanation, Failure, Reason, Task, TaskError
+from officeplane.cli.dead_letters.answers import Letter
 from officeplane.cli.dead_letters.showing import letter_table
 from officeplane.cli.details import children_tree, task_details
 from officeplane.cli.texts import age, one_line, printable, span, without_secrets

@@ -4,9 +4,9 @@ import json
 
 from pydantic import JsonValue
 
-from officeplane.cli.answers import Letter, Part
 from officeplane.cli.client import Client, letter_path
 from officeplane.cli.console import remarks, show, write_json
+from officeplane.cli.dead_letters.answers import Letter, Part
 from officeplane.cli.exits import ExitCode
 from officeplane.cli.texts import compact
 

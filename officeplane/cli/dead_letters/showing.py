@@ -6,9 +6,9 @@ from datetime import datetime
 
 from rich.console import RenderableType
 
-from officeplane.cli.answers import LETTERS, Decision, Letter
 from officeplane.cli.client import Client, Query, letter_path
 from officeplane.cli.console import out, remarks, show, write_json
+from officeplane.cli.dead_letters.answers import LETTERS, Decision, Letter
 from officeplane.cli.details import fact_table, moment
 from officeplane.cli.pages import read_pages
 from officeplane.cli.tables import Row, lay_out

@@ -1,13 +1,13 @@
-"""`officeplane documents list`, `history` and `diff`: what is there and how it came to be."""
+"""`officeplane documents list` and `history`: what is there and how it came to be."""
 
 import json
 
-from officeplane.cli.answers import DOCUMENTS, REVISIONS, Difference
-from officeplane.cli.client import Client, document_path
+from officeplane.cli.answers import DOCUMENTS, REVISIONS
+from officeplane.cli.client import document_path
 from officeplane.cli.console import out, remarks, show, write_json
 from officeplane.cli.pages import read_pages
 from officeplane.cli.tables import Row, lay_out
-from officeplane.cli.texts import age, one_line, printable, utc_now
+from officeplane.cli.texts import age, one_line, utc_now
 
 
 async def list_documents(url: str, limit: int, *, as_json: bool) -> None:
@@ -55,18 +55,3 @@ async def show_history(url: str, document_id: str, limit: int, *, as_json: bool)
         for revision in REVISIONS.validate_python(items)
     ]
     show(lay_out(rows, out().width, expendable=("size", "note", "task")))
-
-
-async def show_difference(url: str, document_id: str, before: int, after: int, *, as_json: bool) -> None:
-    """Print what changed between two revisions: nodes by what happened to them, then lines of text."""
-    async with Client(url) as client:
-        answer = await client.get(document_path(document_id, "/diff"), {"from": before, "to": after})
-    if as_json:
-        write_json(answer.text)
-        return
-    difference = Difference.model_validate_json(answer.content)
-    for happened, nodes in difference.nodes.items():
-        for node in nodes:
-            show(printable(f"{happened:8} {node.kind} {node.id}  {one_line(node.text)}"))
-    for line in difference.text:
-        show(printable(line))

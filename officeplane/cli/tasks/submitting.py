@@ -44,11 +44,12 @@ async def _wait(client: Client, items: list[JsonValue], seconds: float) -> list[
     with remarks().status("waiting") as status:
         for count, item in enumerate(items):
             status.update(f"waiting: {count} of {len(items)} done")
-            latest.append(await _wait_for_one(client, item, end))
+            latest.append(await wait_for(client, item, end))
     return latest
 
 
-async def _wait_for_one(client: Client, item: JsonValue, end: float) -> JsonValue:
+async def wait_for(client: Client, item: JsonValue, end: float) -> JsonValue:
+    """Return a task as it is once final, or when the time is up."""
     while not (task := Task.model_validate(item)).is_final and (left := end - time.monotonic()) > 0:
         seconds = min(math.ceil(left), LONGEST_WAIT_SECONDS)
         answer = await client.get(task_path(task.id), {"wait": seconds}, wait=seconds)
