@@ -1,9 +1,12 @@
 """Where the command line writes: results on stdout, remarks on stderr, tables that stay whole when piped."""
 
 import sys
+from collections.abc import Iterable
 
 from rich.console import Console, RenderableType
 from rich.table import Table
+
+from officeplane.cli.short_ids import remember
 
 # Nobody reads a pipe by the width of a window: a cut or folded id would be lost on the next program.
 PIPED_WIDTH = 100_000
@@ -15,11 +18,12 @@ def out() -> Console:
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 
-def show(picture: RenderableType) -> None:
-    """Print on stdout; for a pipe without ornaments, and without the blanks that fill up a line."""
+def show(picture: RenderableType, ids: Iterable[str] = ()) -> None:
+    """Print on stdout, remembering `ids` that may be short in it; for a pipe without ornaments and filling blanks."""
     console = out()
     if console.is_terminal:
         console.print(picture)
+        remember(ids)
         return
     if isinstance(picture, Table):
         picture.box = None

@@ -1,4 +1,4 @@
-"""Tables that keep ids whole and lose nothing: what a narrow window has no column for stands below its row."""
+"""Tables that lose nothing: in a narrow window ids are short, and what has no column stands below its row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,11 +9,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from officeplane.cli.short_ids import ends_of, is_id
+
 GAP = 3
 FOLDED_WIDTH = 24
 """What a column whose texts may fold needs at most."""
 
-WHOLE = frozenset({"id", "task", "state", "worker"})
+IDS = frozenset({"id", "task"})
+WHOLE = IDS | {"state", "worker"}
 
 Row = Mapping[str, str | Text]
 
@@ -21,10 +24,14 @@ Row = Mapping[str, str | Text]
 def lay_out(rows: Sequence[Row], width: int, expendable: Sequence[str] = ()) -> RenderableType:
     """Return a table of these rows; `expendable` names what goes below first when it is too wide, ids never do."""
     names = list(rows[0]) if rows else []
-    below: list[str] = []
+    if _has_room(rows, names, width):
+        return _table(rows, names)
+    rows = _shortened(rows, names)
+    names = [name for name in names if any(str(row[name]) for row in rows)]
     others = [name for name in names[1:] if name != "id" and name not in expendable]
-    for name in (*expendable, *others):
-        if sum(_width(rows, kept) for kept in names) + GAP * (len(names) - 1) <= width:
+    below: list[str] = []
+    for name in [*(name for name in expendable if name in names), *others]:
+        if _has_room(rows, names, width):
             break
         names.remove(name)
         below.append(name)
@@ -33,6 +40,17 @@ def lay_out(rows: Sequence[Row], width: int, expendable: Sequence[str] = ()) -> 
     # Each row is a table of its own, so all have to agree on widths.
     widths = {name: _width(rows, name) for name in names}
     return Group(*_stacked(rows, widths, [name for name in rows[0] if name in below]))
+
+
+def _has_room(rows: Sequence[Row], names: Sequence[str], width: int) -> bool:
+    return sum(_width(rows, name) for name in names) + GAP * (len(names) - 1) <= width
+
+
+def _shortened(rows: Sequence[Row], names: Sequence[str]) -> Sequence[Row]:
+    ends: dict[str, str] = {}
+    for name in IDS.intersection(names):
+        ends |= ends_of({text for row in rows if is_id(text := str(row[name]))})
+    return [{name: ends.get(str(text), text) if name in IDS else text for name, text in row.items()} for row in rows]
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:

@@ -11,6 +11,7 @@ from officeplane.cli.answers import Event, Explanation, Failure, Task
 from officeplane.cli.tables import Row, lay_out
 from officeplane.cli.texts import age, compact, one_line, printable, rfc3339, span
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.priority import Tier
 
 STYLES = {
     TaskState.PENDING: "dim",
@@ -38,15 +39,15 @@ def task_table(tasks: Iterable[Task], now: datetime, width: int) -> RenderableTy
             "id": task.id,
             "type": task.task_type,
             "state": state_text(task.state),
-            "priority": task.priority,
+            "priority": "" if task.priority == Tier.NORMAL.name else task.priority,
             "document": task.document_id or "",
-            "attempt": str(task.attempt or ""),
+            "attempt": str(task.attempt) if task.attempt > 1 else "",
             "created": age(task.created_at, now),
             "note": note(task),
         }
         for task in tasks
     ]
-    return lay_out(rows, width, expendable=("priority", "attempt", "created", "document", "note", "type"))
+    return lay_out(rows, width, expendable=("priority", "attempt", "note", "created", "document", "type"))
 
 
 def note(task: Task) -> str:

@@ -32,11 +32,30 @@ def a_task(**fields: object) -> Task:
     return Task.model_validate({"id": ID, "task_type": "noop", "state": "QUEUED", **fields})
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_an_id_is_whole_however_narrow_the_window(width: int) -> None:
-    table = views.task_table([a_task(document_id="d" * 128, title="t" * 90)], NOW, width)
+@pytest.mark.parametrize(("width", "shown"), [(40, ID[-8:]), (60, ID[-8:]), (80, ID[-8:]), (200, ID)])
+def test_an_id_is_short_in_a_window_that_has_no_room_for_it(width: int, shown: str) -> None:
+    table = views.task_table([a_task(document_id="d" * 20, title="t" * 90)], NOW, width)
 
-    assert ID in drawn(table, width)
+    assert shown in drawn(table, width).split()
+
+
+def test_short_ids_are_as_long_as_it_takes_to_tell_them_apart() -> None:
+    ids = [ID, f"{ID[:-9]}e9e0f1a2b"]
+
+    shown = drawn(views.task_table([a_task(id=one, title="t" * 90) for one in ids], NOW, 60), 60)
+
+    assert {one[-9:] for one in ids} <= {*shown.split()}
+
+
+def test_eighty_columns_keep_what_matters_on_one_line() -> None:
+    tasks = [
+        a_task(document_id="contract-42", task_type="replace_text", priority="NORMAL", attempt=1, created_at=NOW),
+        a_task(id=OTHER_ID, document_id="contract-42", task_type="edit_node", state="RUNNING", priority="HIGH"),
+    ]
+
+    lines = drawn(views.task_table(tasks, NOW, 80), 80).splitlines()
+
+    assert any(ID[-8:] in line and "replace_text" in line and "contract-42" in line for line in lines)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
@@ -49,7 +68,15 @@ def test_a_narrow_window_shows_below_a_task_what_it_has_no_column_for(width: int
     shown = drawn(views.task_table([a_task(), failed], NOW, width), width)
 
     words = " ".join(shown.split())
-    for what in (ID, "FAILED", "acme.estimate", "report", "3 h", "timeout: no answer in 5 s"):
+    shown_id = ID if width == 200 else ID[-8:]
+    for what in (
+        shown_id,
+        "FAILED",
+        "acme.estimate",
+        "report",
+        "3 h",
+        "timeout: no answer in 5 s",
+    ):
         assert what in words
     assert max(map(len, shown.splitlines())) <= width
 
@@ -243,5 +270,5 @@ def test_dead_letters_in_a_narrow_window_show_what_broke_and_how() -> None:
 
     words = " ".join(drawn(letter_table([letter], NOW, 80), 80).split())
 
-    for what in (ID, "2f1d8c53a9e07b64", "acme.estimate", "error: the price list is empty"):
+    for what in (ID[-8:], "2f1d8c53a9e07b64", "acme.estimate", "error: the price list is empty"):
         assert what in words

@@ -116,14 +116,14 @@ async def test_ctrl_c_before_the_end_ends_with_1(start: Start, plane: Plane, tas
         assert watch.err.read_text() == ""
 
 
-async def test_on_a_terminal_it_is_a_table_with_whole_ids(plane: Plane, tasks: Tasks) -> None:
+async def test_on_a_terminal_it_is_a_table_with_ids_that_fit(plane: Plane, tasks: Tasks, tmp_path: Path) -> None:
     task_id = await tasks.submit("noop")
     terminal, theirs = os.openpty()
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
         *("tasks", "watch", task_id),
         cwd=ROOT,
-        env={**os.environ, **plane.env, "TERM": "xterm", "COLUMNS": "60"},
+        env={**os.environ, **plane.env, "TERM": "xterm", "COLUMNS": "60", "XDG_STATE_HOME": str(tmp_path)},
         stdout=theirs,
     )
     os.close(theirs)
@@ -131,7 +131,8 @@ async def test_on_a_terminal_it_is_a_table_with_whole_ids(plane: Plane, tasks: T
     shown = await asyncio.to_thread(_read_all, terminal)
 
     assert await process.wait() == 0
-    assert task_id in shown
+    assert task_id[-8:] in shown
+    assert task_id in (tmp_path / "officeplane" / "ids").read_text()
     assert "COMPLETED" in shown
     assert "connection lost" not in shown  # nothing was lost only because nothing was open yet
     assert "\x1b[" in shown  # coloured

@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
-from officeplane.cli.options import DEFAULT_URL, AsJson, Url
+from officeplane.cli.options import DEFAULT_URL, AsJson, DagId, Url
 
 app = typer.Typer(help="Submit tasks that depend on each other, and follow them as one.", no_args_is_help=True)
-
-DagId = Annotated[str, typer.Argument(metavar="DAG_ID", help="The id of a DAG.")]
 
 
 @app.command()

@@ -25,7 +25,7 @@ async def show_dag(url: str, dag_id: str, *, as_json: bool) -> None:
     dag = Dag.model_validate_json(answer.content)
     show(fact_table(_facts(dag, utc_now())))
     show("")
-    show(dag_tasks_table(dag, out().width))
+    show(dag_tasks_table(dag, out().width), [task.id for task in dag.tasks])
 
 
 async def list_dags(url: str, filters: Query, limit: int, *, as_json: bool) -> None:
@@ -36,7 +36,7 @@ async def list_dags(url: str, filters: Query, limit: int, *, as_json: bool) -> N
         return
     dags = DAGS.validate_python(items)
     if dags:
-        show(dag_table(dags, utc_now(), out().width))
+        show(dag_table(dags, utc_now(), out().width), [dag.id for dag in dags])
     else:
         remarks().print("No DAGs match.")
     if there_is_more:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from officeplane.cli.exits import UsageError
-from officeplane.cli.options import DEFAULT_URL, AsJson, By, TaskId, Url
+from officeplane.cli.options import DEFAULT_URL, AsJson, By, TaskId, Url, whole
 
 app = typer.Typer(help="See what gave up, and decide what becomes of it.", no_args_is_help=True)
 
@@ -44,7 +44,10 @@ def show(task_id: TaskId, *, as_json: AsJson = False, url: Url = DEFAULT_URL) ->
 
 @app.command()
 def resolve(
-    task_id: Annotated[str | None, typer.Argument(metavar="TASK_ID", help="The id of the task that gave up.")] = None,
+    task_id: Annotated[
+        str | None,
+        typer.Argument(metavar="TASK_ID", help="The id of the task that gave up, or its end.", callback=whole),
+    ] = None,
     *,
     fingerprint: Annotated[str | None, typer.Option(help="All unresolved letters of this cause instead.")] = None,
     resolution: Annotated[

@@ -24,7 +24,7 @@ async def list_letters(url: str, filters: Query, limit: int, *, as_json: bool) -
         return
     letters = LETTERS.validate_python(items)
     if letters:
-        show(letter_table(letters, utc_now(), out().width))
+        show(letter_table(letters, utc_now(), out().width), [letter.task_id for letter in letters])
     else:
         remarks().print("No dead letters match.")
     if there_is_more:

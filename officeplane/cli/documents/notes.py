@@ -9,9 +9,10 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 from pydantic import BaseModel, ValidationError
+
+from officeplane.cli.state_folder import keep, state_file
 
 
 class Note(BaseModel):
@@ -40,25 +41,10 @@ def note(file: Path, url: str, document_id: str, revision: int, data: bytes) -> 
         revision=revision,
         sha256=hashlib.sha256(data).hexdigest(),
     )
-    place = _place(file)
-    # Whole or not at all: two commands may write it at once.
-    beside = place.with_name(f"{place.name}.{uuid4()}")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(made.model_dump_json())
-        beside.replace(place)
-    except OSError:
-        return False
-    return True
+    return keep(_place(file), made.model_dump_json())
 
 
 def _place(file: Path) -> Path:
     # A name for each path, so that files know nothing of each other.
     name = hashlib.sha256(os.fsencode(file.absolute())).hexdigest()
-    return _state_folder() / "officeplane" / "documents" / f"{name[:32]}.json"
-
-
-def _state_folder() -> Path:
-    given = os.environ.get("XDG_STATE_HOME", "")
-    # As is agreed among programs, one that is not absolute counts as none.
-    return Path(given) if Path(given).is_absolute() else Path("~/.local/state").expanduser()
+    return state_file("documents", f"{name[:32]}.json")

@@ -41,7 +41,7 @@ async def show_history(url: str, document_id: str, limit: int, *, as_json: bool)
     if as_json:
         write_json(json.dumps(items, ensure_ascii=False))
         return
-    now = utc_now()
+    now, revisions = utc_now(), REVISIONS.validate_python(items)
     rows: list[Row] = [
         {
             "revision": str(revision.revision),
@@ -52,6 +52,9 @@ async def show_history(url: str, document_id: str, limit: int, *, as_json: bool)
             "task": revision.task_id or "",
             "note": one_line(revision.note or ""),
         }
-        for revision in REVISIONS.validate_python(items)
+        for revision in revisions
     ]
-    show(lay_out(rows, out().width, expendable=("size", "note", "task")))
+    show(
+        lay_out(rows, out().width, expendable=("size", "note", "task")),
+        [revision.task_id for revision in revisions if revision.task_id],
+    )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from officeplane.cli.options import whole
 from officeplane.domain.principal import Scope
 from officeplane.domain.space import DEFAULT
 
@@ -12,7 +13,7 @@ app = typer.Typer(
     help="Make, list, change, replace and revoke the keys by which callers are known.", no_args_is_help=True
 )
 
-Which = Annotated[str, typer.Argument(metavar="NAME-or-ID", help="The name of a key, or its id.")]
+Which = Annotated[str, typer.Argument(metavar="NAME-or-ID", help="The name of a key, or its id.", callback=whole)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 InSpace = Annotated[str, typer.Option(help="The space that the name is of.")]
 Document = Annotated[

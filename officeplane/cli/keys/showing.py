@@ -53,7 +53,7 @@ def show_keys(keys: Sequence[ApiKey], *, as_json: bool) -> None:
     if as_json:
         write_json(json.dumps([facts(key, utc_now()) for key in keys], ensure_ascii=False))
     elif keys:
-        show(key_table(keys, utc_now(), out().width))
+        show(key_table(keys, utc_now(), out().width), [key.id for key in keys])
     else:
         remarks().print("There are no keys; `officeplane keys create NAME --scope read` makes one.")
 

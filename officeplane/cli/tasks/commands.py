@@ -6,13 +6,10 @@ from typing import Annotated, TypeGuard
 import typer
 
 from officeplane.cli.exits import ExitCode, UsageError
-from officeplane.cli.options import DEFAULT_URL, AsJson, By, TaskId, Url
+from officeplane.cli.options import DEFAULT_URL, AsJson, By, SomeTaskId, TaskId, TaskIds, Url
 from officeplane.cli.tasks.filters import Filters, with_filters
 
 app = typer.Typer(help="Submit tasks and see what becomes of them.", no_args_is_help=True)
-
-
-SomeTaskId = Annotated[str | None, typer.Argument(metavar="TASK_ID", help="The id of a task, or none with filters.")]
 
 
 @app.command("list")
@@ -172,7 +169,7 @@ def submit(
 
 @app.command()
 def watch(
-    task_ids: Annotated[list[str] | None, typer.Argument(metavar="TASK_ID", help="The tasks to follow.")] = None,
+    task_ids: TaskIds = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Follow the whole installation instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the API's JSON, one change a line.")] = False,

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeAlias, cas
 
 import typer
 
+from officeplane.cli.options import ParentId
+
 Filters: TypeAlias = dict[str, str | list[str]]
 """What was given, as the API calls it."""
 
@@ -42,7 +44,7 @@ def _filters(
         str | None, typer.Option(help="Only created at this time or later, such as 2026-01-05T08:00Z.", metavar="TIME")
     ] = None,
     until: Annotated[str | None, typer.Option(help="Only created before this time.", metavar="TIME")] = None,
-    parent: Annotated[str | None, typer.Option(help="Only children of this task.", metavar="TASK_ID")] = None,
+    parent: ParentId = None,
 ) -> Filters:
     filters: dict[str, str | list[str] | None] = {
         "state": [*map(str.upper, state or ())],

@@ -18,7 +18,7 @@ async def list_tasks(url: str, filters: Query, limit: int, *, as_json: bool) -> 
         return
     tasks = TASKS.validate_python(items)
     if tasks:
-        show(task_table(tasks, utc_now(), out().width))
+        show(task_table(tasks, utc_now(), out().width), [task.id for task in tasks])
     else:
         remarks().print("No tasks match.")
     if there_is_more:

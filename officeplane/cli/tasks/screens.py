@@ -11,6 +11,7 @@ from rich.text import Text
 from officeplane.cli.answers import Event, Task
 from officeplane.cli.console import out, remarks, write_json
 from officeplane.cli.event_stream import Link
+from officeplane.cli.short_ids import remember
 from officeplane.cli.tasks.watching import Sighting
 from officeplane.cli.texts import utc_now
 from officeplane.cli.views import change_line, counts, event_table, task_table
@@ -30,7 +31,11 @@ def open_screen(*, as_json: bool) -> Generator[Screen]:
         yield PlainLines(console).take
     else:
         with Live(console=console, auto_refresh=False) as live:
-            yield LiveTable(live).take
+            table = LiveTable(live)
+            try:
+                yield table.take
+            finally:
+                remember(table.ids)
 
 
 def show_json(change: Sighting | Link | None) -> None:
@@ -68,6 +73,11 @@ class LiveTable:
         self._tasks: dict[str, Task] = {}
         self._events: dict[str, Event] = {}
         self._lost = False
+
+    @property
+    def ids(self) -> list[str]:
+        """The tasks that it shows."""
+        return [*self._tasks] or [event.task_id for event in self._events.values() if event.task_id]
 
     def take(self, change: Sighting | Link | None) -> None:
         """Draw the table with this change in it."""

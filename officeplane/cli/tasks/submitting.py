@@ -63,7 +63,7 @@ def _tell(tasks: list[Task], answer: Answer, *, waited: bool) -> None:
     if len(tasks) == 1 and waited:
         show(task_details(tasks[0], utc_now()))
     else:
-        show(task_table(tasks, utc_now(), out().width))
+        show(task_table(tasks, utc_now(), out().width), [task.id for task in tasks])
 
 
 def _verdict(tasks: list[Task], wait_seconds: float) -> ExitCode:
