@@ -12,8 +12,8 @@ _TOKEN: Final = re.compile(r"T\d{6}")
 
 
 def tokens_in(text: object) -> list[str]:
-    """Return the tokens in a text, in order."""
-    return _TOKEN.findall(text) if isinstance(text, str) else []
+    """Return the tokens in a text, in order, however they are emphasised."""
+    return _TOKEN.findall(text.replace("*", "")) if isinstance(text, str) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Model(Protocol):
 
 
 class TextModel:
-    """A Word document of sections, in which pages come and go."""
+    """A Word document of sections, in which pages come and go, and paragraphs in them."""
 
     def __init__(self, sections: list[str]) -> None:
         self._pages: dict[str, list[str]] = {section: [] for section in sections}
         self._last = sections[-1]
-        self._said: dict[str, list[str]] = {}
+        self._said: dict[str, list[_Paragraph]] = {}
 
     def apply(self, done: Done) -> None:
         """Do as a Word document does."""
@@ -48,18 +48,49 @@ class TextModel:
             case "write_page":
                 pages = self._pages[payload.get("sectionId", self._last)]
                 pages.insert(payload.get("position", len(pages)), done.result["id"])
-                self._said[done.result["id"]] = tokens_in(payload["content"])
+                self._said[done.result["id"]] = [_Paragraph("", tokens_in(payload["content"]))]
             case "edit_page":
-                self._said[payload["pageId"]] = tokens_in(payload["content"])
+                self._said[payload["pageId"]] = [_Paragraph("", tokens_in(payload["content"]))]
+            case "insert_content":
+                self._said[payload["into"]].append(_Paragraph(done.result["id"], tokens_in(payload["content"])))
+            case "edit_node":
+                paragraphs = (one for page in self._said.values() for one in page if one.id == payload["nodeId"])
+                next(paragraphs).tokens = tokens_in(payload["text"])
+            case "replace_text":
+                for paragraph in self._said[payload["under"]]:
+                    paragraph.tokens = [payload["replace"] if t == payload["find"] else t for t in paragraph.tokens]
+            case "duplicate_node":
+                pages = self._around(payload["nodeId"])
+                pages.insert(pages.index(payload["nodeId"]) + 1, done.result["id"])
+                # A copy of a paragraph has an id of its own, which nobody has asked for.
+                copied = [_Paragraph("", [*one.tokens]) for one in self._said[payload["nodeId"]]]
+                self._said[done.result["id"]] = copied
+            case "move_node":
+                self._around(payload["nodeId"]).remove(payload["nodeId"])
+                self._pages[payload["into"]].append(payload["nodeId"])
             case "delete_page":
                 del self._said[payload["pageId"]]
+            case "delete_node":
+                del self._said[payload["nodeId"]]
             case other:
                 raise AssertionError(other)
 
     def lines(self) -> list[str]:
         """Return the tokens from top to bottom."""
         pages = (page for pages in self._pages.values() for page in pages)
-        return [token for page in pages for token in self._said.get(page, [])]
+        return [token for page in pages for one in self._said.get(page, []) for token in one.tokens]
+
+    def _around(self, page: str) -> list[str]:
+        return next(pages for pages in self._pages.values() if page in pages)
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    id: str
+    tokens: list[str]
+
+
+_CELL: Final = re.compile(r"([A-Z]+)([0-9]+)")
 
 
 class BookModel:
@@ -82,6 +113,8 @@ class BookModel:
                 assert done.result["lastRow"] == len(self._rows), (done, len(self._rows))
             case "set_cells":
                 self._cells |= payload["cells"]
+            case "edit_grid":
+                self._shift(payload)
             case other:
                 raise AssertionError(other)
 
@@ -89,6 +122,22 @@ class BookModel:
         """Return the rows of the log, then the cells of the grid."""
         rows = [f"{number}: {row}" for number, row in enumerate(self._rows, 1)]
         return rows + [f"{cell} = {value}" for cell, value in sorted(self._cells.items())]
+
+    def _shift(self, payload: dict[str, Any]) -> None:
+        """Move what stands below rows that come or go."""
+        come = "insertRows" in payload
+        change: dict[str, int] = payload["insertRows" if come else "deleteRows"]
+        first, count = change["at"], change.get("count", 1)
+        moved: dict[str, Any] = {}
+        for cell, value in self._cells.items():
+            column, row = _CELL.fullmatch(cell).groups()  # type: ignore[union-attr]  # so are cells named
+            if int(row) < first:
+                moved[cell] = value
+            elif come:
+                moved[f"{column}{int(row) + count}"] = value
+            elif int(row) >= first + count:
+                moved[f"{column}{int(row) - count}"] = value
+        self._cells = moved
 
 
 @dataclass(slots=True)
@@ -124,6 +173,17 @@ class DeckModel:
                 self._order.insert(payload["position"], payload["slideId"])
             case "delete_slide":
                 self._order.remove(payload["slideId"])
+            case "delete_node":
+                self._order.remove(payload["nodeId"])
+            case "duplicate_node":
+                slide = done.result["id"]
+                assert slide not in self._slides, f"the id of {done} is taken"
+                self._order.insert(self._order.index(payload["nodeId"]) + 1, slide)
+                told = self._slides[payload["nodeId"]]
+                self._slides[slide] = _Slide(told.title, [*told.body], [*told.notes])
+            case "move_node":
+                self._order.remove(payload["nodeId"])
+                self._order.insert(self._order.index(payload["after"]) + 1, payload["nodeId"])
             case other:
                 raise AssertionError(other)
 

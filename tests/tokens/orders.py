@@ -111,7 +111,28 @@ class Orders:
             if self._dice.random() < 0.4:
                 place["position"] = 0
         write = _step("write_page", content=f"Here is {self._token()}.\n\n* and {self._token()}", **place)
-        match self._dice.randrange(6):
+        page = {"$ref": "page.id"}
+        match self._dice.randrange(12):
+            case 2:
+                return [
+                    write | {"key": "page"},
+                    _step("insert_content", into=page, content=f"Below stands {self._token()}.") | {"key": "below"},
+                    _step("edit_node", nodeId={"$ref": "below.id"}, text=f"Rather {self._token()}."),
+                ]
+            case 3:
+                token = self._token()
+                content = f"**{token[:3]}**{token[3:]} and {self._token()}"
+                return [
+                    _step("write_page", content=content, **place) | {"key": "page"},
+                    _step("replace_text", find=token, replace=self._token(), under=page),
+                    _step("move_node", nodeId=page, into=self._dice.choice(subject.sections)),
+                ]
+            case 4:
+                copied = _step("duplicate_node", nodeId=page) | {"key": "copy"}
+                edited = _step("edit_page", pageId={"$ref": "copy.id"}, content=f"No copy: {self._token()}.")
+                return [write | {"key": "page"}, copied, edited]
+            case 5:
+                return [write | {"key": "page"}, _step("delete_node", nodeId=page)]
             case 0:
                 return [
                     write | {"key": "page"},
@@ -126,7 +147,11 @@ class Orders:
         rows = [[self._token(), number] for number in range(self._dice.randint(1, 3))]
         append = _step("append_rows", sheet="Log", rows=rows)
         cells = {cell: self._token() for cell in self._dice.sample(_CELLS, 3)}
-        match self._dice.randrange(5):
+        match self._dice.randrange(7):
+            case 5:
+                return [_step("edit_grid", sheet="Grid", insertRows={"at": self._dice.randrange(2, 9), "count": 2})]
+            case 6:
+                return [_step("edit_grid", sheet="Grid", deleteRows={"at": self._dice.randrange(2, 9)})]
             case 0:
                 told: dict[str, Any] = {**cells, self._dice.choice(_CELLS): {"$ref": "log.firstRow"}}
                 return [append | {"key": "log"}, _step("set_cells", sheet="Grid", cells=told)]
@@ -139,7 +164,18 @@ class Orders:
         token = self._token()
         add = _step("add_slide", title=token, body=f"- {token}", notes=f"Say {token}.")
         slide = {"$ref": "slide.id"}
-        match self._dice.randrange(8):
+        match self._dice.randrange(11):
+            case 8:
+                return [
+                    add | {"key": "slide"},
+                    _step("duplicate_node", nodeId=slide) | {"key": "copy"},
+                    _step("set_notes", slideId={"$ref": "copy.id"}, notes=f"Of the copy: {self._token()}."),
+                ]
+            case 9:
+                return [add | {"key": "slide"}, _step("delete_node", nodeId=slide)]
+            case 10:
+                after = self._dice.choice(list(subject.slides))
+                return [add | {"key": "slide"}, _step("move_node", nodeId=slide, after=after)]
             case 0:
                 return [
                     add | {"key": "slide"},
