@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -10,9 +11,11 @@ from typing import Any, Final
 
 import httpx
 
+from officeplane.bench.client import Client
 from officeplane.bench.installation import BULK, PATIENCE_SECONDS, Installation, TooSlowError
 from officeplane.bench.programs import Program
 from officeplane.bench.servers import Servers
+from officeplane.domain.lifecycle import TaskState
 
 CONCURRENCY: Final = 16
 _LOOK_SECONDS: Final = 0.02
@@ -93,6 +96,14 @@ async def open_office(servers: Servers) -> AsyncGenerator[Office, None]:
                 office = Office(installation, port, api, worker)
                 await office.warm_up()
                 yield office
+
+
+async def submit_and_wait(client: Client, task: dict[str, Any]) -> None:
+    """Have one edit done."""
+    submitted = json.loads(await client.post("/api/tasks", task))
+    done = json.loads(await client.get(f"/api/tasks/{submitted['id']}?wait=30"))
+    if done["state"] != TaskState.COMPLETED:
+        raise NotDoneError(f"An edit is {done['state']}: {done['error']}")
 
 
 def _ok(answer: httpx.Response) -> httpx.Response:

@@ -97,13 +97,17 @@ def text_document(number: int, pages: int, images: int = 0) -> bytes:
     return file.getvalue()
 
 
-def sheet(rows: int, columns: int) -> bytes:
-    """Return a workbook with numbers and texts."""
+def sheet(rows: int, columns: int, *, with_formulas: bool = False) -> bytes:
+    """Return a workbook with numbers and texts, perhaps with a formula at the end of each row."""
     chance = random.Random(rows)
     book = openpyxl.Workbook(write_only=True)
     page = book.create_sheet("Data")
     for row in range(rows):
-        cells = [chance.randrange(1_000_000) if column % 3 else chance.choice(_WORDS) for column in range(columns - 1)]
+        cells: list[int | str] = [
+            chance.randrange(1_000_000) if column % 3 else chance.choice(_WORDS) for column in range(columns - 1)
+        ]
+        if with_formulas:
+            cells[-1] = f"=A{row + 1}*2"
         page.append([row, *cells])
     file = io.BytesIO()
     book.save(file)

@@ -11,6 +11,7 @@ from officeplane.bench.scenarios import (
     drain,
     drain_mixed,
     edit_latency,
+    grid,
     history,
     hot_document,
     hot_file,
@@ -18,6 +19,7 @@ from officeplane.bench.scenarios import (
     keys,
     lanes,
     latency,
+    long_text,
     many_files,
     post,
     revision_storage,
@@ -71,6 +73,8 @@ DOCUMENTS: Final[tuple[Scenario, ...]] = (
     hot_file.HOT_FILE,
     wide_sheet.WIDE_SHEET,
     edit_latency.EDIT_LATENCY,
+    long_text.LONG_TEXT,
+    grid.GRID,
     revision_storage.REVISION_STORAGE,
 )
 

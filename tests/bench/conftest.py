@@ -14,7 +14,7 @@ from officeplane.dispatch.doorbell import open_doorbell
 from tests.cli.conftest import run_program
 
 SCENARIOS = ("drain-documents", "submit", "post", "lanes", "hot-document")
-DOCUMENT_SCENARIOS = ("many-files", "hot-file", "edit-latency", "revision-storage")
+DOCUMENT_SCENARIOS = ("many-files", "hot-file", "edit-latency", "long-text", "grid", "revision-storage")
 DOCUMENTS_SECONDS = 100
 
 

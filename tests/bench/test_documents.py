@@ -44,6 +44,15 @@ def test_an_edit_does_not_take_ten_times_what_is_promised(documents_run: Run) ->
     assert documents_run.result("edit-latency")["p50_ms"] < 300
 
 
+def test_reading_and_editing_in_parts_does_not_take_ten_times_what_is_promised(documents_run: Run) -> None:
+    text, grid = documents_run.result("long-text"), documents_run.result("grid")
+
+    assert text["outline_p50_ms"] < 150
+    assert text["find_p50_ms"] < 200
+    assert text["edit_node_p50_ms"] < 13 * text["add_section_p50_ms"]
+    assert grid["p50_ms"] < 5_000
+
+
 def test_the_report_has_documents_beside_work_by_hand(documents_run: Run) -> None:
     assert set(documents_run.report["scenarios"]) == set(DOCUMENT_SCENARIOS)
     assert set(documents_run.report["limits"]) == {"many_files_by_hand", "hot_file_by_hand"}

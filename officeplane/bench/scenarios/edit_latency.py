@@ -1,7 +1,6 @@
 """The latency of an edit: nothing else to do, from POST until its caller sees it completed."""
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Sequence
@@ -10,11 +9,10 @@ from typing import Final
 
 from officeplane.bench.client import clients
 from officeplane.bench.figures import Figure, percentile
-from officeplane.bench.office import NotDoneError, open_office
+from officeplane.bench.office import open_office, submit_and_wait
 from officeplane.bench.office_files import name, small_edits, text_document
 from officeplane.bench.scenario import Scenario
 from officeplane.bench.servers import Servers
-from officeplane.domain.lifecycle import TaskState
 
 PAGES: Final = 10
 _WARM_UP: Final = 5
@@ -44,11 +42,8 @@ async def _measure(servers: Servers) -> EditLatency:
         for edit in edits:
             await asyncio.sleep(random.uniform(_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
             began = time.perf_counter()
-            task = json.loads(await client.post("/api/tasks", edit.task()))
-            done = json.loads(await client.get(f"/api/tasks/{task['id']}?wait=30"))
+            await submit_and_wait(client, edit.task())
             waited.append(1_000 * (time.perf_counter() - began))
-            if done["state"] != TaskState.COMPLETED:
-                raise NotDoneError(f"An edit is {done['state']}: {done['error']}")
     waited = waited[_WARM_UP:]
     return EditLatency(len(waited), percentile(waited, 0.5), percentile(waited, 0.99))
 
