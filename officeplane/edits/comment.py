@@ -20,8 +20,8 @@ class NewComment(Part):
     """A remark on a node, or on words in it."""
 
     node_id: NodeId = Field(
-        description="What it is about, by an id that reading gives: in Word a node of the text or of a note; in Excel "
-        "a cell, such as `Sheet1!B4`; in PowerPoint a slide, or something on one."
+        description="What it is about, by an id that reading gives: in Word a node of the text, not of notes, "
+        "headers or footers; in Excel a cell, such as `Sheet1!B4`; in PowerPoint a slide, or something on one."
     )
     text: _Remark = Field(description=_TEXT)
     find: Annotated[Words, Field(min_length=1, max_length=10_000)] | None = Field(

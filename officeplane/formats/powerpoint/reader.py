@@ -192,9 +192,9 @@ class PowerPointReader:
                     )
                 )
         for remark in remarks_on(self._package, slide.part, slide.id, self._authors):
-            made.children.append(
-                Detail(remark.id, _COMMENT, remark.text, mark=_COMMENT, facts=remark.facts(), source=remark)
-            )
+            about = next((each.text for each in made.children if each.id == remark.shape), "")
+            facts = remark.facts(about)
+            made.children.append(Detail(remark.id, _COMMENT, remark.text, mark=_COMMENT, facts=facts, source=remark))
         return made
 
     def _shape(self, slide: Slide, shape: Element, insets: Insets) -> Detail | None:

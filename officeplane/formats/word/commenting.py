@@ -22,8 +22,12 @@ from officeplane.formats.word.nodes.rewriting import drop_empty
 from officeplane.formats.word.story import Hit, Story
 from officeplane.formats.xml import Element
 
-_ASIDE: Final = frozenset(("header", "footer"))
-_LISTS: Final = frozenset(("footnotes", "endnotes"))
+_ASIDES: Final = {"header": "a header", "footer": "a footer", "footnotes": "a note", "endnotes": "a note"}
+"""Where Word takes no notice of comments, although the format allows them."""
+
+_COMMENTS_MAX: Final = 32_767
+"""Word opens no file with more."""
+
 _FIELD: Final = w("fldChar")
 
 
@@ -53,12 +57,13 @@ class Commenting:
 
     def add_at(self, find: str, text: str) -> str:
         """Comment on the first place where words stand; return the comment's id."""
-        for story in self._finder.stories.all():
-            if self._kind_of(story) not in _ASIDE:
-                for hit in story.find(Wanted(find)):
-                    if hit.counts:
-                        return self._on_words(story, hit, text)
-        raise InvalidEditError(f"{find!r} does not stand in the text; headers and footers cannot be commented on")
+        story = self._finder.stories.body.story
+        for hit in story.find(Wanted(find)):
+            if hit.counts:
+                return self._on_words(story, hit, text)
+        raise InvalidEditError(
+            f"{find!r} does not stand in the text; headers, footers and notes cannot be commented on"
+        )
 
     def reply(self, to: str, text: str) -> str:
         """Answer a comment; return the answer's id."""
@@ -70,6 +75,7 @@ class Commenting:
         if not any(mark.tag == COMMENT_REFERENCE for mark in marks):
             raise InvalidEditError(f"nothing in the text refers to {to!r}, so that nobody would see an answer")
         story = self._finder.stories.of(marks[0])
+        self._check_story(story, to)
         self._finder.stories.stamp(story)
         tops = {_top_of(story, mark) for mark in marks}
         number = self._comments.add(text, self._signature, self._mentioned(), thread[0])
@@ -112,14 +118,7 @@ class Commenting:
         return comment
 
     def _check(self, found: Found) -> None:
-        kind = self._kind_of(found.story)
-        if kind in _ASIDE:
-            raise InvalidEditError(
-                f"{found.id!r} stands beside the text, in a {kind}, where Word has no comments: comment on a node of "
-                "the text or of a note"
-            )
-        if found.kind in _LISTS:
-            raise InvalidEditError(f"{found.id!r} are all notes together: name one of them")
+        self._check_story(found.story, found.id)
         if found.kind == "comment":
             raise InvalidEditError(f"{found.id!r} is a comment, on which there are no others: give it to `reply`")
 
@@ -161,11 +160,19 @@ class Commenting:
         story.touch(hit.block)
         return comment_id(number)
 
-    def _kind_of(self, story: Story) -> str:
-        return next((aside.kind for aside in self._finder.stories.asides if aside.story is story), "")
+    def _check_story(self, story: Story, node_id: str) -> None:
+        kind = next((aside.kind for aside in self._finder.stories.asides if aside.story is story), "")
+        if kind:
+            instead = " that refers to it" if kind in {"footnotes", "endnotes"} else ""
+            raise InvalidEditError(
+                f"{node_id!r} stands beside the text, in {_ASIDES[kind]}, where Word has no comments: comment on a "
+                f"node of the text{instead}"
+            )
 
     def _mentioned(self) -> set[int]:
         """Return the numbers that texts refer to; some of them may be of comments that are not there."""
+        if sum(1 for _ in self._comments) >= _COMMENTS_MAX:
+            raise InvalidEditError(f"there are {_COMMENTS_MAX:,} comments, and Word opens no more: delete some first")
         marks = (mark for story in self._finder.stories.all() for mark in story.root.iter(COMMENT_REFERENCE))
         return {int(number) for mark in marks if (number := mark.get(ID, "")).isdecimal()}
 

@@ -159,7 +159,7 @@ class _Threads:
 
     def __init__(self, comments: Sequence[Element], states: CommentStates) -> None:
         self.comments = comments
-        self._by_id = {last_id(comment): comment for comment in comments}
+        self._by_id = {name: comment for comment in comments if (name := last_id(comment))}
         self._parents = states.parents()
 
     def first(self, comment: Element) -> Element:

@@ -59,7 +59,6 @@ DELETABLE = LINES | {
     "content control", "formula",
 }  # fmt: skip
 OF_EACH_KIND = 1
-UNREMARKABLE = {"header", "footer", "footnotes", "endnotes", "comment"}
 REACHING = ApplyFormat | Comment | EditTable | ReplaceText | ReplaceImage | ReviewChanges | OfNodes
 """Edits that may change other texts than the body."""
 PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
@@ -150,7 +149,7 @@ def comments_for(word: Word) -> list[Edit]:
     """Return a comment on a node of each kind, one on words, and all that can be done with the comments there are."""
     made: list[Edit] = []
     stories = word.finder().stories
-    beside = {aside.story for aside in stories.asides if aside.kind in UNREMARKABLE - {"footnotes", "endnotes"}}
+    beside = {aside.story for aside in stories.asides}
     seen: set[str] = set()
     for node in word.reader().tree.by_id.values():
         if node.kind == "comment":
@@ -159,7 +158,7 @@ def comments_for(word: Word) -> list[Edit]:
                 Comment(resolve=CommentState(comment_id=node.id)),
                 Comment(delete=GoneComment(comment_id=node.id)),
             ]
-        elif node.kind not in UNREMARKABLE | seen and word.finder().find(node.id).story not in beside:
+        elif node.kind not in seen and word.finder().find(node.id).story not in beside:
             seen.add(node.kind)
             made.append(Comment(add=NewComment(node_id=node.id, text="Token\n\nsecond")))
             first = next(iter(node.text.split()), None) if node.kind in LINES else None

@@ -17,6 +17,7 @@ from officeplane.formats.powerpoint.comments.remarks import (
 )
 from officeplane.formats.powerpoint.nodes import SlideNode
 from officeplane.formats.powerpoint.removal import drop_unused
+from officeplane.formats.powerpoint.shape_order import is_grouped
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.signature import Signature
@@ -55,10 +56,9 @@ class Commenting:
         if node.detail.kind in _INSTEAD:
             raise InvalidEditError(f"{node.id!r} is {_INSTEAD[node.detail.kind]}")
         if modern.is_in_use(self._package, self._main):
-            raise InvalidEditError(
-                "this presentation has comments of PowerPoint's newer form, of which none can be begun here: reply to "
-                "one, or begin one in PowerPoint"
-            )
+            shape = None if node.shape is None or is_grouped(node.shape) else node.shape
+            tied = modern.add_comment(self._package, self._main, node.slide, shape, text, self._signature)
+            return modern_id(node.slide.id, tied)
         form = {} if node.shape is None else node.reader.form(node.detail)
         place = _CORNER
         if "x" in form:

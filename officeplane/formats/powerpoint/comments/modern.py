@@ -6,15 +6,24 @@ from typing import Final
 from lxml import etree
 
 from officeplane.formats.package import Package
-from officeplane.formats.powerpoint.comments.remarks import MODERN
-from officeplane.formats.powerpoint.names import a
-from officeplane.formats.relationships import Relationships, declare
+from officeplane.formats.powerpoint.comments.remarks import MODERN, comment_parts
+from officeplane.formats.powerpoint.names import DRAWING, R_ID, a, p, p14, under
+from officeplane.formats.powerpoint.paragraphs import one_line
+from officeplane.formats.powerpoint.shapes import properties
+from officeplane.formats.powerpoint.slides import Slide, free_name
+from officeplane.formats.relationships import OFFICE, Relationships, declare
 from officeplane.formats.signature import Signature
 from officeplane.formats.xml import Element
 
 _AUTHORS_TYPE: Final = "application/vnd.ms-powerpoint.authors+xml"
 _AUTHORS_RELATION: Final = "http://schemas.microsoft.com/office/2018/10/relationships/authors"
-_ACTIVE: Final = "active"
+_TYPE: Final = "application/vnd.ms-powerpoint.comments+xml"
+_RELATION: Final = "http://schemas.microsoft.com/office/2018/10/relationships/comments"
+_COMMENTS_URI: Final = "{6950BFC3-D8DA-4A85-94F7-54DA5524770B}"
+_PC: Final = "http://schemas.microsoft.com/office/powerpoint/2013/main/command"
+_AC: Final = "http://schemas.microsoft.com/office/drawing/2013/main/command"
+_KINDS: Final = {p("sp"): "spMk", p("pic"): "picMk", p("graphicFrame"): "graphicFrameMk", p("cxnSp"): "cxnSpMk"}
+_UNKNOWN: Final = "{00000000-0000-0000-0000-000000000000}"
 
 
 def is_in_use(package: Package, main: str) -> bool:
@@ -22,24 +31,34 @@ def is_in_use(package: Package, main: str) -> bool:
     return any(arrow.target in package for arrow in Relationships(package, main).of_type("authors"))
 
 
+def add_comment(
+    package: Package, main: str, slide: Slide, shape: Element | None, text: str, signature: Signature
+) -> Element:
+    """Tie a comment to a slide, or to a shape on it that is in no group."""
+    part = next((name for name in comment_parts(package, slide.part) if package.tree(name).tag == _tag("cmLst")), None)
+    if part is None:
+        part = _new_part(package, main, slide)
+    root = package.tree(part)
+    made = _said(package, main, part, "cm", text, signature)
+    made.insert(0, _moniker(package.tree(slide.part), slide, shape))
+    behind = root.find(_tag("extLst"))
+    if behind is None:
+        root.append(made)
+    else:
+        behind.addprevious(made)
+    package.changed(part)
+    return made
+
+
 def add_answer(package: Package, main: str, part: str, first: Element, text: str, signature: Signature) -> Element:
     """Answer the comment that a thread began with."""
-    taken = {one.get("id", "") for one in package.tree(part).iter(_tag("cm"), _tag("reply"))}
     answers = first.find(_tag("replyLst"))
     if answers is None:
         answers = etree.Element(_tag("replyLst"))
         body = first.find(_tag("txBody"))
         first.append(answers) if body is None else body.addprevious(answers)
-    made = etree.SubElement(answers, _tag("reply"), {"id": signature.guid(taken, "comment")})
-    made.set("authorId", _author(package, main, signature))
-    made.set("created", f"{signature.moment}.000")
-    body = etree.SubElement(made, _tag("txBody"))
-    etree.SubElement(body, a("bodyPr"))
-    etree.SubElement(body, a("lstStyle"))
-    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
-        paragraph = etree.SubElement(body, a("p"))
-        if line:
-            etree.SubElement(etree.SubElement(paragraph, a("r")), a("t")).text = line
+    made = _said(package, main, part, "reply", text, signature)
+    answers.append(made)
     package.changed(part)
     return made
 
@@ -77,6 +96,53 @@ def forget_part(package: Package, slide: str, arrow_id: str) -> None:
             if len(holder) == 0 and above is not None:
                 above.remove(holder)
             package.changed(slide)
+
+
+def _said(package: Package, main: str, part: str, tag: str, text: str, signature: Signature) -> Element:
+    taken = {one.get("id", "") for one in package.tree(part).iter(_tag("cm"), _tag("reply"))}
+    made = etree.Element(_tag(tag), {"id": signature.guid(taken, "comment")})
+    made.set("authorId", _author(package, main, signature))
+    made.set("created", f"{signature.moment}.000")
+    body = etree.SubElement(made, _tag("txBody"))
+    etree.SubElement(body, a("bodyPr"))
+    etree.SubElement(body, a("lstStyle"))
+    for line in one_line(text).split("\n"):
+        paragraph = etree.SubElement(body, a("p"))
+        if line:
+            etree.SubElement(etree.SubElement(paragraph, a("r")), a("t")).text = line
+    return made
+
+
+def _moniker(root: Element, slide: Slide, shape: Element | None) -> Element:
+    """Return what names a slide, or a shape on it."""
+    about = None if shape is None else properties(shape)
+    kind = "" if shape is None else _KINDS.get(str(shape.tag), "")
+    is_of_shape = about is not None and bool(kind)
+    made = etree.Element(f"{{{_AC}}}deMkLst" if is_of_shape else f"{{{_PC}}}sldMkLst", nsmap={"pc": _PC, "ac": _AC})
+    etree.SubElement(made, f"{{{_PC}}}docMk")
+    held = root.find(f"{p('cSld')}/{p('extLst')}")
+    created = None if held is None else next(held.iter(p14("creationId")), None)
+    number = "0" if created is None else created.get("val", "0")
+    etree.SubElement(made, f"{{{_PC}}}sldMk", {"cId": number, "sldId": str(slide.number)})
+    if about is not None and kind:
+        creation = next((one.get("id", "") for one in about.iter("{*}creationId")), _UNKNOWN)
+        etree.SubElement(made, f"{{{_AC}}}{kind}", {"id": about.get("id", ""), "creationId": creation})
+    return made
+
+
+def _new_part(package: Package, main: str, slide: Slide) -> str:
+    part = free_name(package, posixpath.join(posixpath.dirname(main), "comments"), "modernComment")
+    package.put(part, f'<p188:cmLst xmlns:p188="{MODERN}" xmlns:a="{DRAWING}"/>'.encode())
+    declare(package, part, _TYPE)
+    arrow = Relationships(package, slide.part).add(_RELATION, part)
+    root = package.tree(slide.part)
+    extensions = root.find(p("extLst"))
+    if extensions is None:
+        extensions = under(root, p("extLst"))
+    extension = under(extensions, p("ext"), uri=_COMMENTS_URI)
+    etree.SubElement(extension, _tag("commentRel"), {R_ID: arrow}, nsmap={"p188": MODERN, "r": OFFICE})
+    package.changed(slide.part)
+    return part
 
 
 def _author(package: Package, main: str, signature: Signature) -> str:

@@ -21,8 +21,8 @@ UNITS_A_POINT: Final = 8
 """Places of older comments are in 576ths of an inch."""
 
 _COMMENTS: Final = "comments"
+_SHAPES: Final = ("{*}spMk", "{*}picMk", "{*}graphicFrameMk", "{*}cxnSpMk")
 _ID_LENGTH: Final = 12
-_TOLD_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,16 @@ class Remark:
     """The id of the comment that a thread began with, of its answers."""
     shape: str = ""
     """The id of the shape that it is about, where it is about one."""
+    words: tuple[int, int] | None = None
+    """Where in the text of the shape the words begin that it is about, and how long they are."""
 
     @property
     def first(self) -> str:
         """The id of the comment that its thread began with."""
         return self.parent or self.id
 
-    def facts(self) -> dict[str, Any]:
-        """Return what is to be said of it besides its text."""
+    def facts(self, about: str = "") -> dict[str, Any]:
+        """Return what is to be said of it besides its text; `about` is what the shape says that it is about."""
         state = "resolved" if self.is_resolved else "open"
         said = {
             "author": self.author,
@@ -56,6 +58,7 @@ class Remark:
             "state": state if self.is_modern else "",
             "inReplyTo": self.parent,
             "shape": self.shape,
+            "about": "" if self.words is None else about[self.words[0] : sum(self.words)],
         }
         return {name: text for name, text in said.items() if text} | self._place()
 
@@ -141,7 +144,9 @@ def _classic(root: Element, part: str, slide_id: str, authors: Mapping[str, str]
 def _modern(root: Element, part: str, slide_id: str, authors: Mapping[str, str]) -> Iterator[Remark]:
     for first in root.iterchildren(f"{{{MODERN}}}cm"):
         is_resolved = first.get("status", "active") != "active"
-        shape = next((one.get("id", "") for one in first.iter("{*}spMk", "{*}picMk", "{*}graphicFrameMk")), "")
+        shape = next((one.get("id", "") for one in first.iter(*_SHAPES)), "")
+        mark = next(first.iter("{*}txMk"), None)
+        words = None if mark is None else (attribute_number(mark, "cp", 0), attribute_number(mark, "len", 0))
         for comment in (first, *first.iterfind(f"{{{MODERN}}}replyLst/{{{MODERN}}}reply")):
             said = comment.find(f"{{{MODERN}}}txBody")
             yield Remark(
@@ -151,4 +156,5 @@ def _modern(root: Element, part: str, slide_id: str, authors: Mapping[str, str])
                 is_modern=True, is_resolved=is_resolved,
                 parent="" if comment is first else modern_id(slide_id, first),
                 shape=f"{slide_id}.{shape}" if shape else "",
+                words=words,
             )  # fmt: skip
