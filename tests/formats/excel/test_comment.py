@@ -163,7 +163,7 @@ def test_a_comment_is_about_one_cell_that_can_be_seen() -> None:
 
     with pytest.raises(InvalidEditError, match="B2 is covered by the merged cells A1:B2: comment on A1"):
         applied(merged, add("Sheet1!B2", "x"))
-    with pytest.raises(InvalidEditError, match="'Sheet1!A1:B2' is more than a cell: .* such as A1"):
+    with pytest.raises(InvalidEditError, match=r"'Sheet1!A1:B2' is more than a cell: .* such as A1"):
         applied(merged, add("Sheet1!A1:B2", "x"))
     with pytest.raises(InvalidEditError, match="is more than a cell"):
         applied(merged, add("sheet-1", "x"))
@@ -181,6 +181,13 @@ def test_threads_move_with_their_cells() -> None:
     _, empty = applied(after, delete(told["id"]))
     assert note(empty, "Sheet1", "B7") is None
     assert "xl/drawings/vmlDrawing1.vml" not in opened(empty).package.names
+
+
+def test_a_thread_that_goes_with_its_row_is_told_by_what_it_says() -> None:
+    (told,), _ = applied(excel.threads(), EditGrid(sheet="Plan", delete_rows=Rows(at=2)))
+
+    lost = [one["detail"] for one in told["warnings"] if "comment" in one["detail"]]
+    assert sorted(lost) == ["the comment 'Seven?'", "the comment 'Yes.'"]
 
 
 def test_a_comment_keeps_the_boxes_of_other_notes_and_numbers_its_own() -> None:

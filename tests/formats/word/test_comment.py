@@ -6,6 +6,7 @@ import pytest
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.comment import Comment, CommentReply, CommentState, GoneComment, NewComment
+from officeplane.edits.delete_node import DeleteNode
 from officeplane.formats.reading.listing import ListWanted, listed
 from officeplane.formats.relationships import Relationships, content_type, declare
 from officeplane.formats.word.document import Word
@@ -270,3 +271,10 @@ def test_a_comment_that_nothing_refers_to_is_deleted_and_not_answered() -> None:
     applied(word, delete("comment-0"))
 
     assert 'w:id="0"' not in xml(word, "word/comments.xml")
+
+
+def test_who_deletes_a_comment_as_a_node_is_told_how_to() -> None:
+    word = opened(documents.comments())
+
+    with pytest.raises(InvalidEditError, match="'comment-0' is a comment: `comment` deletes it"):
+        applied(word, DeleteNode(node_id="comment-0"))
