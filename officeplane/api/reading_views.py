@@ -180,15 +180,31 @@ class ChangesView(PartView):
 
 
 class CommentView(ListedView):
-    """A comment."""
+    """A comment, or an answer to one."""
 
     kind: Literal["comment"]
     text: str | None = Field(default=None, description="What it says.", examples=["Is that enough?"])
     author: str | None = Field(default=None, description="Who wrote it.", examples=["Ann"])
     at: str | None = Field(default=None, description="When, as the file has it.", examples=["2026-01-05T09:30:00Z"])
-    state: str | None = Field(default=None, description="`open` or `resolved`, where the file says so.")
-    in_reply_to: str | None = Field(default=None, description="The comment that it answers.", examples=["comment-2"])
+    state: str | None = Field(
+        default=None,
+        description="`open` or `resolved`, of an answer as of its thread; left out where there are no states: of notes "
+        "in workbooks and of comments in older presentations.",
+    )
+    in_reply_to: str | None = Field(
+        default=None, description="The comment that it answers, and that its thread began with.", examples=["comment-2"]
+    )
+    about: str | None = Field(
+        default=None, description="Of a text: the words that it is about; of many, the first.", examples=["thirty days"]
+    )
     cell: str | None = Field(default=None, description="The cell of a sheet that it is about.", examples=["B2"])
+    shape: str | None = Field(
+        default=None, description="What on a slide it is about, where the file says so.", examples=["slide-256.4"]
+    )
+    x: float | None = Field(
+        default=None, description="How far from the slide's left edge it is pinned, in points, in older presentations."
+    )
+    y: float | None = Field(default=None, description="How far from the slide's upper edge, likewise.")
 
 
 class CommentsView(PartView):

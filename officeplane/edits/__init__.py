@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
+    from officeplane.edits.comment import Comment, CommentReply, CommentState, GoneComment, NewComment
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
     from officeplane.edits.define_name import DefineName
@@ -49,6 +50,9 @@ __all__ = [
     "AddSlide",
     "AppendRows",
     "ApplyFormat",
+    "Comment",
+    "CommentReply",
+    "CommentState",
     "CopySheet",
     "DateCell",
     "DateTimeCell",
@@ -69,11 +73,13 @@ __all__ = [
     "FillTemplate",
     "FormattedCell",
     "FormulaCell",
+    "GoneComment",
     "InsertContent",
     "InsertImage",
     "InsertTable",
     "MoveNode",
     "MoveSlide",
+    "NewComment",
     "NewTableColumns",
     "NewTableRows",
     "RenameSheet",
@@ -97,6 +103,9 @@ _HOMES: Final = {
     "AddSlide": "add_slide",
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
+    "Comment": "comment",
+    "CommentReply": "comment",
+    "CommentState": "comment",
     "CopySheet": "copy_sheet",
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
@@ -117,11 +126,13 @@ _HOMES: Final = {
     "FillTemplate": "fill_template",
     "FormattedCell": "cell_values",
     "FormulaCell": "cell_values",
+    "GoneComment": "comment",
     "InsertContent": "insert_content",
     "InsertImage": "insert_image",
     "InsertTable": "insert_table",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
+    "NewComment": "comment",
     "NewTableColumns": "edit_table",
     "NewTableRows": "edit_table",
     "RenameSheet": "rename_sheet",

@@ -34,7 +34,13 @@ class AddComment(Edit):
         return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
-        return {"id": document.add_comment(self.node_id, self.find, self.text, occasion.author, occasion.at)}
+        commenting = document.commenting(occasion.signature())
+        if self.node_id is not None:
+            comment_id = commenting.add(self.node_id, self.text, None, None)
+        else:
+            comment_id = commenting.add_at(self.find or "", self.text)
+        occasion.given.append(comment_id)
+        return {"id": comment_id}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.node_id is None else [self.node_id]

@@ -23,6 +23,7 @@ from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.markdown import read
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
+from officeplane.formats.signature import Signature
 from officeplane.formats.word.document import Word
 from officeplane.formats.xml import is_storable
 
@@ -56,6 +57,10 @@ class Occasion:
             if number not in taken:
                 self.given.append(f"{prefix}-{number}")
                 return number
+
+    def signature(self) -> Signature:
+        """Return in whose name this edit says something, and when."""
+        return Signature(self.author, self.at, f"{self.task_id}/{len(self.given) + 1}")
 
     def warn(self, warnings: Iterable[EditWarning], *, but: Iterable[EditWarning] = ()) -> None:
         """Have the result tell of something that nobody would see in what was asked for, `but` what was so before."""

@@ -250,6 +250,23 @@ async def test_a_slide_is_told_with_its_shapes_notes_and_comments(api: Api, a_de
     assert code_of(await api.get(f"{a_deck}/slides/{comments[0]['id']}")) == (404, "node_not_found")
 
 
+async def test_comments_are_told_with_their_answers_states_and_what_they_are_about(api: Api) -> None:
+    for make, first in (
+        (word.comments, {"state": "open", "about": "remarked", "author": "Bo"}),
+        (excel.threads, {"state": "resolved", "cell": "B2", "author": "Ada"}),
+        (powerpoint.commented_anew, {"state": "open", "about": "ody", "shape": "slide-256.3", "author": "Ada"}),
+        (powerpoint.commented, {"x": 1.25, "y": 1.25, "author": "Ada"}),
+    ):
+        path = f"/api/documents/doc-{str(uuid4())[:8]}"
+        assert (await api.client.put(path, content=make())).status_code == 201
+
+        comments = (await read(api, f"{path}/comments"))["items"]
+
+        assert first.items() <= comments[0].items()
+        if make in {excel.threads, powerpoint.commented_anew}:
+            assert comments[1]["inReplyTo"] == comments[0]["id"]
+
+
 async def test_changes_are_told_with_who_made_them(api: Api, a_draft: str) -> None:
     changes = (await read(api, f"{a_draft}/changes"))["items"]
 

@@ -408,6 +408,27 @@ async def test_what_is_not_found_ends_with_1(documents: Documents, contract_id: 
         assert (ended.code, ended.out) == (0, "")
 
 
+async def test_comments_are_shown_by_thread(documents: Documents, document_id: str, tmp_path: Path) -> None:
+    book, text = f"{document_id}-book", f"{document_id}-text"
+    await documents("put", str(a_file(tmp_path, excel.threads(), "book.xlsx")), book)
+    await documents("put", str(a_file(tmp_path, word.comments(), "text.docx")), text)
+
+    threads = await documents("comments", book)
+    remarks = await documents("comments", text)
+
+    first, answer, note = (f"sheet-1.comment-{number}" for number in ("000000000010", "000000000011", "C3"))
+    assert threads.out.splitlines() == [
+        f"{first}  resolved  Ada  2026-01-02T03:04:05.67  on sheet-1!B2",
+        "    Seven?",
+        f"    {answer}  Bo  2026-01-02T03:05:05.67",
+        "        Yes.",
+        f"{note}  Cy  on sheet-1!C3",
+        "    A plain note",
+    ]
+    about = [line.partition("  on p-")[2].partition(" ")[2] for line in remarks.out.splitlines()[::2]]
+    assert about == ['"remarked"', '"begins here Second ends here"']
+
+
 async def test_what_is_read_is_json_for_programs(documents: Documents, contract_id: str) -> None:
     for arguments in (("outline", contract_id, "--depth", "1"), ("find", contract_id, "fees"), ("text", contract_id)):
         ended = await documents(*arguments, "--json")

@@ -29,6 +29,7 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.comment import Comment, CommentReply, NewComment
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_grid import EditGrid
 from officeplane.edits.edit_page import EditPage
@@ -99,14 +100,15 @@ def edited_text(document: Word) -> list[str]:
     _apply(document, 2, AddSection(title="Wsection", chapter_id=chapter, content="Wbelow"))
     page = _apply(document, 3, WritePage(content=_CONTENT))
     _apply(document, 4, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]], section_id=chapter))
-    _apply(document, 5, AddComment(node_id=page, text="Wcomment\n\nWsecond"))
+    comment = _apply(document, 5, AddComment(node_id=page, text="Wcomment\n\nWsecond"))
     first = _apply(document, 6, WritePage(content="Wfirst", position=0))
     _apply(document, 7, EditPage(page_id=first, content="Wfirst became Wother"))
     _apply(document, 8, ReplaceText(find="became Wother", replace="became Wreplaced", expected_count=1))
     _apply(document, 9, SetProperties(title="Wproperty", keywords="a, b"))
+    _apply(document, 10, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
     return [
-        "Wchapter", "Wsection", "Wbelow", "Wcolumn", "Wrow", "Wcomment", "Wsecond", "Wfirst became Wreplaced",
-        "Wproperty", *_WRITTEN,
+        "Wchapter", "Wsection", "Wbelow", "Wcolumn", "Wrow", "Wcomment", "Wsecond", "Wanswer",
+        "Wfirst became Wreplaced", "Wproperty", *_WRITTEN,
     ]  # fmt: skip
 
 
@@ -131,6 +133,8 @@ def edited_book(workbook: Workbook) -> list[str]:
     _apply(workbook, 8, SetProperties(title="Wproperty"))
     shown: Any = {"number_format": '0.0 "Wunit"', "font": "Wfont", "border": "thin", "width": 90}
     _apply(workbook, 9, ApplyFormat(range="'Wrenamed it''s'!B2", **shown))
+    comment = _apply(workbook, 10, Comment(add=NewComment(node_id="Wrenamed it's!C9", text="Wcomment")))
+    _apply(workbook, 11, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
     # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
     return [
         "Wreplaced",
@@ -142,6 +146,8 @@ def edited_book(workbook: Workbook) -> list[str]:
         "Wfar",
         "Wrenamed",
         "Wproperty",
+        "Wcomment",
+        "Wanswer",
         "40.0 Wunit",
         "Wfont",
     ]
@@ -158,9 +164,11 @@ def edited_deck(presentation: Presentation) -> list[str]:
     _apply(presentation, 7, SetNotes(slide_id=other, notes="Wremark"))
     _apply(presentation, 8, ReplaceText(find="Wbody", replace="Wreplaced", expected_count=1))
     _apply(presentation, 9, SetProperties(title="Wproperty"))
+    _apply(presentation, 10, Comment(add=NewComment(node_id=added, text="Wcomment")))
     return [
         "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced", "Wproperty",
-        *_WRITTEN,
+        # It passes over comments of the newer form.
+        *(["Wcomment"] if "ppt/commentAuthors.xml" in presentation.package else []), *_WRITTEN,
     ]  # fmt: skip
 
 

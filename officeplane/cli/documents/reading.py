@@ -63,17 +63,29 @@ async def show_cells(url: str, document_id: str, given: Given, *, as_json: bool)
             show(printable(f"{item['cell']}  {one_line(_value(item.get('value')))}{formula}{stale}"))
 
 
-async def list_remarks(url: str, document_id: str, what: str, given: Given, *, as_json: bool) -> None:
-    """Print tracked changes or comments, with who made them and when."""
+async def list_changes(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
+    """Print tracked changes, with who made them and when."""
     listed = False
-    for answer in await _shown(url, document_path(document_id, f"/{what}"), given, as_json=as_json):
+    for answer in await _shown(url, document_path(document_id, "/changes"), given, as_json=as_json):
         for item in answer["items"]:
             listed = True
-            said = (item["id"], item.get("change"), item.get("state"), item.get("author"), item.get("at"))
+            said = (item["id"], item.get("change"), item.get("author"), item.get("at"))
             facts = "  ".join(str(one) for one in said if one)
             show(printable(f"{facts}  {one_line(item.get('text', ''))}".rstrip()))
     if not listed and not as_json:
-        remarks().print(f"There are no {what}.")
+        remarks().print("There are no changes.")
+
+
+async def list_comments(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
+    """Print comments with what each is about, who wrote it and when, what it says, and its answers further right."""
+    listed = False
+    for answer in await _shown(url, document_path(document_id, "/comments"), given, as_json=as_json):
+        for item in answer["items"]:
+            listed = True
+            for line in _remark(item):
+                show(printable(line))
+    if not listed and not as_json:
+        remarks().print("There are no comments.")
 
 
 async def list_images(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
@@ -114,6 +126,20 @@ def _outlined(nodes: Sequence[Mapping[str, Any]], depth: int) -> Iterator[str]:
         more = ", ".join(filter(None, (words, marks)))
         yield "  " * depth + "  ".join(filter(None, (node["id"], title, f"({more})" if more else "")))
         yield from _outlined(node.get("children", ()), depth + 1)
+
+
+def _remark(item: Mapping[str, Any]) -> Iterator[str]:
+    is_answer = "inReplyTo" in item
+    margin = "    " if is_answer else ""
+    facts = [item["id"], item.get("author"), item.get("at")]
+    if not is_answer:
+        parent = item.get("shape") or item.get("parent") or ""
+        place = f"{parent}!{item['cell']}" if "cell" in item else parent
+        words = f" {json.dumps(one_line(item['about'], 60), ensure_ascii=False)}" if "about" in item else ""
+        facts = [item["id"], item.get("state"), *facts[1:], f"on {place}{words}" if place else None]
+    yield margin + "  ".join(str(one) for one in facts if one)
+    for line in item.get("text", "").strip("\n").split("\n"):
+        yield f"{margin}    {line}".rstrip()
 
 
 def _about(node: Mapping[str, Any]) -> Iterator[str]:

@@ -114,10 +114,10 @@ def changes(
     url: Url = DEFAULT_URL,
 ) -> None:
     """List tracked changes, with who made them."""
-    from officeplane.cli.documents.reading import list_remarks
+    from officeplane.cli.documents.reading import list_changes
 
     given = {"under": under, "revision": revision}
-    asyncio.run(list_remarks(url, document_id, "changes", given, as_json=as_json))
+    asyncio.run(list_changes(url, document_id, given, as_json=as_json))
 
 
 @app.command()
@@ -129,11 +129,11 @@ def comments(
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """List comments, with who wrote them."""
-    from officeplane.cli.documents.reading import list_remarks
+    """List comments by thread: what each is about, who wrote it and when, and whether it is resolved."""
+    from officeplane.cli.documents.reading import list_comments
 
     given = {"under": under, "revision": revision}
-    asyncio.run(list_remarks(url, document_id, "comments", given, as_json=as_json))
+    asyncio.run(list_comments(url, document_id, given, as_json=as_json))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from officeplane.formats.commonmark import written
 from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.comments.remarks import remarks_on
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of, place_of
 from officeplane.formats.excel.looks.seen import form_of
@@ -23,7 +24,6 @@ from officeplane.formats.pictures.drawing import blip_in, shown_by
 from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.reading.detail import Detail, Tree
 from officeplane.formats.reading.reader import Searched
-from officeplane.formats.relationships import Relationships
 from officeplane.formats.shown import Measure
 
 _CELL: Final = "cell"
@@ -158,22 +158,8 @@ class ExcelReader:
             yield Detail(f"{sheet.id}.picture-{number}", "picture", name=name, mark="picture", source=picture)
 
     def _comments(self, sheet: Sheet) -> Iterator[Detail]:
-        package = self._parts.package
-        if not sheet.part:
-            return
-        for arrow in Relationships(package, sheet.part).of_type("comments"):
-            if arrow.target not in package:
-                continue
-            root = package.tree(arrow.target)
-            authors = [author.text or "" for author in root.iter(main("author"))]
-            for comment in root.iter(main("comment")):
-                at = comment.get("authorId", "")
-                author = authors[int(at)] if at.isascii() and at.isdecimal() and int(at) < len(authors) else ""
-                text = "".join(held.text or "" for held in comment.iter(main("t")))
-                facts = {"cell": comment.get("ref", ""), **({"author": author} if author else {})}
-                yield Detail(
-                    f"{sheet.id}.comment-{comment.get('ref', '')}", "comment", text, mark="comment", facts=facts
-                )
+        for remark in remarks_on(self._parts.package, self._parts.workbook, sheet):
+            yield Detail(remark.id, "comment", remark.text, mark="comment", facts=remark.facts())
 
     def _names(self) -> Iterator[Detail]:
         holder = self._parts.package.tree(self._parts.workbook).find(main("definedNames"))

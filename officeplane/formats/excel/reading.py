@@ -11,6 +11,7 @@ from officeplane.formats.excel.cells.grid import Grid
 from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.shared_strings import SharedStrings
 from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.comments import remarks
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
@@ -148,6 +149,8 @@ def _node(parts: Parts, target: str) -> list[str] | None:
         if target.startswith(f"{sheet.id}.picture-"):
             shown = nodes_of_pictures(parts.package, sheet).get(target)
             return None if shown is None else _picture(parts, shown)
+        if target.startswith(f"{sheet.id}.comment-"):
+            return remarks.fingerprint(remarks.remarks_on(parts.package, parts.workbook, sheet), target)
         for table in parts.tables(sheet) if target.startswith("table-") else ():
             if table.id == target:
                 return [etree.tostring(table.root, encoding="unicode")]

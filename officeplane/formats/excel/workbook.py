@@ -15,6 +15,7 @@ from officeplane.formats.excel.cells.ranges import Given, areas_of, cells_of
 from officeplane.formats.excel.cells.searching import Where, fill_all, hits, replace_all
 from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
+from officeplane.formats.excel.comments.commenting import Commenting
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.looks.formatting import Formatted, Formatting, format_places
 from officeplane.formats.excel.parts import Parts
@@ -36,6 +37,7 @@ from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.reading.room import Part
 from officeplane.formats.search import Wanted
+from officeplane.formats.signature import Signature
 
 __all__ = ["Formula", "Workbook"]
 
@@ -164,6 +166,10 @@ class Workbook:
     def replace_image(self, node_id: str, bitmap: Bitmap, alt: str | None, width: float | None) -> None:
         """Show another picture at the place of one."""
         replace_picture(self._parts, node_id, bitmap, alt, width)
+
+    def commenting(self, signature: Signature) -> Commenting:
+        """Return what changes its comments in somebody's name."""
+        return Commenting(self._parts, signature)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""

@@ -7,6 +7,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Table
 from officeplane.formats.powerpoint import notes, reading
+from officeplane.formats.powerpoint.comments.remarks import Remark
 from officeplane.formats.powerpoint.additions import Additions
 from officeplane.formats.powerpoint.animations import animated
 from officeplane.formats.powerpoint.deck import Deck
@@ -116,7 +117,10 @@ class NodeEditing(Deck):
                 drop_parts(self.package, slide, shape)
                 return losses
             case _:
-                raise InvalidEditError(f"{node_id!r} is a {node.detail.kind}, which cannot be deleted by itself")
+                instead = (
+                    ": `comment` deletes it" if isinstance(source, Remark) else ", which cannot be deleted by itself"
+                )
+                raise InvalidEditError(f"{node_id!r} is a {node.detail.kind}{instead}")
 
     def move_node(self, node_id: str, place: Place) -> tuple[str, list[Loss]]:
         """Put a slide, a shape or a row elsewhere; return its id from now on, and what is lost with that."""

@@ -8,6 +8,7 @@ from officeplane.domain.spelling import nearest_name
 from officeplane.formats.package import Package
 from officeplane.formats.pictures import parts
 from officeplane.formats.pictures.drawing import blip_in, shown_by
+from officeplane.formats.powerpoint.comments.remarks import Remark
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.reader import CellSource, NotesSource, PowerPointReader, RowSource, ShapeSource
 from officeplane.formats.powerpoint.reading import digest, digest_of
@@ -69,7 +70,8 @@ def find_node(
 
 def print_of(package: Package, main: str, slide: Slide, room_of: Callable[[Slide], Room], node_id: str) -> str | None:
     """Return a hash of what something on a slide is now; None when there is no such thing."""
-    detail = PowerPointReader(package, main, [slide], [], room_of).tree.by_id.get(node_id)
+    known = PowerPointReader(package, main, [slide], [], room_of).tree.by_id
+    detail = known.get(node_id)
     if detail is None:
         return None
     match detail.source:
@@ -82,5 +84,9 @@ def print_of(package: Package, main: str, slide: Slide, room_of: Callable[[Slide
             return digest(element)
         case NotesSource(_, paragraphs):
             return digest(*paragraphs)
+        case Remark() as remark:
+            # What others answered, or whether they resolved it, is of the whole thread.
+            sources = (each.source for each in known.values())
+            return digest(*(one.element for one in sources if isinstance(one, Remark) and one.first == remark.first))
         case _:
             return digest_of(detail.kind, detail.text)

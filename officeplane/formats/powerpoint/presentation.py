@@ -10,6 +10,7 @@ from officeplane.formats.diff import Readable
 from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
+from officeplane.formats.powerpoint.comments.commenting import Commenting
 from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
@@ -24,6 +25,7 @@ from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.search import Wanted
+from officeplane.formats.signature import Signature
 from officeplane.formats.xml import Element
 
 
@@ -164,6 +166,10 @@ class Presentation(NodeEditing):
         source = picture_of(self.reader(), node_id)
         room = self._room(source.slide)
         replace_picture(self.package, source.slide, source.shape, room, bitmap, alt, width)
+
+    def commenting(self, signature: Signature) -> Commenting:
+        """Return what changes its comments in somebody's name."""
+        return Commenting(self.package, self._main, self._slides.all(), self._find, signature)
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""

@@ -5,7 +5,7 @@ number that the file gives the shape.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +14,7 @@ from officeplane.formats.commonmark import Picture, written
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.drawing import blip_in, shown_by
 from officeplane.formats.pictures.parts import bytes_of
+from officeplane.formats.powerpoint.comments.remarks import authors_of, remarks_on
 from officeplane.formats.powerpoint.geometry import area_of
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.insets import Insets, of_shape
@@ -30,7 +31,6 @@ from officeplane.formats.powerpoint.shapes import SHAPE, properties, shapes, tab
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.reading.detail import Detail, Tree
 from officeplane.formats.reading.reader import Searched, searched_in
-from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
 _EMU: Final = 12_700
@@ -79,7 +79,7 @@ class PowerPointReader:
     ) -> None:
         self._package = package
         self._room_of = room_of
-        self._authors = _authors(package, main)
+        self._authors = authors_of(package, main)
         self._slides = {slide.id: slide for slide in slides}
         self._texts = ParagraphBlocks(package)
         if sections:
@@ -191,9 +191,10 @@ class PowerPointReader:
                         source=NotesSource(notes, paragraphs),
                     )
                 )
-        for turn, (author, at, text) in enumerate(_comments(self._package, slide.part, self._authors), 1):
-            facts = {name: said for name, said in (("author", author), ("at", at)) if said}
-            made.children.append(Detail(f"{slide.id}.comment-{turn}", _COMMENT, text, mark=_COMMENT, facts=facts))
+        for remark in remarks_on(self._package, slide.part, slide.id, self._authors):
+            about = next((each.text for each in made.children if each.id == remark.shape), "")
+            facts = remark.facts(about)
+            made.children.append(Detail(remark.id, _COMMENT, remark.text, mark=_COMMENT, facts=facts, source=remark))
         return made
 
     def _shape(self, slide: Slide, shape: Element, insets: Insets) -> Detail | None:
@@ -293,30 +294,6 @@ def _paragraphs_of(detail: Detail) -> tuple[tuple[int, str], ...]:
 
 def _cell_text(cell: Element) -> str:
     return "\n".join(text_of(each) for each in cell.iter(PARAGRAPH)).strip("\n")
-
-
-def _authors(package: Package, main: str) -> dict[str, str]:
-    """Return the names of those who comment, by their ids, in both of the forms that there are."""
-    arrows = Relationships(package, main)
-    parts = [arrow.target for kind in ("commentAuthors", "authors") for arrow in arrows.of_type(kind)]
-    return {
-        author.get("id", ""): author.get("name", "")
-        for part in parts
-        if part in package
-        for author in package.tree(part)
-        if isinstance(author.tag, str)
-    }
-
-
-def _comments(package: Package, part: str, authors: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield author, time and text of each comment on a slide."""
-    for arrow in Relationships(package, part).of_type("comments"):
-        if arrow.target not in package:
-            continue
-        for comment in package.tree(arrow.target).iter("{*}cm"):
-            author = authors.get(comment.get("authorId", ""), "")
-            texts = (each.text or "" for each in comment.iter("{*}text", "{*}t"))
-            yield author, comment.get("dt", comment.get("created", "")), " ".join(" ".join(texts).split())
 
 
 def _points(units: int) -> float:

@@ -10,13 +10,13 @@ from lxml import etree
 from officeplane.domain.document import Node
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.animations import ANIMATION, animations
+from officeplane.formats.powerpoint.comments.remarks import remarks_on
 from officeplane.formats.powerpoint.insets import Inset, Insets, of_shape
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH, searchable, text_of
 from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_title
 from officeplane.formats.powerpoint.shapes import SHAPE, properties, shapes, table
 from officeplane.formats.powerpoint.tables import rows_of
-from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
 NOTES: Final = "notes"
@@ -82,8 +82,7 @@ def drawn_on(root: Element) -> list[Inset]:
 
 def comments_on(package: Package, part: str) -> list[Inset]:
     """Return the comments on a slide."""
-    held = [arrow.target for arrow in Relationships(package, part).of_type("comments") if arrow.target in package]
-    return [Inset(_COMMENT, _said(each)) for comments in held for each in package.tree(comments).iter("{*}cm")]
+    return [Inset(_COMMENT, " ".join(remark.text.split())) for remark in remarks_on(package, part, "", {})]
 
 
 def marks_of(package: Package, part: str) -> dict[str, int]:
@@ -124,12 +123,6 @@ def children_of(package: Package, part: str, slide_id: str) -> list[Node]:
 def _marks(insets: Insets, held: list[Element]) -> dict[str, int]:
     paragraphs = (each for shape in held for each in shape.iter(PARAGRAPH))
     return dict(Counter(inset.kind for inset in insets.in_text(paragraphs)))
-
-
-def _said(comment: Element) -> str:
-    """Return what a comment says: a text in older files, paragraphs in newer ones."""
-    texts = (each.text or "" for each in comment.iter("{*}text", "{*}t"))
-    return " ".join(" ".join(texts).split())
 
 
 def _described(shape: Element) -> tuple[str | None, str]:

@@ -18,7 +18,7 @@ _INSTEAD: Final = {
     "slide": "; name a text on it, such as its title, or use edit_slide or edit_page",
     "table": "; name its cells, such as {id}.r1.c1",
     "row": "; name its cells, such as {id}.c1",
-    "comment": "; no edit changes comments of slides yet",
+    "comment": ", which says what it says: reply to it, or delete it (`comment`)",
 }
 
 

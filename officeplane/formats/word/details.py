@@ -13,6 +13,7 @@ from typing import Final
 
 from officeplane.formats.blocks import Item
 from officeplane.formats.reading.detail import Detail
+from officeplane.formats.word.anchors import words_about
 from officeplane.formats.word.block import Block, inside, level_of
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.comments import Comments, comment_id
@@ -69,6 +70,7 @@ class DetailsOfWord:
         self._stories = stories
         self._remarks = comments.texts()
         self._facts = comments.facts()
+        self._about = words_about(stories) if self._facts else {}
         self._numbers = numbers
         self._ids = stories.body.story.ids
         self._turns: Counter[tuple[str, str]] = Counter()
@@ -185,8 +187,9 @@ class DetailsOfWord:
             for mark in paragraph.iter(COMMENT_REFERENCE):
                 number = mark.get(ID, "")
                 remark = self._remarks.get(number, "")
-                facts = self._facts.get(number, {})
-                yield Detail(comment_id(number), "comment", remark, mark="comment", facts={**facts}, source=number)
+                about = {"about": self._about[number]} if self._about.get(number) else {}
+                facts = {**self._facts.get(number, {}), **about}
+                yield Detail(comment_id(number), "comment", remark, mark="comment", facts=facts, source=number)
 
     def _inset(self, inset: Inset, fallback: str) -> Detail:
         made = Detail(fallback, inset.kind, name=inset.name, mark=inset.kind, source=inset)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import ClassVar
 
 from officeplane.domain.document import Format, InvalidEditError, Node
@@ -12,15 +11,15 @@ from officeplane.formats.blocks import Line, Span
 from officeplane.formats.diff import Readable
 from officeplane.formats.package import Package
 from officeplane.formats.search import Wanted
-from officeplane.formats.word.anchors import anchor_around, anchor_at
+from officeplane.formats.signature import Signature
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
 from officeplane.formats.word.choosing import nth_of, places_of
+from officeplane.formats.word.commenting import Commenting
 from officeplane.formats.word.comments import Comments, comment_id
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.fingerprints import fingerprint
 from officeplane.formats.word.insets import SECTION_BREAK, Inset, outermost
-from officeplane.formats.word.names import P
 from officeplane.formats.word.page_width import text_width
 from officeplane.formats.word.pictures import Pictures, shown_in
 from officeplane.formats.word.reader import WordReader
@@ -91,7 +90,8 @@ class Word:
             return fingerprint(block.element for block in body.story.blocks[place.begin : end] if block.is_content)
         comment = self._comments.find(target)
         if comment is not None:
-            return fingerprint([comment])
+            state = " resolved" if self._comments.is_resolved(comment) else ""
+            return fingerprint(self._comments.thread(comment)) + state
         found = self.finder().look(target)
         return None if found is None else fingerprint(found.elements) + shown_in(self.package, found)
 
@@ -168,23 +168,9 @@ class Word:
         self._add_page(owner, [made], None, node_id)
         return node_id
 
-    def add_comment(self, node_id: str | None, find: str | None, text: str, author: str, at: datetime) -> str:
-        """Comment on a node or on the first place where a text stands; return the comment's id."""
-        body = self._stories.body_to_change()
-        hit = None if find is None else self._first(find)
-        ends = self._ends(node_id) if node_id is not None else None
-        mentioned = [number for block in body.story.blocks for number in block.comment_ids]
-        number = self._comments.add(text, author, at, mentioned)
-        reference = self._comments.reference(number)
-        if hit is not None:
-            _anchor(hit, number, reference)
-            body.story.touch(hit.block)
-        elif ends is not None:
-            (first, begin), (last, end) = ends
-            anchor_around(begin, end, number, reference)
-            for block in {first, last}:
-                body.story.touch(block)
-        return comment_id(number)
+    def commenting(self, signature: Signature) -> Commenting:
+        """Return what changes its comments in somebody's name."""
+        return Commenting(self.finder(), signature)
 
     def review(self, choice: Choice, *, accept: bool) -> Reviewed:
         """Accept or reject tracked changes."""
@@ -248,25 +234,6 @@ class Word:
                 place = structure.at(hit.block) if aside is None else None
                 yield from [aside or (place.id if place is not None else "")] * len(hit.matches)
 
-    def _first(self, find: str) -> Hit:
-        for hit in self._body.story.find(Wanted(find)):
-            if hit.counts:
-                return hit
-        raise InvalidEditError(
-            f"{find!r} does not stand in the text; headers, footers and notes cannot be commented on"
-        )
-
-    def _ends(self, node_id: str) -> tuple[tuple[int, Element], tuple[int, Element]]:
-        """Return the first and the last paragraph of a node, each with its block."""
-        body = self._body
-        place = body.place(node_id)
-        end = place.begin + 1 if place.is_heading else place.end
-        blocks = [(i, body.story.blocks[i]) for i in range(place.begin, end)]
-        found = [(i, one.element) for i, block in blocks for one in block.top_paragraphs]
-        if not found:
-            raise InvalidEditError(f"{node_id!r} has no paragraph to comment on")
-        return found[0], found[-1]
-
     def _node(self, place: NodePlace, remarks: dict[str, str]) -> Node:
         blocks = self._body.story.blocks
         own = [blocks[place.begin]] if place.is_heading else blocks[place.begin : place.end]
@@ -276,15 +243,6 @@ class Word:
         for number in (number for block in own for number in block.comment_ids):
             node.children.append(Node(comment_id(number), "comment", remarks.get(number, "")))
         return node
-
-
-def _anchor(hit: Hit, number: str, reference: Element) -> None:
-    # Word has no comments inside text boxes: the paragraph that holds the box is commented on.
-    outer = [*hit.paragraph.iterancestors(P)]
-    if outer:
-        anchor_around(outer[-1], outer[-1], number, reference)
-    else:
-        anchor_at(hit.paragraph, hit.matches[0].span, number, reference)
 
 
 def _insets(blocks: Iterable[Block]) -> Iterator[Inset]:

@@ -7,6 +7,7 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.comment import Comment, NewComment
 from officeplane.edits.contract import Edit
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
@@ -58,6 +59,8 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 SetCells(
                     sheet=sheet.text, cells={"D30": "Token", "B9": 1, "XFD40": FormulaCell(formula="=SUM(B1:B9)")}
                 ),
+                Comment(add=NewComment(node_id=f"{sheet.text}!B4", text="Token\nsecond")),
+                Comment(add=NewComment(node_id=f"{sheet.id}!XFD1048576", text="Token")),
                 InsertImage(at=f"{sheet.text}!B4", base64=ONE_PIXEL, alt="Token", width=30),
                 AppendRows(sheet=sheet.text, rows=[["Token", 1.5, None, True], [], [FormulaCell(formula="1+1")]]),
                 ApplyFormat(range=f"{sheet.id}!A1:D30", bold=True, number_format="date", border="thin", width=70),

@@ -7,6 +7,7 @@ from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.all_edits import all_edits
+from officeplane.edits.comment import Comment, CommentReply, GoneComment, NewComment
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
@@ -61,7 +62,14 @@ def edits_for(deck: Presentation) -> list[Edit]:
     ]
     pictures = [detail for detail in deck.reader().tree.by_id.values() if detail.kind == "picture"]
     made += [ReplaceImage(node_id=detail.id, base64=ONE_PIXEL, alt="Token") for detail in pictures[:2]]
+    for detail in deck.reader().tree.by_id.values():
+        if detail.kind == "comment":
+            made += [
+                Comment(reply=CommentReply(comment_id=detail.id, text="Token\nsecond")),
+                Comment(delete=GoneComment(comment_id=detail.id)),
+            ]
     for slide in slides_of(deck)[-1:]:
+        made += [Comment(add=NewComment(node_id=one, text="Token")) for one in (slide.id, *lying_on(deck, slide.id))]
         made += [
             EditNode(node_id=node.id, content="Token\n\n- **bold** [link](https://example.org/)", discard=True)
             for node in deck.reader().tree.by_id[slide.id].children
@@ -141,10 +149,10 @@ def test_every_edit_leaves_a_consistent_file_and_all_that_it_does_not_target(mak
         assert again.text() == deck.text()
         assert again.outline() == deck.outline()
         assert after == prints(deck)
-        has_pictures = isinstance(edit, InsertImage | ReplaceImage)
+        has_parts = isinstance(edit, Comment | InsertImage | ReplaceImage)
         assert (
             gone
-            or has_pictures
+            or has_parts
             or not [name for name in differing(original, data) & {*untouched.package.names} if name.startswith(shared)]
         )
         assert before.keys() - after.keys() == ({result["id"]} if slide_gone else set())

@@ -270,7 +270,7 @@ def test_a_copy_of_a_shape_says_the_same_beside_it(make: powerpoint.Maker) -> No
         (powerpoint.plain, DeleteNode(node_id="slide-256.99"), "there is no node 'slide-256.99'"),
         (powerpoint.tables, DeleteNode(node_id="slide-256.4.r1"), "cells of several rows are merged in this table"),
         (powerpoint.tables, DeleteNode(node_id="slide-256.4.r1.c1"), "is a cell, which cannot be deleted by itself"),
-        (powerpoint.commented, DeleteNode(node_id="slide-256.comment-1"), "is a comment, which cannot be deleted"),
+        (powerpoint.commented, DeleteNode(node_id="slide-256.comment-0-1"), "is a comment: `comment` deletes it"),
         (powerpoint.plain, MoveNode(node_id="slide-256", after="slide-256"), "cannot be moved after itself"),
         (powerpoint.plain, MoveNode(node_id="slide-256", into="slide-257"), "is a slide, not a section"),
         (powerpoint.plain, MoveNode(node_id="slide-256", after="slide-257.3"), "give the id of a slide"),

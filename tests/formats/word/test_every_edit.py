@@ -8,6 +8,7 @@ from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.all_edits import all_edits
+from officeplane.edits.comment import Comment, CommentReply, CommentState, GoneComment, NewComment
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
@@ -47,6 +48,7 @@ CONTENT = (
 )
 ALLOWED = {
     MAIN, "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
+    "word/commentsExtended.xml",
     "[Content_Types].xml", *(f"word/media/image{number}.png" for number in range(1, 5)),
 }  # fmt: skip
 OfNodes = EditNode | InsertContent | DeleteNode | MoveNode | DuplicateNode
@@ -57,7 +59,7 @@ DELETABLE = LINES | {
     "content control", "formula",
 }  # fmt: skip
 OF_EACH_KIND = 1
-REACHING = ApplyFormat | EditTable | ReplaceText | ReplaceImage | ReviewChanges | OfNodes
+REACHING = ApplyFormat | Comment | EditTable | ReplaceText | ReplaceImage | ReviewChanges | OfNodes
 """Edits that may change other texts than the body."""
 PROPERTIES = {"docProps/core.xml", "_rels/.rels", "[Content_Types].xml"}
 
@@ -138,7 +140,29 @@ def edits_for(word: Word) -> list[Edit]:
         made += [ReviewChanges(accept=True), ReviewChanges(reject=True)]
     made += [ApplyFormat(find=word_in_it, italic=True, heading_level=3)] if word_in_it is not None else []
     made += edits_of_nodes(word)
+    made += comments_for(word)
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
+    return made
+
+
+def comments_for(word: Word) -> list[Edit]:
+    """Return a comment on a node of each kind, one on words, and all that can be done with the comments there are."""
+    made: list[Edit] = []
+    stories = word.finder().stories
+    beside = {aside.story for aside in stories.asides}
+    seen: set[str] = set()
+    for node in word.reader().tree.by_id.values():
+        if node.kind == "comment":
+            made += [
+                Comment(reply=CommentReply(comment_id=node.id, text="Token\nsecond")),
+                Comment(resolve=CommentState(comment_id=node.id)),
+                Comment(delete=GoneComment(comment_id=node.id)),
+            ]
+        elif node.kind not in seen and word.finder().find(node.id).story not in beside:
+            seen.add(node.kind)
+            made.append(Comment(add=NewComment(node_id=node.id, text="Token\n\nsecond")))
+            first = next(iter(node.text.split()), None) if node.kind in LINES else None
+            made += [] if first is None else [Comment(add=NewComment(node_id=node.id, text="Token", find=first))]
     return made
 
 
@@ -197,7 +221,9 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
             assert changed <= ALLOWED
         if isinstance(edit, InsertImage | ReplaceImage):
             assert word.reader().tree.by_id[result["id"]].name == "Token"
-        if not isinstance(edit, DeletePage | DeleteNode | SetProperties) and getattr(edit, "replace", None) != "":
+        if isinstance(edit, Comment):
+            assert (result["id"] in word.reader().tree.by_id) == (edit.delete is None)
+        elif not isinstance(edit, DeletePage | DeleteNode | SetProperties) and getattr(edit, "replace", None) != "":
             assert word.finder().find(result["id"])
 
 

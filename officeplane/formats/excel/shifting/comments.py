@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from officeplane.formats.excel.cells.addresses import address
+from officeplane.formats.excel.comments.remarks import OF_THREAD, author_of
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.shifting.formulas import FormulaShift
 from officeplane.formats.excel.shifting.shift import Shift
@@ -25,7 +26,11 @@ def shift_comments(root: Element, shift: Shift) -> Iterator[str]:
         if after is not None:
             comment.set(name, str(after))
             continue
-        yield "".join(each.text or "" for each in (*comment.iter("{*}t"), *comment.iter("{*}text")) if not len(each))
+        if not author_of(comment).startswith(OF_THREAD):
+            # What shows a thread to older programs says what the thread does.
+            yield "".join(
+                each.text or "" for each in (*comment.iter("{*}t"), *comment.iter("{*}text")) if not len(each)
+            )
         if (parent := comment.getparent()) is not None:
             parent.remove(comment)
 

@@ -190,7 +190,7 @@ class GridEdit:
                 self._shift_pivot(root)
             else:
                 gone = list(shift_comments(root, shift))
-                self._gone += (f"the comment {said!r}" for said in gone if kind == "comments")
+                self._gone += (f"the comment {said!r}" for said in gone if kind in {"comments", "threadedComment"})
             if etree.tostring(root) != before:
                 self.count += 1
                 package.changed(arrow.target)

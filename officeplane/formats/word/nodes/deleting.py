@@ -219,6 +219,8 @@ def _instead(kind: str) -> str:
             return "edit_node with an empty text empties it"
         case "footnotes" | "endnotes":
             return "name one of the notes"
+        case "comment":
+            return "`comment` deletes it"
         case "change":
             return "review_changes accepts or rejects it"
         case "section break":

@@ -1,0 +1,1 @@
+"""Comments of workbooks: threads, and the notes that older programs show."""

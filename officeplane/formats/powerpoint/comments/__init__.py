@@ -1,0 +1,1 @@
+"""Comments of presentations, in the older form and in the newer one."""
