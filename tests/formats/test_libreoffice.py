@@ -158,9 +158,13 @@ def edited_deck(presentation: Presentation) -> list[str]:
     _apply(presentation, 7, SetNotes(slide_id=other, notes="Wremark"))
     _apply(presentation, 8, ReplaceText(find="Wbody", replace="Wreplaced", expected_count=1))
     _apply(presentation, 9, SetProperties(title="Wproperty"))
+    listed: Any = {"find": "Wreplaced", "bold": True, "color": "C00000", "list": "number"}
+    _apply(presentation, 10, ApplyFormat.model_validate(listed))
+    shown: Any = {"font": "Wfont", "fill": "DDEBF7", "border": "thin", "width": 300, "vertical_align": "center"}
+    _apply(presentation, 11, ApplyFormat(node_id=f"{added}.2", **shown))
     return [
-        "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced", "Wproperty",
-        *_WRITTEN,
+        "Wfont", "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced",
+        "Wproperty", *_WRITTEN,
     ]  # fmt: skip
 
 

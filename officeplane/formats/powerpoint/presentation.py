@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from officeplane.domain.document import Format, Node
+from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Span
 from officeplane.formats.diff import Readable
@@ -11,6 +11,7 @@ from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
 from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
+from officeplane.formats.powerpoint.looks.formatting import Formatting, Homes, LooksOfSlide
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
 from officeplane.formats.powerpoint.nodes import print_of, slide_around
@@ -168,6 +169,39 @@ class Presentation(NodeEditing):
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
         return self._search.replace(self._slides.all(), wanted, replacement, self._under(wanted))
+
+    def format_node(self, node_id: str, looks: LooksOfSlide) -> int:
+        """Give a node other looks; return how many paragraphs of text it has."""
+        if any(each.id == node_id for each in self._sections.all(self._slides.all())):
+            raise InvalidEditError(f"{node_id!r} is a chapter: format what lies on its slides")
+        node = self._find(node_id)
+        part, count = Formatting(self.package, looks).node(node, self._room(node.slide))
+        self._texts.forget(part)
+        return count
+
+    def format_text(self, wanted: Wanted, looks: LooksOfSlide) -> list[str]:
+        """Give a text other looks where it is meant; return the node of each of these places."""
+        slides = {slide.id: slide for slide in self._slides.all()}
+        hits, meant = self._search.meant([*slides.values()], wanted, None)
+        if not hits:
+            raise InvalidEditError(f"{wanted.find!r} does not stand in it")
+        times = sum(len(hit.matches) for hit in hits)
+        if not meant:
+            raise InvalidEditError(f"{wanted.find!r} stands {times} times in it, there is no {wanted.nth}th time")
+        concerned = [slides[each] for each in dict.fromkeys(hit.slide_id for hit in hits)]
+        homes = Homes(PowerPointReader(self.package, self._main, concerned, [], self._room))
+        formatting = Formatting(self.package, looks)
+        for part, changed in meant.items():
+            for hit in changed:
+                # What only older programs show is read by nobody, and so has no home.
+                has_bullets = bool(hit.slide_id) and homes.has_bullets(
+                    hit.paragraph, self._room(slides[hit.slide_id])
+                )  # fmt: skip
+                formatting.stretch(hit.paragraph, [match.span for match in hit.matches], has_bullets=has_bullets)
+            self.package.changed(part)
+            self._texts.forget(part)
+        told = [hit for changed in meant.values() for hit in changed if hit.slide_id]
+        return [homes.id_of(hit.paragraph) or hit.slide_id for hit in told for _ in hit.matches]
 
     def _under(self, wanted: Wanted) -> set[Element] | None:
         return None if wanted.under is None else elements_of(node_to_change(self.reader(), wanted.under), self.package)
