@@ -33,6 +33,7 @@ from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_grid import EditGrid
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.edit_table import EditTable
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.move_slide import MoveSlide
@@ -151,7 +152,10 @@ def edited_deck(presentation: Presentation) -> list[str]:
     """Edit a presentation in many ways; return the words that must be in it then."""
     added = _apply(presentation, 1, AddSlide(title="Wslide", body="- Wpoint\n  - Wdeeper", notes="Wnotes"))
     _apply(presentation, 2, WritePage(content=_CONTENT))
-    _apply(presentation, 3, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]]))
+    tabled = _apply(presentation, 3, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]]))
+    table = next(each.id for each in presentation.reader().tree.by_id[tabled].children if each.kind == "table")
+    change = {"insertRows": {"at": 3, "texts": [["Wnewrow"]]}, "insertColumns": {"at": "B"}, "merge": ["A3:B3"]}
+    _apply(presentation, 12, EditTable.model_validate({"tableId": table, **change}))
     _apply(presentation, 4, MoveSlide(slide_id=added, position=0))
     other = _apply(presentation, 5, AddSlide(title="Wbefore", body="gone", notes="gone"))
     _apply(presentation, 6, EditSlide(slide_id=other, title="Wafter", body="Wbody"))
@@ -163,8 +167,8 @@ def edited_deck(presentation: Presentation) -> list[str]:
     shown: Any = {"font": "Wfont", "fill": "DDEBF7", "border": "thin", "width": 300, "vertical_align": "center"}
     _apply(presentation, 11, ApplyFormat(node_id=f"{added}.2", **shown))
     return [
-        "Wfont", "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced",
-        "Wproperty", *_WRITTEN,
+        "Wfont", "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wnewrow", "Wafter", "Wremark",
+        "Wreplaced", "Wproperty", *_WRITTEN,
     ]  # fmt: skip
 
 

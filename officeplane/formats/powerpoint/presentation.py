@@ -21,10 +21,12 @@ from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.searching import elements_of
 from officeplane.formats.powerpoint.slide_layouts import Relaid, take_layout
 from officeplane.formats.powerpoint.slides import Slide
+from officeplane.formats.powerpoint.table_edits.editing import EditedTable, edit_table
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.search import Wanted
+from officeplane.formats.table_change import TableChange
 from officeplane.formats.xml import Element
 
 
@@ -202,6 +204,13 @@ class Presentation(NodeEditing):
             self._texts.forget(part)
         told = [hit for changed in meant.values() for hit in changed if hit.slide_id]
         return [homes.id_of(hit.paragraph) or hit.slide_id for hit in told for _ in hit.matches]
+
+    def edit_table(self, node_id: str, change: TableChange) -> EditedTable:
+        """Change cells, rows and columns of a table; return how large it is then, and what is lost with that."""
+        style = None if change.style is None else table_style(self.package, self._main, change.style)
+        node = self._find(node_id)
+        self._texts.forget(node.slide.part)
+        return edit_table(self.package, node, self._room(node.slide), change, style)
 
     def _under(self, wanted: Wanted) -> set[Element] | None:
         return None if wanted.under is None else elements_of(node_to_change(self.reader(), wanted.under), self.package)

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from officeplane.edits.duplicate_node import DuplicateNode
 from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.edit_table import EditTable
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.format_fields import Border, Spacing
@@ -58,6 +60,13 @@ WANTED = {
     "chart": (SIZE,),
     "connector": ({"border": "dashed", **SIZE},),
 }
+OF_TABLES: tuple[dict[str, Any], ...] = (
+    {"cells": {"A1": "Token\ncell"}, "discard": True},
+    {"insertRows": {"at": 2, "texts": [["Token"]]}, "insertColumns": {"at": "B", "count": 2}},
+    {"insertRows": {"at": 1, "count": 2}, "style": "No Style, Table Grid", "headerRow": False},
+    {"merge": ["A2:B2"], "deleteRows": {"at": 1}},
+    {"deleteColumns": {"at": "A"}},
+)
 CONTENT = (
     "# Token title\n\nSome **bold** [link](https://example.org/)\n\n- one\n  1. two\n\n> said\n\n"
     "| a | b |\n|---|---|\n| 1 | 2 |\n"
@@ -89,6 +98,10 @@ def edits_for(deck: Presentation) -> list[Edit]:
         for node in [node for node in deck.reader().tree.by_id.values() if node.id.startswith(f"{slide.id}.")]:
             wanted = WANTED.get(node.kind, ())
             made += [ApplyFormat.model_validate({"node_id": node.id, **each}) for each in wanted if not is_odd(node)]
+        for node in deck.reader().tree.by_id[slide.id].children:
+            if node.kind == "table":
+                changes = OF_TABLES if node.facts["columns"] > 1 else OF_TABLES[:1]
+                made += [EditTable.model_validate({"tableId": node.id, **each}) for each in changes]
         made += [EditNode(node_id=f"{slide.id}.notes", text="Token\nnotes", discard=True)]
         first = slides_of(deck)[0].id
         made += [
@@ -209,7 +222,8 @@ def test_a_failed_edit_leaves_nothing_behind_after_a_rollback() -> None:
 
 def test_every_edit_that_knows_presentations_is_tried_here() -> None:
     tried = {type(edit) for edit in edits_for(opened(powerpoint.illustrated()))}
-    tried |= {type(edit) for edit in edits_for(opened(powerpoint.sectioned()))} | {FillTemplate}
+    tried |= {type(edit) for make in (powerpoint.sectioned, powerpoint.tables) for edit in edits_for(opened(make()))}
+    tried |= {FillTemplate}
 
     assert {edit for edit in all_edits().values() if Format.PPTX in edit.formats()} == tried
 

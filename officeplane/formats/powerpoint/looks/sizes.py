@@ -57,10 +57,10 @@ def resize_shape(shape: Element, named: str, size: Size, room: Room) -> None:
 def resize_table(frame: Element, grid: TableGrid, size: Size) -> None:
     """Make a table so wide and high; its columns and rows keep their shares."""
     if size.width is not None:
-        _share(grid.table.findall(_COLUMNS), "w", _units(size.width))
+        share(grid.table.findall(_COLUMNS), "w", _units(size.width))
     if size.height is not None:
-        _share(grid.rows, "h", _units(size.height))
-    fit_frame(frame, grid.table)
+        share(grid.rows, "h", _units(size.height))
+    fit_frame(frame, grid.table, *_sides(size))
 
 
 def resize_cells(frame: Element, grid: TableGrid, cells: Sequence[Element], named: str, size: Size) -> None:
@@ -77,15 +77,16 @@ def resize_cells(frame: Element, grid: TableGrid, cells: Sequence[Element], name
         if len(cells) == 1 and span(cells[0], "rowSpan") > 1:
             raise InvalidEditError(f"{named} over several rows: name a cell of one of them")
         grid.rows[grid.place_of(cells[0])[0]].set("h", str(_units(size.height)))
-    fit_frame(frame, grid.table)
+    fit_frame(frame, grid.table, *_sides(size))
 
 
-def fit_frame(frame: Element, table: Element) -> None:
-    """Make the frame of a table as large as its columns and rows are."""
+def fit_frame(frame: Element, table: Element, *names: str) -> None:
+    """Make the frame of a table as wide (`cx`) as its columns, or as high (`cy`) as its rows."""
     extent = frame.find(f"{p('xfrm')}/{a('ext')}")
     if extent is None:
         return
-    for name, held, said in (("cx", table.findall(_COLUMNS), "w"), ("cy", table.findall(a("tr")), "h")):
+    for name in names:
+        held, said = (table.findall(_COLUMNS), "w") if name == "cx" else (table.findall(a("tr")), "h")
         extent.set(name, str(sum(max(attribute_number(each, said, 0), 0) for each in held)))
 
 
@@ -108,7 +109,8 @@ def _keeps_form(shape: Element) -> bool:
     return any(locks.get("noChangeAspect") in {"1", "true"} for locks in shape.iter(a("picLocks")))
 
 
-def _share(lines: Sequence[Element], name: str, whole: int) -> None:
+def share(lines: Sequence[Element], name: str, whole: int) -> None:
+    """Have columns or rows take up so much in all, each as large a part as it has now."""
     before = [max(attribute_number(line, name, 0), 1) for line in lines]
     total, so_far, begin = sum(before), 0, 0
     for line, part in zip(lines, before, strict=True):
@@ -116,6 +118,10 @@ def _share(lines: Sequence[Element], name: str, whole: int) -> None:
         end = whole * so_far // total
         line.set(name, str(max(end - begin, 1)))
         begin = end
+
+
+def _sides(size: Size) -> list[str]:
+    return [name for name, said in (("cx", size.width), ("cy", size.height)) if said is not None]
 
 
 def _units(points: float) -> int:
