@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl.worksheet.table import Table, TableColumn, TableFormula, TableStyleInfo
 
@@ -271,6 +271,7 @@ def test_the_table_of_a_workbook_with_everything_grows_and_keeps_the_rest() -> N
         edited(data, insertRows={"at": 2})
 
 
+@settings(max_examples=30)
 @given(data=st.data())
 def test_whatever_is_asked_for_leaves_a_table_and_what_is_not_named(data: st.DataObject) -> None:
     file = book(totals=data.draw(st.booleans()), beside=data.draw(st.sampled_from([None, "E6", "B10", "E12"])))

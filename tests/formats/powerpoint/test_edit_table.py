@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -324,6 +324,7 @@ def test_a_table_that_contradicts_itself_is_refused(broken: str) -> None:
         applied(deck, EditTable.model_validate({"tableId": table_of(deck), "deleteRows": {"at": 1}}))
 
 
+@settings(max_examples=30)
 @given(data=st.data())
 def test_whatever_is_asked_for_leaves_a_grid_and_what_is_not_named(data: st.DataObject) -> None:
     deck = opened(powerpoint.tables())

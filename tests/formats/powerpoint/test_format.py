@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -13,9 +13,14 @@ from officeplane.edits.format import ApplyFormat
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.reading.showing import NodeWanted, node
 from tests.fixtures.documents import powerpoint
-from tests.formats.powerpoint.decks import A, P, applied, differing, opened, reopened, written
+from tests.formats.powerpoint.decks import A, P, applied, assert_consistent, differing, opened, reopened, written
 
 TABLE = "slide-256.4"
+_NODES = {
+    "text": (powerpoint.plain(), "slide-257.3"),
+    "cell": (powerpoint.tables(), f"{TABLE}.r2.c2"),
+    "box": (powerpoint.connected(), "slide-256.3"),
+}
 
 
 def formatted(deck: Presentation, **payload: Any) -> Result:
@@ -37,7 +42,7 @@ def cells(deck: Presentation) -> list[list[Any]]:
 
 
 def form(deck: Presentation, node_id: str) -> Any:
-    return node(deck.reader(), NodeWanted(node_id, form=True)).node["format"]
+    return node(deck.reader(), NodeWanted(node_id, form=True)).node.get("format", {})
 
 
 def sides(cell: Any) -> dict[str, str | None]:
@@ -301,6 +306,36 @@ def test_a_text_that_has_become_too_large_is_told_of() -> None:
     assert [(each["code"], each["nodeId"]) for each in result["warnings"]] == [("overflow", "slide-257")]
 
 
+@settings(max_examples=30)
+@given(data=st.data())
+def test_what_is_given_is_read_again_and_what_is_not_stays_unsaid(data: st.DataObject) -> None:
+    file, name = _NODES[data.draw(st.sampled_from(["text", "cell", "box"]))]
+    deck = opened(file)
+    colour, points = st.sampled_from(["C00000", "00B050"]), st.sampled_from([0.0, 6.5, 36.0])
+    looks: dict[str, st.SearchStrategy[Any]] = {
+        **dict.fromkeys(("bold", "italic", "underline", "strike"), st.booleans()),
+        "color": colour, "highlight": colour, "font": st.sampled_from(["Arial", "Ünï & Co"]),
+        "size": st.sampled_from([1.0, 10.5, 300.0]), "align": st.sampled_from(["left", "center", "right", "justify"]),
+        "indent": points, "spacing": st.fixed_dictionaries({"before": points}, optional={"after": points}),
+        "fill": colour | st.just("none"), "verticalAlign": st.sampled_from(["top", "center", "bottom"]),
+    }  # fmt: skip
+    wanted = data.draw(st.fixed_dictionaries({}, optional=looks).filter(bool))
+
+    applied(deck, ApplyFormat.model_validate({"nodeId": name, **wanted}))
+
+    after = deck.package.write().content()
+    assert_consistent(after)
+    assert form(opened(after), name)["look"] == {**form(opened(file), name).get("look", {}), **wanted}
+
+
+def test_what_only_some_letters_have_is_told_as_mixed() -> None:
+    deck = opened(powerpoint.plain())
+
+    formatted(deck, find="third", bold=True, color="C00000")
+
+    assert form(deck, "slide-257.3")["look"] == {"mixed": ["bold", "color"]}
+
+
 @pytest.mark.parametrize(
     ("make", "payload", "said"),
     [
@@ -347,6 +382,7 @@ def test_a_chapter_and_a_shape_in_a_group_are_refused_by_name() -> None:
         applied(deck, ApplyFormat(node_id=inside.id, width=9))
 
 
+@settings(max_examples=20)
 @given(
     begin=st.integers(0, 10), length=st.integers(1, 11), names=st.sets(st.sampled_from(["bold", "strike"]), min_size=1)
 )  # fmt: skip
