@@ -6,7 +6,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from officeplane.edits.contract import Discard, Edit, Line, NodeId, Occasion, Part, Result, Words
 from officeplane.formats.excel.cells.addresses import address, area, column_number
+from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
+from officeplane.formats.powerpoint.nodes import slide_id_of
+from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.table_change import Lines, TableChange
 from officeplane.formats.word.document import Word
 from officeplane.formats.word.table_edits.editing import edit_table
@@ -31,7 +34,11 @@ class TableRows(Part):
 class NewTableRows(TableRows):
     """Rows that come into a table."""
 
-    texts: _Texts = Field(default=[], description="What their cells say, row by row; left out, they are empty.")
+    texts: _Texts = Field(
+        default=[],
+        description="What their cells say, row by row; left out, they are empty. For more texts than `count` there are "
+        "more rows.",
+    )
 
 
 class TableColumns(Part):
@@ -48,7 +55,9 @@ class NewTableColumns(TableColumns):
     """Columns that come into a table."""
 
     texts: _Texts = Field(
-        default=[], description="What their cells say, column by column from the top; left out, they are empty."
+        default=[],
+        description="What their cells say, column by column from the top; left out, they are empty. For more texts "
+        "than `count` there are more columns.",
     )
 
 
@@ -56,7 +65,8 @@ class EditTable(Edit):
     """A table is changed in place; what is not named stays as it is, formatting and widths too.
 
     Cells are named as on a sheet: `B3` is the second cell of the third row, the header counted. All names are those of
-    the table as it was read, whatever else the same edit inserts or deletes.
+    the table as it was read, whatever else the same edit inserts or deletes. In a workbook, too, `A1` is the first cell
+    of the table, wherever that is on its sheet.
     """
 
     task_type: ClassVar = "edit_table"
@@ -73,9 +83,13 @@ class EditTable(Edit):
         }
     )
 
-    table_id: NodeId = Field(description="The table, by its id in the outline or in a node.")
+    table_id: NodeId = Field(
+        description="The table, by its id in the outline or in a node; in a workbook such as `table-1`."
+    )
     cells: Annotated[dict[CellName, Words], Field(min_length=1, max_length=10_000)] | None = Field(
-        default=None, description="What cells say from now on, in plain text; a line break stays one. Empty empties it."
+        default=None,
+        description="What cells say from now on, in plain text; a line break stays one. Empty empties it. In a "
+        "workbook they are texts, also `1,200`: set_cells gives cells numbers, dates and formulas.",
     )
     insert_rows: NewTableRows | None = Field(
         default=None, description="New rows, formatted as the row that they push down."
@@ -87,14 +101,21 @@ class EditTable(Edit):
     delete_columns: TableColumns | None = Field(default=None, description="Columns to take out, with all they say.")
     merge: Annotated[list[CellRange], Field(min_length=1, max_length=1_000)] | None = Field(
         default=None,
-        description="Ranges of cells, such as `A1:B2`, each of which becomes one cell that says what all said.",
+        description="Ranges of cells, such as `A1:B2`, each of which becomes one cell that says what all said; not in "
+        "workbooks.",
     )
     split: Annotated[list[CellName], Field(min_length=1, max_length=1_000)] | None = Field(
         default=None, description="Merged cells that are taken apart again, by the first cell of each."
     )
-    style: Line | None = Field(default=None, description="A table style of the document, by its name.")
+    style: Line | None = Field(
+        default=None,
+        description="A table style of the document, by its name; on slides and sheets also one of the program's own, "
+        "such as `Medium Style 2 - Accent 1` and `TableStyleMedium2`.",
+    )
     header_row: bool | None = Field(
-        default=None, description="Whether the first row is a header, which stands out and is repeated on every paper."
+        default=None,
+        description="Whether the first row is a header, which stands out and is repeated on every paper. In a "
+        "workbook whether the table shows the names of its columns in a row.",
     )
     discard: Discard = False
 
@@ -114,6 +135,20 @@ class EditTable(Edit):
         occasion.give_up(edited.deleted, discard=True)
         return {"id": edited.id, "rows": edited.rows, "columns": edited.columns}
 
+    def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
+        edited = workbook.edit_table(self.table_id, self._wanted)
+        occasion.warn(edited.warnings)
+        return {"id": self.table_id, "rows": edited.rows, "columns": edited.columns}
+
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        slides = [slide_id_of(self.table_id)]
+        before = presentation.overflows(slides)
+        edited = presentation.edit_table(self.table_id, self._wanted)
+        occasion.give_up(edited.replaced, discard=self.discard)
+        occasion.give_up(edited.deleted, discard=True)
+        occasion.warn(presentation.overflows(slides), but=before)
+        return {"id": self.table_id, "rows": edited.rows, "columns": edited.columns}
+
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [self.table_id]
 
@@ -125,16 +160,18 @@ class EditTable(Edit):
             cells={cell: text for name, text in (self.cells or {}).items() if (cell := found[name]) is not None},
             split=[cell for name in self.split or () if (cell := found[name]) is not None],
             merge=[one for one in areas if one is not None],
-            insert_rows=None
-            if self.insert_rows is None
-            else Lines(self.insert_rows.at, self.insert_rows.count, self.insert_rows.texts),
+            insert_rows=None if self.insert_rows is None else _new(self.insert_rows.at, self.insert_rows),
             delete_rows=None if self.delete_rows is None else Lines(self.delete_rows.at, self.delete_rows.count),
             insert_columns=None
             if self.insert_columns is None
-            else Lines(column_number(self.insert_columns.at), self.insert_columns.count, self.insert_columns.texts),
+            else _new(column_number(self.insert_columns.at), self.insert_columns),
             delete_columns=None
             if self.delete_columns is None
             else Lines(column_number(self.delete_columns.at), self.delete_columns.count),
             style=self.style,
             header_row=self.header_row,
         )
+
+
+def _new(at: int, lines: NewTableRows | NewTableColumns) -> Lines:
+    return Lines(at, max(lines.count, len(lines.texts)), lines.texts)

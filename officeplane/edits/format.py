@@ -1,13 +1,25 @@
 """`format`: how letters, paragraphs and cells look; what is not named stays."""
 
-from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning
-from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Part, Result, Words
+from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.format_fields import (
+    OF_SLIDES,
+    OF_TEXTS,
+    OF_WORKBOOKS,
+    Border,
+    BorderStyle,
+    Color,
+    LettersAsked,
+    Points,
+    Spacing,
+)
+from officeplane.edits.format_slides import looks_of_slide
 from officeplane.formats.excel.looks.change import Edge, FormatChange
 from officeplane.formats.excel.looks.formatting import Formatting
 from officeplane.formats.excel.looks.lines import Lines
@@ -15,69 +27,25 @@ from officeplane.formats.excel.looks.number_codes import number_code
 from officeplane.formats.excel.looks.sizes import steps_of
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
+from officeplane.formats.powerpoint.nodes import slide_id_of
+from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
 from officeplane.formats.word.looks.formatting import LooksOfText, format_node, format_text
 from officeplane.formats.word.looks.letters import Letters
 
-Color: TypeAlias = Annotated[
-    str, AfterValidator(lambda color: color.removeprefix("#").upper()), Field(pattern=r"^#?[0-9A-Fa-f]{6}$")
-]
-"""`RRGGBB`, as in `C00000`."""
-
-Points: TypeAlias = Annotated[float, Field(ge=0, le=1_584, allow_inf_nan=False)]
-BorderStyle: TypeAlias = Literal["none", "hair", "dotted", "dashed", "thin", "medium", "thick", "double"]
-BorderSide: TypeAlias = Literal["all", "outline", "inside", "top", "bottom", "left", "right"]
-
 _WHERE: Final = ("node_id", "find", "nth", "range")
-_OF_WORKBOOKS: Final = (
-    "bold", "italic", "underline", "strike", "color", "font", "size", "style", "align", "vertical_align", "indent",
-    "number_format", "fill", "border", "wrap", "width", "height",
-)  # fmt: skip
-_OF_TEXTS: Final = (
-    "bold", "italic", "underline", "strike", "color", "highlight", "font", "size", "style", "heading_level",
-    "list_kind", "align", "vertical_align", "indent", "spacing", "fill",
-)  # fmt: skip
 _SIZE_OF_TEXTS_MAX: Final = 1_638
 _FONT_SIZE_OF_CELLS_MAX: Final = 409
 _FONT_NAME_OF_CELLS_MAX: Final = 31
-
-
-class Border(Part):
-    """Lines around or between cells."""
-
-    style: BorderStyle = Field(description="What kind of line; `none` takes lines away.")
-    sides: Annotated[list[BorderSide], Field(min_length=1)] = Field(
-        default=["all"],
-        description="Where: `all` is every side of every cell, `outline` is around the range, `inside` between its "
-        "cells, `top`, `bottom`, `left` and `right` are edges of the range. Lines at other sides stay.",
-    )
-    color: Color | None = Field(default=None, description="`RRGGBB`; left out, the colour that lines have, or black.")
-
-
-class Spacing(Part):
-    """Room around the lines of a paragraph, in points."""
-
-    before: Points | None = Field(default=None, description="Above the paragraph, in points.")
-    after: Points | None = Field(default=None, description="Below the paragraph, in points.")
-    line: Annotated[float, Field(ge=4, le=1_584, allow_inf_nan=False)] | None = Field(
-        default=None,
-        description="From line to line, in points (not a factor): for one and a half lines of 12 points, 18.",
-    )
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if self.before is None and self.after is None and self.line is None:
-            message = "give before, after or line"
-            raise ValueError(message)
-        return self
 
 
 class ApplyFormat(Edit):
     """How something looks. Say what it is (`nodeId`, `find` or `range`) and what to change; all else stays.
 
     In texts: letters, styles, levels of headings, lists, alignment and room of paragraphs, fill of cells. In workbooks:
-    letters, fill, borders, alignment, number formats of cells, widths of columns, heights of rows.
+    letters, fill, borders, alignment, number formats of cells, widths of columns, heights of rows. On slides: letters,
+    lists, alignment and room of paragraphs, fill, line and size of shapes, tables and cells.
     """
 
     model_config = ConfigDict(
@@ -99,13 +67,14 @@ class ApplyFormat(Edit):
     node_id: NodeId | None = Field(
         default=None,
         description="What to format, by its id as reading gives it (outline, find, nodes). In workbooks the id of a "
-        "sheet (all its cells), of its range in use, of a table, of a name, or an address such as `Sheet1!B2`. Exactly "
-        "one of `nodeId`, `find` and `range` is given.",
+        "sheet (all its cells), of its range in use, of a table, of a name, or an address such as `Sheet1!B2`. On "
+        "slides a shape, a title, a picture, a table, a row or a cell of one, or the notes of a slide. Exactly one of "
+        "`nodeId`, `find` and `range` is given.",
     )
     find: Annotated[Words, Field(min_length=1, max_length=10_000)] | None = Field(
         default=None,
         description="A text, as it stands in the document, capitals included: every occurrence of it is formatted; in "
-        "workbooks, the whole cells whose text holds it.",
+        "workbooks, the whole cells whose text holds it. On slides only letters and paragraphs are formatted so.",
     )
     nth: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="With `find`: only this occurrence, counted from 1 in the order of the document."
@@ -142,7 +111,8 @@ class ApplyFormat(Edit):
         default=None, description="Where lines stand between left and right."
     )
     vertical_align: Literal["top", "center", "bottom"] | None = Field(
-        default=None, description="Where the content of cells stands between top and bottom."
+        default=None,
+        description="Where the content of cells stands between top and bottom; on slides, the text of shapes, too.",
     )
     indent: Points | None = Field(
         default=None,
@@ -163,17 +133,22 @@ class ApplyFormat(Edit):
     border: Border | BorderStyle | None = Field(
         default=None,
         description="Lines of cells: a style for all sides of all cells, such as `thin` or `none`, or an object with "
-        "`style`, `sides` and `color`.",
+        "`style`, `sides` and `color`. On slides also the line around a shape or a picture, which has no sides.",
     )
-    wrap: bool | None = Field(default=None, description="Whether texts that are too long go on in another line.")
+    wrap: bool | None = Field(
+        default=None,
+        description="Whether texts that are too long go on in another line; on slides, those of shapes.",
+    )
     width: Annotated[Points, Field(gt=0)] | None = Field(
         default=None,
         description="Width in points; of workbooks, that of the columns in which the cells are. Excel's usual column, "
-        "8.43 characters wide, has 48 points; a character more is 5.25.",
+        "8.43 characters wide, has 48 points; a character more is 5.25. On slides that of a shape, a table, or the "
+        "column of a cell; a picture keeps its form when only one of width and height is given.",
     )
     height: Annotated[Points, Field(gt=0)] | None = Field(
         default=None,
-        description="Height in points; of workbooks, that of the rows in which the cells are, usually 15.",
+        description="Height in points; of workbooks, that of the rows in which the cells are, usually 15. On slides "
+        "that of a shape, a table, a row, or of the row of a cell, which grows by itself with its text.",
     )
 
     @model_validator(mode="after")
@@ -190,7 +165,7 @@ class ApplyFormat(Edit):
         return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
-        self._check("text", _OF_TEXTS)
+        self._check("text", OF_TEXTS)
         if self.range is not None:
             raise InvalidEditError("a text has no ranges of cells: give nodeId or find")
         if self.size is not None and self.size > _SIZE_OF_TEXTS_MAX:
@@ -203,7 +178,7 @@ class ApplyFormat(Edit):
         return {"id": done.ids[0], "formatted": done.times, "ids": list(done.ids[:IDS_TOLD])}
 
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
-        self._check("workbook", _OF_WORKBOOKS)
+        self._check("workbook", OF_WORKBOOKS)
         wanted = self._formatting()
         places = workbook.cells_with(Wanted(self.find)) if self.find is not None else []
         if self.node_id is not None:
@@ -223,6 +198,29 @@ class ApplyFormat(Edit):
         ids = [str(place) for place in places[:IDS_TOLD]]
         return {"id": self.node_id or ids[0], "formatted": len(places), "ids": ids}
 
+    def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
+        self._check("presentation", OF_SLIDES)
+        if self.range is not None:
+            raise InvalidEditError("a presentation has no ranges of cells: give nodeId or find")
+        looks = looks_of_slide(self)
+        if self.find is None:
+            node_id = self.node_id or ""
+            slides = [slide_id_of(node_id)]
+            before = presentation.overflows(slides)
+            times, ids = presentation.format_node(node_id, looks), [node_id]
+        else:
+            if looks.is_of_place:
+                raise InvalidEditError(
+                    "verticalAlign, fill, border, wrap, width and height are for shapes and cells: name one by nodeId"
+                )
+            wanted = Wanted(self.find, nth=self.nth)
+            slides = presentation.places_of(wanted)
+            before = presentation.overflows(slides)
+            places = presentation.format_text(wanted, looks)
+            times, ids = len(places), [*dict.fromkeys(places)]
+        occasion.warn(presentation.overflows(slides), but=before)
+        return {"id": ids[0], "formatted": times, "ids": ids[:IDS_TOLD]}
+
     def targets(self, document: Document) -> list[str]:
         if self.find is not None:
             return list(dict.fromkeys(document.places_of(Wanted(self.find))))
@@ -232,16 +230,7 @@ class ApplyFormat(Edit):
         """Return what to change in a text."""
         spacing = self.spacing or Spacing.model_construct()
         return LooksOfText(
-            Letters(
-                bold=self.bold,
-                italic=self.italic,
-                underline=self.underline,
-                strike=self.strike,
-                color=self.color,
-                highlight=self.highlight,
-                font=self.font,
-                size=self.size,
-            ),
+            Letters(*self.letters),
             align=self.align,
             indent=self.indent,
             before=spacing.before,
@@ -264,7 +253,7 @@ class ApplyFormat(Edit):
             raise InvalidEditError(f"the font name {self.font!r} is longer than {_FONT_NAME_OF_CELLS_MAX} characters")
         if self.indent and self.align in {"center", "justify"}:
             raise InvalidEditError(f"cells that are aligned {self.align} have no indent: align them left or right")
-        border = Border(style=self.border) if isinstance(self.border, str) else self.border
+        border = self.lines
         return Formatting(
             FormatChange(
                 style=self.style,
@@ -286,6 +275,18 @@ class ApplyFormat(Edit):
             self.width,
             self.height,
         )
+
+    @property
+    def letters(self) -> LettersAsked:
+        """What to change of letters, in the order in which texts and slides take it."""
+        return (
+            self.bold, self.italic, self.underline, self.strike, self.color, self.highlight, self.font, self.size,
+        )  # fmt: skip
+
+    @property
+    def lines(self) -> Border | None:
+        """What lines to draw."""
+        return Border(style=self.border) if isinstance(self.border, str) else self.border
 
     def _given(self) -> list[str]:
         """Return the names of what is to be changed."""

@@ -1,7 +1,7 @@
 """What is to be changed in a table of a text or a slide; all places are those of the table as it was read."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.addresses import Address, Area, letters
@@ -43,6 +43,9 @@ class TableChange:
             if lines is None:
                 continue
             is_column = lines is self.insert_columns or lines is self.delete_columns
+            if any(len(texts) > (rows if is_column else columns) for texts in lines.texts):
+                new_one = f"column has {rows}" if is_column else f"row has {columns}"
+                raise InvalidEditError(f"a new {new_one} cells, and {max(map(len, lines.texts))} texts are given")
             what = f"column {letters(lines.at)}" if is_column else f"row {lines.at}"
             if new and lines.at > last + 1:
                 after = letters(last + 1) if is_column else last + 1
@@ -51,3 +54,14 @@ class TableChange:
                 raise InvalidEditError(f"{lines.count} from {what} on are more than there are: {size}")
             if not new and lines.count == last:
                 raise InvalidEditError("nothing of the table would be left: delete it with delete_node")
+
+
+def in_order(new: Lines | None, gone: Lines | None) -> Iterator[tuple[bool, Lines]]:
+    """Yield what to insert (True) and to delete, so that the places of both are those of the table as it was read."""
+    if new is not None and (gone is None or new.at >= gone.at + gone.count):
+        yield True, new
+        new = None
+    if gone is not None:
+        yield False, gone
+    if new is not None and gone is not None:
+        yield True, replace(new, at=min(new.at, gone.at))

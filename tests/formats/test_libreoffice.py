@@ -34,6 +34,7 @@ from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_grid import EditGrid
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
+from officeplane.edits.edit_table import EditTable
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.move_slide import MoveSlide
@@ -157,16 +158,24 @@ def edited_deck(presentation: Presentation) -> list[str]:
     """Edit a presentation in many ways; return the words that must be in it then."""
     added = _apply(presentation, 1, AddSlide(title="Wslide", body="- Wpoint\n  - Wdeeper", notes="Wnotes"))
     _apply(presentation, 2, WritePage(content=_CONTENT))
-    _apply(presentation, 3, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]]))
+    tabled = _apply(presentation, 3, InsertTable(header=["Wcolumn", "n"], rows=[["Wrow", 1], [2.5]]))
+    table = next(each.id for each in presentation.reader().tree.by_id[tabled].children if each.kind == "table")
+    change = {"insertRows": {"at": 3, "texts": [["Wnewrow"]]}, "insertColumns": {"at": "B"}, "merge": ["A3:B3"]}
+    _apply(presentation, 12, EditTable.model_validate({"tableId": table, **change}))
     _apply(presentation, 4, MoveSlide(slide_id=added, position=0))
     other = _apply(presentation, 5, AddSlide(title="Wbefore", body="gone", notes="gone"))
     _apply(presentation, 6, EditSlide(slide_id=other, title="Wafter", body="Wbody"))
     _apply(presentation, 7, SetNotes(slide_id=other, notes="Wremark"))
     _apply(presentation, 8, ReplaceText(find="Wbody", replace="Wreplaced", expected_count=1))
     _apply(presentation, 9, SetProperties(title="Wproperty"))
-    _apply(presentation, 10, Comment(add=NewComment(node_id=added, text="Wcomment")))
+    listed: Any = {"find": "Wreplaced", "bold": True, "color": "C00000", "list": "number"}
+    _apply(presentation, 10, ApplyFormat.model_validate(listed))
+    shown: Any = {"font": "Wfont", "fill": "DDEBF7", "border": "thin", "width": 300, "vertical_align": "center"}
+    _apply(presentation, 11, ApplyFormat(node_id=f"{added}.2", **shown))
+    _apply(presentation, 12, Comment(add=NewComment(node_id=added, text="Wcomment")))
     return [
-        "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced", "Wproperty",
+        "Wfont", "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wnewrow", "Wafter", "Wremark",
+        "Wreplaced", "Wproperty",
         # It passes over comments of the newer form.
         *(["Wcomment"] if "ppt/commentAuthors.xml" in presentation.package else []), *_WRITTEN,
     ]  # fmt: skip

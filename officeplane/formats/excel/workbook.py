@@ -32,12 +32,14 @@ from officeplane.formats.excel.sheets.renaming import rename_sheet
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.shifting.editing import edit_grid
 from officeplane.formats.excel.shifting.shift import Shift
+from officeplane.formats.excel.table_edits.editing import EditedTable, edit_table
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.reading.room import Part
 from officeplane.formats.search import Wanted
 from officeplane.formats.signature import Signature
+from officeplane.formats.table_change import TableChange
 
 __all__ = ["Formula", "Workbook"]
 
@@ -153,6 +155,10 @@ class Workbook:
     def edit_grid(self, sheet: str, shift: Shift) -> tuple[str, int, list[EditWarning]]:
         """Insert or delete rows or columns; return the sheet's node id, how many references follow, and warnings."""
         return edit_grid(self._parts, sheet, shift)
+
+    def edit_table(self, table_id: str, change: TableChange) -> EditedTable:
+        """Change cells, rows and columns of a table; return how large it is then, and what to warn of."""
+        return edit_table(self._parts, table_id, change)
 
     def sheet_id(self, sheet: str) -> str | None:
         """Return the node id of a sheet by its name or id, None when there is none."""

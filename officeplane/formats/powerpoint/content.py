@@ -10,8 +10,11 @@ from officeplane.formats.xml import Element
 
 _DEEPEST: Final = 8
 _START_MAX: Final = 32_767
-_STEP: Final = 342_900
-_HANGING: Final = 285_750
+STEP: Final = 342_900
+"""How much further right each level of a list begins."""
+
+HANGING: Final = 285_750
+"""How far the sign of an item hangs out to the left of its text."""
 
 
 def paragraphs(blocks: Iterable[Block], links: Links, base: Element | None, *, has_bullets: bool) -> list[Element]:
@@ -70,7 +73,7 @@ def paragraph(block: Block, start: int, links: Links, base: Element | None, *, h
 
 
 def _flush_left(made: Element, *, indented: bool = False) -> None:
-    properties = under(made, a("pPr"), marL=str(_STEP) if indented else "0", indent="0")
+    properties = under(made, a("pPr"), marL=str(STEP) if indented else "0", indent="0")
     under(properties, a("buNone"))
 
 
@@ -80,8 +83,8 @@ def _item(made: Element, item: Item, start: int, *, has_bullets: bool) -> None:
         return
     properties = under(made, a("pPr"))
     if not has_bullets:
-        properties.set("marL", str(_STEP * depth + _HANGING))
-        properties.set("indent", str(-_HANGING))
+        properties.set("marL", str(STEP * depth + HANGING))
+        properties.set("indent", str(-HANGING))
     if depth:
         properties.set("lvl", str(depth))
     if item.ordered:

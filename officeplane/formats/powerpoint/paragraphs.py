@@ -52,9 +52,35 @@ def replace(paragraph: Element, found: Sequence[Match], replacements: Sequence[s
         _store(paragraph, piece)
 
 
+def cut_out(paragraph: Element, begin: int, end: int) -> list[Element]:
+    """Return the runs and breaks that say a part of what is searched and nothing else; longer ones are divided."""
+    _divide(paragraph, end)
+    _divide(paragraph, begin)
+    found: list[Element] = []
+    at = 0
+    for element, text in _stretches(paragraph):
+        if text and begin <= at and at + len(text) <= end:
+            found.append(element)
+        at += len(text)
+    return found
+
+
 def one_line(text: str) -> str:
     """Return a text with one kind of line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _divide(paragraph: Element, place: int) -> None:
+    """Divide the run in which a place is, so that a run begins there."""
+    at = 0
+    for element, text in [*_stretches(paragraph)]:
+        if at < place < at + len(text):
+            rest = deepcopy(element)
+            element.addnext(rest)
+            _write(element, text[: place - at])
+            _write(rest, text[place - at :])
+            return
+        at += len(text)
 
 
 def _shown(child: Element) -> str:

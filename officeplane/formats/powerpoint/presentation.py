@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from officeplane.domain.document import Format, Node
+from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Span
 from officeplane.formats.diff import Readable
@@ -12,6 +12,7 @@ from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
 from officeplane.formats.powerpoint.comments.commenting import Commenting
 from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
+from officeplane.formats.powerpoint.looks.formatting import Formatting, Homes, LooksOfSlide
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
 from officeplane.formats.powerpoint.nodes import print_of, slide_around
@@ -21,11 +22,13 @@ from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.searching import elements_of
 from officeplane.formats.powerpoint.slide_layouts import Relaid, take_layout
 from officeplane.formats.powerpoint.slides import Slide
+from officeplane.formats.powerpoint.table_edits.editing import EditedTable, edit_table
 from officeplane.formats.powerpoint.table_styles import table_style
 from officeplane.formats.powerpoint.tables import as_table
 from officeplane.formats.reading.reader import node_to_change
 from officeplane.formats.search import Wanted
 from officeplane.formats.signature import Signature
+from officeplane.formats.table_change import TableChange
 from officeplane.formats.xml import Element
 
 
@@ -174,6 +177,46 @@ class Presentation(NodeEditing):
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
         return self._search.replace(self._slides.all(), wanted, replacement, self._under(wanted))
+
+    def format_node(self, node_id: str, looks: LooksOfSlide) -> int:
+        """Give a node other looks; return how many paragraphs of text it has."""
+        if any(each.id == node_id for each in self._sections.all(self._slides.all())):
+            raise InvalidEditError(f"{node_id!r} is a chapter: format what lies on its slides")
+        node = self._find(node_id)
+        part, count = Formatting(self.package, looks).node(node, self._room(node.slide))
+        self._texts.forget(part)
+        return count
+
+    def format_text(self, wanted: Wanted, looks: LooksOfSlide) -> list[str]:
+        """Give a text other looks where it is meant; return the node of each of these places."""
+        slides = {slide.id: slide for slide in self._slides.all()}
+        hits, meant = self._search.meant([*slides.values()], wanted, None)
+        if not hits:
+            raise InvalidEditError(f"{wanted.find!r} does not stand in it")
+        times = sum(len(hit.matches) for hit in hits)
+        if not meant:
+            raise InvalidEditError(f"{wanted.find!r} stands {times} times in it, there is no {wanted.nth}th time")
+        concerned = [slides[each] for each in dict.fromkeys(hit.slide_id for hit in hits)]
+        homes = Homes(PowerPointReader(self.package, self._main, concerned, [], self._room))
+        formatting = Formatting(self.package, looks)
+        for part, changed in meant.items():
+            for hit in changed:
+                # What only older programs show is read by nobody, and so has no home.
+                has_bullets = bool(hit.slide_id) and homes.has_bullets(
+                    hit.paragraph, self._room(slides[hit.slide_id])
+                )  # fmt: skip
+                formatting.stretch(hit.paragraph, [match.span for match in hit.matches], has_bullets=has_bullets)
+            self.package.changed(part)
+            self._texts.forget(part)
+        told = [hit for changed in meant.values() for hit in changed if hit.slide_id]
+        return [homes.id_of(hit.paragraph) or hit.slide_id for hit in told for _ in hit.matches]
+
+    def edit_table(self, node_id: str, change: TableChange) -> EditedTable:
+        """Change cells, rows and columns of a table; return how large it is then, and what is lost with that."""
+        style = None if change.style is None else table_style(self.package, self._main, change.style)
+        node = self._find(node_id)
+        self._texts.forget(node.slide.part)
+        return edit_table(self.package, node, self._room(node.slide), change, style)
 
     def _under(self, wanted: Wanted) -> set[Element] | None:
         return None if wanted.under is None else elements_of(node_to_change(self.reader(), wanted.under), self.package)

@@ -18,6 +18,7 @@ from officeplane.formats.powerpoint.comments.remarks import authors_of, remarks_
 from officeplane.formats.powerpoint.geometry import area_of
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.insets import Insets, of_shape
+from officeplane.formats.powerpoint.looks.seen import look_of_cell, look_of_shape, look_of_text
 from officeplane.formats.powerpoint.names import a
 from officeplane.formats.powerpoint.notes import notes_part
 from officeplane.formats.powerpoint.overflow import overflows
@@ -125,13 +126,15 @@ class PowerPointReader:
         return written(self._blocks(detail), enough) or (None if detail.mark else "")
 
     def form(self, detail: Detail) -> dict[str, Any]:
-        """Return where a shape lies and how large it is, and what runs off a slide."""
+        """Return where a shape lies and how large it is, how it looks as the slide says, and what runs off a slide."""
         slide = self._slides.get(detail.id)
         if slide is not None:
             found = [*overflows(self._package.tree(slide.part), self._room_of(slide))]
             return {"overflow": found} if found else {}
         source = detail.source
-        return self._form_of(source.slide, source.shape) if isinstance(source, ShapeSource) else {}
+        form = self._form_of(source.slide, source.shape) if isinstance(source, ShapeSource) else {}
+        look = self._look_of(detail)
+        return {**form, "look": look} if look else form
 
     def searched(self, under: Detail | None) -> Iterator[Searched]:
         """Yield every text below a node, or of the whole presentation, in order."""
@@ -143,6 +146,16 @@ class PowerPointReader:
         source = detail.source
         blip = blip_in(source.shape) if isinstance(source, ShapeSource) else None
         return None if blip is None else bytes_of(self._package, source.slide.part, shown_by(blip))
+
+    def _look_of(self, detail: Detail) -> dict[str, Any]:
+        text = look_of_text([paragraph for paragraph, _ in self.paragraphs_of(detail)])
+        match detail.source:
+            case ShapeSource(shape=shape):
+                return {**text, **look_of_shape(shape)}
+            case CellSource(cell=cell):
+                return {**text, **look_of_cell(cell)}
+            case _:
+                return text
 
     def _form_of(self, slide: Slide, shape: Element) -> dict[str, Any]:
         form: dict[str, Any] = {}

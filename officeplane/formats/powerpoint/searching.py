@@ -53,18 +53,27 @@ class Searching:
         self, slides: Iterable[Slide], wanted: Wanted, replacement: str, under: set[Element] | None
     ) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands in the elements."""
-        replacing, finder = wanted.replacing(replacement), wanted.finder()
-        hits = self.hits(slides, wanted, under)
-        meant = hits if wanted.nth is None else [*_nth_of(hits, wanted.nth)]
-        is_whole = under is None and wanted.nth is None
-        for part in dict.fromkeys(hit.part for hit in meant):
-            changed = [hit for hit in meant if hit.part == part]
-            copies = [*self._copies(part, changed, finder, is_whole=is_whole)]
-            for one in (*changed, *copies):
+        replacing = wanted.replacing(replacement)
+        hits, meant = self.meant(slides, wanted, under)
+        for part, changed in meant.items():
+            for one in changed:
                 replace(one.paragraph, one.matches, replacing(one.matches))
             self._package.changed(part)
             self._texts.forget(part)
         return [hit.slide_id for hit in hits for _ in hit.matches]
+
+    def meant(
+        self, slides: Iterable[Slide], wanted: Wanted, under: set[Element] | None
+    ) -> tuple[list[Hit], dict[str, list[Hit]]]:
+        """Return where a text stands, and for each part where it is meant, with what older programs show of that."""
+        hits = self.hits(slides, wanted, under)
+        meant = hits if wanted.nth is None else [*_nth_of(hits, wanted.nth)]
+        is_whole = under is None and wanted.nth is None
+        found: dict[str, list[Hit]] = {}
+        for part in dict.fromkeys(hit.part for hit in meant):
+            changed = [hit for hit in meant if hit.part == part]
+            found[part] = [*changed, *self._copies(part, changed, wanted.finder(), is_whole=is_whole)]
+        return hits, found
 
     def _copies(
         self, part: str, changed: Iterable[Hit], finder: Callable[[str], list[Match]], *, is_whole: bool

@@ -12,11 +12,11 @@ SHAPE: Final = p("sp")
 PICTURE: Final = p("pic")
 FRAME: Final = p("graphicFrame")
 GROUP: Final = p("grpSp")
-_CONNECTOR: Final = p("cxnSp")
+CONNECTOR: Final = p("cxnSp")
 _ALTERNATIVES: Final = f"{{{COMPATIBILITY}}}AlternateContent"
 _CHOICE: Final = f"{{{COMPATIBILITY}}}Choice"
 _FALLBACK: Final = f"{{{COMPATIBILITY}}}Fallback"
-_LEAVES: Final = frozenset({SHAPE, PICTURE, FRAME, _CONNECTOR})
+_LEAVES: Final = frozenset({SHAPE, PICTURE, FRAME, CONNECTOR})
 _NON_VISUAL: Final = frozenset(
     p(name) for name in ("nvSpPr", "nvPicPr", "nvGraphicFramePr", "nvGrpSpPr", "nvCxnSpPr", "nvContentPartPr")
 )

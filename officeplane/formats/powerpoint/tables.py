@@ -13,8 +13,10 @@ from officeplane.formats.powerpoint.shapes import FRAME
 from officeplane.formats.xml import Element
 
 _URI: Final = "http://schemas.openxmlformats.org/drawingml/2006/table"
-_ROWS_MAX: Final = 1_000
-_COLUMNS_MAX: Final = 75
+ROWS_MAX: Final = 1_000
+COLUMNS_MAX: Final = 75
+"""How many rows and columns a table on a slide has at most."""
+
 ROW_HEIGHT: Final = 370_840
 """How high a row of a new table is if there is room."""
 
@@ -50,10 +52,10 @@ def table_element(table: Table, area: Area, style: str, links: Links) -> Element
     columns = max((len(row) for row in table.rows), default=0)
     if columns == 0:
         raise InvalidEditError("the table has no cells")
-    if len(table.rows) > _ROWS_MAX or columns > _COLUMNS_MAX:
+    if len(table.rows) > ROWS_MAX or columns > COLUMNS_MAX:
         raise InvalidEditError(
             f"a table of {len(table.rows)} rows and {columns} columns is too large for a slide, which takes "
-            f"{_ROWS_MAX} and {_COLUMNS_MAX}: give it in parts"
+            f"{ROWS_MAX} and {COLUMNS_MAX}: give it in parts"
         )
     made = alone(a("tbl"))
     properties = under(made, a("tblPr"), **({"firstRow": "1"} if table.header_rows else {}), bandRow="1")

@@ -10,10 +10,10 @@ from officeplane.formats.powerpoint.nodes import SlideNode
 from officeplane.formats.powerpoint.notes import notes_holder
 from officeplane.formats.powerpoint.reader import CellSource, NotesSource
 from officeplane.formats.powerpoint.shapes import SHAPE
+from officeplane.formats.powerpoint.table_grid import is_covered
 from officeplane.formats.powerpoint.text_shapes import text_body
 from officeplane.formats.xml import Element
 
-_COVERED: Final = ("hMerge", "vMerge")
 _INSTEAD: Final = {
     "slide": "; name a text on it, such as its title, or use edit_slide or edit_page",
     "table": "; name its cells, such as {id}.r1.c1",
@@ -43,7 +43,7 @@ def text_place(package: Package, node: SlideNode, room: Room) -> TextPlace:
         return TextPlace(source.part, holder, None)
     if isinstance(source, CellSource):
         _refuse_covered(node, source.cell)
-        return TextPlace(node.slide.part, _body_of_cell(source.cell), None)
+        return TextPlace(node.slide.part, body_of_cell(source.cell), None)
     shape = node.shape
     if shape is None or shape.tag != SHAPE:
         instead = _INSTEAD.get(detail.kind, ", which has no text").format(id=node.id)
@@ -53,13 +53,14 @@ def text_place(package: Package, node: SlideNode, room: Room) -> TextPlace:
 
 
 def _refuse_covered(node: SlideNode, cell: Element) -> None:
-    if any(cell.get(name) in {"1", "true"} for name in _COVERED):
+    if is_covered(cell):
         raise InvalidEditError(
             f"{node.id!r} is covered by the merged cell to the left of it or above: write to the cell that covers it"
         )
 
 
-def _body_of_cell(cell: Element) -> Element:
+def body_of_cell(cell: Element) -> Element:
+    """Return the text of a cell, made when it has none yet."""
     found = cell.find(a("txBody"))
     if found is None:
         found = alone(a("txBody"))

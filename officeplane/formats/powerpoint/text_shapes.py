@@ -111,3 +111,11 @@ def text_body(shape: Element) -> Element:
     else:
         after.addnext(made)
     return made
+
+
+def text_with_paragraph(shape: Element) -> Element:
+    """Return the text of a shape, which has a paragraph at least, as every text in a file must."""
+    found = text_body(shape)
+    if found.find(a("p")) is None:
+        under(found, a("p"))
+    return found

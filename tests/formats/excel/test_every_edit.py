@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.duplicate_node import DuplicateNode
 from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.edit_sheet import EditSheet
+from officeplane.edits.edit_table import EditTable
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.image_fields import ONE_PIXEL
@@ -36,6 +38,11 @@ DOCUMENTS: dict[str, Callable[[], bytes]] = {name: make for name, make in excel.
     "few": lambda: excel.big(50),
     "blank": lambda: blank(Format.XLSX, "Blank"),
 }
+OF_TABLES: tuple[dict[str, Any], ...] = (
+    {"cells": {"A2": "Token"}, "style": "TableStyleDark3"},
+    {"insertRows": {"at": 6, "count": 2, "texts": [["Token"]]}},
+    {"headerRow": False},
+)
 CONTENT = "# Token\n\nSome **bold** text\n\n- one\n  1. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 
 
@@ -73,6 +80,9 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 EditGrid(sheet=sheet.text, insert_columns=Columns(at="B", count=2)),
                 EditGrid(sheet=sheet.text, delete_columns=Columns(at="B")),
             ]
+        for table in sheet.children:
+            if table.kind == "table":
+                made += [EditTable.model_validate({"tableId": table.id, **each}) for each in OF_TABLES]
         made.append(EditSheet(sheet=sheet.text, tab_color="C00000", hidden=False))
         if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":
             made.append(

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.contract import Edit
-from officeplane.edits.format import ApplyFormat, Border, Spacing
+from officeplane.edits.format import ApplyFormat
+from officeplane.edits.format_fields import Border, Spacing
 from officeplane.edits.set_cells import SetCells
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.excel.looks import painter

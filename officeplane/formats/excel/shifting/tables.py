@@ -19,7 +19,8 @@ from officeplane.formats.package import Package
 
 _COLUMNS: Final = main("tableColumns")
 _COLUMN: Final = main("tableColumn")
-_BOUND: Final = ("queryTable", "xml")
+BOUND: Final = ("queryTable", "xml")
+"""Where a table may get its columns from, so that they are not changed in the workbook."""
 
 
 @dataclass(slots=True)
@@ -36,18 +37,18 @@ class Fate:
 def check_table(package: Package, table: Table, shift: Shift) -> None:
     """Refuse what Excel would not do to a table."""
     if shift.swallows(table.area):
-        _check_slicers(package, table, None)
+        check_slicers(package, table, None)
         return
     if not shift.cuts(table.area):
         return
     if not shift.is_of_rows:
-        if table.root.get("tableType") in _BOUND:
+        if table.root.get("tableType") in BOUND:
             raise InvalidEditError(
                 f"the table {table.name} gets its columns from elsewhere (a query or XML): change them there"
             )
         if not shift.inserts:
             columns = list(table.root.iter(_COLUMN))[max(shift.at - table.area.left, 0) : shift.end - table.area.left]
-            _check_slicers(package, table, {column.get("id", "") for column in columns})
+            check_slicers(package, table, {column.get("id", "") for column in columns})
         return
     if shift.inserts:
         return
@@ -92,7 +93,7 @@ def _shift_columns(table: Table, shift: Shift, fate: Fate) -> None:
     at = max(shift.at - table.area.left, 0)
     if shift.inserts:
         numbers = count(max((whole(each.get("id"), 0) for each in columns), default=0) + 1)
-        names = _free_names(fate.order)
+        names = free_names(fate.order)
         for place in range(shift.count):
             made = etree.Element(_COLUMN)
             made.set("id", str(next(numbers)))
@@ -107,12 +108,14 @@ def _shift_columns(table: Table, shift: Shift, fate: Fate) -> None:
     columns.set("count", str(len(columns)))
 
 
-def _free_names(taken: list[str]) -> Iterator[str]:
+def free_names(taken: list[str]) -> Iterator[str]:
+    """Yield names for new columns that none of a table has."""
     known = {name.casefold() for name in taken}
     return (name for number in count(1) if (name := f"Column{number}").casefold() not in known)
 
 
-def _check_slicers(package: Package, table: Table, columns: set[str] | None) -> None:
+def check_slicers(package: Package, table: Table, columns: set[str] | None) -> None:
+    """Refuse what a slicer of a table stands in the way of; None means all of its columns."""
     for part in package.names:
         if not part.startswith("xl/slicerCaches/") or not part.endswith(".xml"):
             continue

@@ -1,12 +1,12 @@
 """Editing: what is asked for of a table, done in one go."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import Loss
-from officeplane.formats.table_change import Lines, TableChange
+from officeplane.formats.table_change import TableChange, in_order
 from officeplane.formats.word.block import inside
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.names import TBL, TR, VAL, child, element, w
@@ -20,7 +20,6 @@ from officeplane.formats.xml import Element
 
 _PROPERTIES: Final = w("tblPr")
 _STYLE: Final = w("tblStyle")
-_Deed: TypeAlias = Callable[[Element, Lines], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +67,15 @@ def _change(table: Element, node_id: str, change: TableChange, styles: Styles) -
         split(table, at)
     for area in change.merge:
         merge(table, area)
-    _do(table, change.insert_rows, change.delete_rows, insert_rows, delete_rows)
-    _do(table, change.insert_columns, change.delete_columns, insert_columns, delete_columns)
+    for is_new, lines in in_order(change.insert_rows, change.delete_rows):
+        (insert_rows if is_new else delete_rows)(table, lines)
+    for is_new, lines in in_order(change.insert_columns, change.delete_columns):
+        (insert_columns if is_new else delete_columns)(table, lines)
     if change.style is not None:
         set_style(table, styles.table(change.style))
     if change.header_row is not None:
         set_header(table, is_header=change.header_row)
     return lost
-
-
-def _do(table: Element, new: Lines | None, gone: Lines | None, insert: _Deed, delete: _Deed) -> None:
-    """Insert and delete so that the places of both are those of the table as it was read."""
-    if new is None or gone is None:
-        for lines, deed in ((new, insert), (gone, delete)):
-            if lines is not None:
-                deed(table, lines)
-    elif new.at >= gone.at + gone.count:
-        insert(table, new)
-        delete(table, gone)
-    else:
-        delete(table, gone)
-        insert(table, replace(new, at=min(new.at, gone.at)))
 
 
 def _losses_of_lines(grid: Grid, node_id: str, change: TableChange) -> list[Loss]:

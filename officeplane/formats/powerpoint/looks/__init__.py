@@ -1,0 +1,1 @@
+"""Looks of what lies on slides: letters, paragraphs, shapes and cells, changed where they are named."""
