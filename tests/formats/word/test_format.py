@@ -12,6 +12,7 @@ from officeplane.edits.format import ApplyFormat
 from officeplane.formats.reading.detail import Detail
 from officeplane.formats.reading.showing import NodeWanted, node
 from officeplane.formats.word.document import Word
+from officeplane.formats.word.names import element_name
 from tests.fixtures.documents import word as documents
 from tests.formats.word.texts import MAIN, W, applied, assert_sound, opened, reopened, written, xml
 
@@ -76,6 +77,17 @@ def test_a_text_is_formatted_where_it_stands_though_its_runs_are_split() -> None
     assert result["formatted"] == 1
     shaded = "".join(text.text or "" for text in word.package.tree(MAIN).iterfind(f".//{W}r/{W}rPr/{W}shd/../../{W}t"))
     assert shaded == wanted
+
+
+def test_what_newer_programs_say_of_letters_stays_behind_what_the_format_knows() -> None:
+    newer = '<w:sz w:val="20"/><w14:ligatures w14:val="standard"/>'
+    word = opened(documents.document(documents.paragraph(documents.run("a", newer))))
+
+    formatted(word, nodeId=details(word, "paragraph")[0].id, underline=True, strike=True)
+
+    properties = next(word.package.tree(MAIN).iter(f"{W}r")).find(f"{W}rPr")
+    assert properties is not None
+    assert [element_name(one) for one in properties] == ["strike", "sz", "u", "ligatures"]
 
 
 def test_only_the_nth_is_formatted() -> None:
