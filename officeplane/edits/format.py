@@ -17,6 +17,7 @@ from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
+from officeplane.formats.word.looks.borders import Borders
 from officeplane.formats.word.looks.formatting import LooksOfText, format_node, format_text
 from officeplane.formats.word.looks.letters import Letters
 
@@ -36,7 +37,7 @@ _OF_WORKBOOKS: Final = (
 )  # fmt: skip
 _OF_TEXTS: Final = (
     "bold", "italic", "underline", "strike", "color", "highlight", "font", "size", "style", "heading_level",
-    "list_kind", "align", "vertical_align", "indent", "spacing", "fill",
+    "list_kind", "align", "vertical_align", "indent", "spacing", "fill", "border", "wrap", "width", "height",
 )  # fmt: skip
 _SIZE_OF_TEXTS_MAX: Final = 1_638
 _FONT_SIZE_OF_CELLS_MAX: Final = 409
@@ -44,13 +45,14 @@ _FONT_NAME_OF_CELLS_MAX: Final = 31
 
 
 class Border(Part):
-    """Lines around or between cells."""
+    """Lines around or between cells, or around paragraphs of a text."""
 
     style: BorderStyle = Field(description="What kind of line; `none` takes lines away.")
     sides: Annotated[list[BorderSide], Field(min_length=1)] = Field(
         default=["all"],
         description="Where: `all` is every side of every cell, `outline` is around the range, `inside` between its "
-        "cells, `top`, `bottom`, `left` and `right` are edges of the range. Lines at other sides stay.",
+        "cells, `top`, `bottom`, `left` and `right` are edges of the range. Lines at other sides stay. In a text the "
+        "range is the table, row, cell or paragraphs that are named; equal paragraphs in a row have one box.",
     )
     color: Color | None = Field(default=None, description="`RRGGBB`; left out, the colour that lines have, or black.")
 
@@ -76,8 +78,9 @@ class Spacing(Part):
 class ApplyFormat(Edit):
     """How something looks. Say what it is (`nodeId`, `find` or `range`) and what to change; all else stays.
 
-    In texts: letters, styles, levels of headings, lists, alignment and room of paragraphs, fill of cells. In workbooks:
-    letters, fill, borders, alignment, number formats of cells, widths of columns, heights of rows.
+    In texts: letters, styles, levels of headings, lists, alignment, room and lines of paragraphs, fill, lines and sizes
+    of cells, sizes of pictures. In workbooks: letters, fill, borders, alignment, number formats of cells, widths of
+    columns, heights of rows.
     """
 
     model_config = ConfigDict(
@@ -162,18 +165,23 @@ class ApplyFormat(Edit):
     )
     border: Border | BorderStyle | None = Field(
         default=None,
-        description="Lines of cells: a style for all sides of all cells, such as `thin` or `none`, or an object with "
-        "`style`, `sides` and `color`.",
+        description="Lines of cells, or in a text also of paragraphs: a style for all sides of all of them, such as "
+        "`thin` or `none`, or an object with `style`, `sides` and `color`.",
     )
-    wrap: bool | None = Field(default=None, description="Whether texts that are too long go on in another line.")
+    wrap: bool | None = Field(
+        default=None, description="Whether texts in cells that are too long go on in another line."
+    )
     width: Annotated[Points, Field(gt=0)] | None = Field(
         default=None,
         description="Width in points; of workbooks, that of the columns in which the cells are. Excel's usual column, "
-        "8.43 characters wide, has 48 points; a character more is 5.25.",
+        "8.43 characters wide, has 48 points; a character more is 5.25. In a text that of a table (its columns in "
+        "proportion), of a cell's column, or of a picture, which keeps its proportions unless both are given.",
     )
     height: Annotated[Points, Field(gt=0)] | None = Field(
         default=None,
-        description="Height in points; of workbooks, that of the rows in which the cells are, usually 15.",
+        description="Height in points; of workbooks, that of the rows in which the cells are, usually 15. In a text "
+        "that of a row, of a cell's row, of each row of a table (at least: more where the text needs it), or of a "
+        "picture.",
     )
 
     @model_validator(mode="after")
@@ -231,6 +239,7 @@ class ApplyFormat(Edit):
     def _looks(self) -> LooksOfText:
         """Return what to change in a text."""
         spacing = self.spacing or Spacing.model_construct()
+        border = self._border()
         return LooksOfText(
             Letters(
                 bold=self.bold,
@@ -252,6 +261,10 @@ class ApplyFormat(Edit):
             list_kind=self.list_kind,
             fill=self.fill,
             vertical=self.vertical_align,
+            wrap=self.wrap,
+            borders=None if border is None else Borders(border.style, frozenset(border.sides), border.color),
+            width=self.width,
+            height=self.height,
         )
 
     def _formatting(self) -> Formatting:
@@ -264,7 +277,7 @@ class ApplyFormat(Edit):
             raise InvalidEditError(f"the font name {self.font!r} is longer than {_FONT_NAME_OF_CELLS_MAX} characters")
         if self.indent and self.align in {"center", "justify"}:
             raise InvalidEditError(f"cells that are aligned {self.align} have no indent: align them left or right")
-        border = Border(style=self.border) if isinstance(self.border, str) else self.border
+        border = self._border()
         return Formatting(
             FormatChange(
                 style=self.style,
@@ -286,6 +299,9 @@ class ApplyFormat(Edit):
             self.width,
             self.height,
         )
+
+    def _border(self) -> Border | None:
+        return Border(style=self.border) if isinstance(self.border, str) else self.border
 
     def _given(self) -> list[str]:
         """Return the names of what is to be changed."""

@@ -122,6 +122,13 @@ def edits_for(word: Word) -> list[Edit]:
         ApplyFormat.model_validate({"nodeId": one.id, "bold": True, "size": 9, "list": "bullet"})
         for one in [one for one in details if one.kind in {"paragraph", "heading", "item", "cell"}][::5]
     ]
+    sized = {"border": "thin", "wrap": False, "height": 30}
+    for one in [one for one in details if one.kind in {"table", "row"}][:3]:
+        wide = {"width": 70} if one.kind == "table" else {}
+        made.append(ApplyFormat.model_validate({"nodeId": one.id, **sized, **wide}))
+    made += [ApplyFormat.model_validate({"nodeId": one.id, "width": 70}) for one in details if one.kind == "picture"][
+        :1
+    ]
     for detail in details:
         if detail.kind == "table":
             made += [
