@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from officeplane.edits.insert_table import InsertTable
     from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
+    from officeplane.edits.page_setup import Margins, PageNumbers, PageSetup, PaperSize
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_image import ReplaceImage
     from officeplane.edits.replace_text import ReplaceText
@@ -72,10 +73,14 @@ __all__ = [
     "InsertContent",
     "InsertImage",
     "InsertTable",
+    "Margins",
     "MoveNode",
     "MoveSlide",
     "NewTableColumns",
     "NewTableRows",
+    "PageNumbers",
+    "PageSetup",
+    "PaperSize",
     "RenameSheet",
     "ReplaceImage",
     "ReplaceText",
@@ -120,10 +125,14 @@ _HOMES: Final = {
     "InsertContent": "insert_content",
     "InsertImage": "insert_image",
     "InsertTable": "insert_table",
+    "Margins": "page_setup",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
     "NewTableColumns": "edit_table",
     "NewTableRows": "edit_table",
+    "PageNumbers": "page_setup",
+    "PageSetup": "page_setup",
+    "PaperSize": "page_setup",
     "RenameSheet": "rename_sheet",
     "ReplaceImage": "replace_image",
     "ReplaceText": "replace_text",
