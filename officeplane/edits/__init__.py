@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from officeplane.edits.add_sheet import AddSheet
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
+    from officeplane.edits.bookmark import SetBookmark
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableColumns, TableRows
     from officeplane.edits.fill_template import FillTemplate
+    from officeplane.edits.footnote import AddFootnote
     from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_content import InsertContent
     from officeplane.edits.insert_image import InsertImage
     from officeplane.edits.insert_table import InsertTable
+    from officeplane.edits.link import LinkToAddress, LinkToNode, SetLink
     from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
     from officeplane.edits.page_setup import Margins, PageNumbers, PageSetup, PaperSize
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AddChapter",
     "AddComment",
+    "AddFootnote",
     "AddSection",
     "AddSheet",
     "AddSlide",
@@ -73,6 +77,8 @@ __all__ = [
     "InsertContent",
     "InsertImage",
     "InsertTable",
+    "LinkToAddress",
+    "LinkToNode",
     "Margins",
     "MoveNode",
     "MoveSlide",
@@ -85,7 +91,9 @@ __all__ = [
     "ReplaceImage",
     "ReplaceText",
     "ReviewChanges",
+    "SetBookmark",
     "SetCells",
+    "SetLink",
     "SetNotes",
     "SetProperties",
     "TableColumns",
@@ -97,6 +105,7 @@ __all__ = [
 _HOMES: Final = {
     "AddChapter": "add_chapter",
     "AddComment": "add_comment",
+    "AddFootnote": "footnote",
     "AddSection": "add_section",
     "AddSheet": "add_sheet",
     "AddSlide": "add_slide",
@@ -125,6 +134,8 @@ _HOMES: Final = {
     "InsertContent": "insert_content",
     "InsertImage": "insert_image",
     "InsertTable": "insert_table",
+    "LinkToAddress": "link",
+    "LinkToNode": "link",
     "Margins": "page_setup",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
@@ -137,7 +148,9 @@ _HOMES: Final = {
     "ReplaceImage": "replace_image",
     "ReplaceText": "replace_text",
     "ReviewChanges": "review_changes",
+    "SetBookmark": "bookmark",
     "SetCells": "set_cells",
+    "SetLink": "link",
     "SetNotes": "set_notes",
     "SetProperties": "set_properties",
     "TableColumns": "edit_table",

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from officeplane.formats.blocks import Item
-from officeplane.formats.word.names import P_PR, VAL, element_name, value, w
+from officeplane.formats.word.names import BOOKMARK_START, NAME, P_PR, R_ID, VAL, T, element_name, value, w
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element
 
@@ -13,7 +13,7 @@ _ALIGNMENTS: Final = {"start": "left", "end": "right", "both": "justify"}
 
 
 def form_of_paragraph(paragraph: Element, item: Item | None, styles: Styles) -> dict[str, Any]:
-    """Return a paragraph's style, list, alignment, indents, spacing and lines, as far as they are said."""
+    """Return a paragraph's style, list, alignment, indents, spacing and lines, its bookmarks and links inside."""
     properties = paragraph.find(P_PR)
     style = value(properties, "pStyle") or styles.default("paragraph")
     form: dict[str, Any] = {} if style is None else {"style": styles.name(style)}
@@ -25,7 +25,14 @@ def form_of_paragraph(paragraph: Element, item: Item | None, styles: Styles) -> 
     indent = _points(properties, "ind", ("left", "right", "firstLine", "hanging"))
     spacing = _points(properties, "spacing", ("before", "after"))
     borders = _lines(None if properties is None else properties.find(w("pBdr")))
-    more = {"indent": indent, "spacing": spacing, "borders": borders}
+    names = [mark.get(NAME, "") for mark in paragraph.iter(BOOKMARK_START)]
+    links = [
+        {"text": "".join(held.text or "" for held in link.iter(T)), "bookmark": link.get(w("anchor"))}
+        for link in paragraph.iter(w("hyperlink"))
+        if link.get(w("anchor")) and link.get(R_ID) is None
+    ]
+    marks = [name for name in names if not name.startswith("_")]
+    more = {"indent": indent, "spacing": spacing, "borders": borders, "bookmarks": marks, "links": links}
     return {**form, **{name: said for name, said in more.items() if said}}
 
 

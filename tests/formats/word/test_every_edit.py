@@ -8,6 +8,7 @@ from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.all_edits import all_edits
+from officeplane.edits.bookmark import SetBookmark
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
@@ -16,11 +17,13 @@ from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableRows
 from officeplane.edits.fill_template import FillTemplate
+from officeplane.edits.footnote import AddFootnote
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.image_fields import ONE_PIXEL
 from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.insert_image import InsertImage
 from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.link import LinkToAddress, LinkToNode, SetLink
 from officeplane.edits.move_node import MoveNode
 from officeplane.edits.page_setup import PageSetup
 from officeplane.edits.replace_image import ReplaceImage
@@ -47,7 +50,8 @@ CONTENT = (
     "| a | b |\n|---|---|\n| 1 | **2** |\n\n---\n\n```\ncode  here\n```\n"
 )
 ALLOWED = {
-    MAIN, "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
+    MAIN, "word/footnotes.xml", "word/endnotes.xml", "word/settings.xml",
+    "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
     "[Content_Types].xml", *(f"word/media/image{number}.png" for number in range(1, 5)),
 }  # fmt: skip
 OfNodes = EditNode | InsertContent | DeleteNode | MoveNode | DuplicateNode
@@ -147,6 +151,7 @@ def edits_for(word: Word) -> list[Edit]:
     made += [ApplyFormat(find=word_in_it, italic=True, heading_level=3)] if word_in_it is not None else []
     made += edits_of_nodes(word)
     made += page_setups(word)
+    made += marks(word)
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
     return made
 
@@ -164,6 +169,30 @@ def page_setups(word: Word) -> list[Edit]:
             for kind in ("nextPage", "page")
         ]
     return made
+
+
+def marks(word: Word) -> list[Edit]:
+    """Return notes, links and bookmarks at the first and the last paragraph that says something."""
+    finder = word.finder()
+    found = [finder.find(one.id) for one in word.reader().tree.by_id.values() if one.kind in LINES and one.text.strip()]
+    texts = [one for one in found if one.story is finder.stories.body.story and can_be_marked(one.element)]
+    made: list[Edit] = []
+    for one in dict.fromkeys([texts[0].id, texts[-1].id]) if texts else ():
+        made += [
+            AddFootnote(node_id=one, text="Token\nsecond"),
+            AddFootnote(node_id=one, text="Token", endnote=True),
+            SetLink(node_id=one, to=LinkToAddress(url="https://example.org/token")),
+            SetLink(node_id=one, to=LinkToNode(node_id=texts[0].id)),
+            SetBookmark(node_id=one, name="Token"),
+        ]
+    return made
+
+
+def can_be_marked(paragraph: Element) -> bool:
+    """Tell whether a paragraph holds no field or change and is in no box; to mark these has tests of its own."""
+    no_place = {"fldChar", "fldSimple", "ins", "moveTo", "sdt"}
+    names = {element_name(one) for one in (*paragraph.iter(), *paragraph.iterancestors())}
+    return not names & {*no_place, "txbxContent"}
 
 
 def is_whole(paragraph: Element) -> bool:
@@ -206,7 +235,7 @@ def test_every_edit_leaves_every_document_sound_and_the_same_each_time(make: Cal
 
     for edit in edits_for(opened(data)):
         if make is documents.fields_and_links and isinstance(
-            edit, DeletePage | EditPage | EditNode | DeleteNode | DuplicateNode
+            edit, DeletePage | EditPage | EditNode | DeleteNode | DuplicateNode | AddFootnote | SetLink
         ):
             continue  # fields have a test of their own
         word = opened(data)

@@ -86,7 +86,7 @@ def format_node(finder: Finder, node_id: str, wanted: LooksOfText, maker: str) -
     _draw_and_size(finder, found, elements[0] if cells else None, paragraphs, wanted)
     found.story.reread({block.element for block in found.story.blocks[found.begin : found.end]})
     found.story.name(maker)
-    own = node_id if elements[0].tag != P else _id_now(finder, found.story, elements[0])
+    own = node_id if elements[0].tag != P else id_now(finder, found.story, elements[0])
     return Formatted(len(paragraphs), [own])
 
 
@@ -116,7 +116,7 @@ def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfT
     for story in {id(story): story for story, _, _ in places}.values():
         story.reread({story.blocks[hit.block].element for at, hit, _ in places if at is story})
         story.name(maker)
-    return Formatted(len(counted), [*dict.fromkeys(_id_now(finder, story, paragraph) for story, paragraph in told)])
+    return Formatted(len(counted), [*dict.fromkeys(id_now(finder, story, paragraph) for story, paragraph in told)])
 
 
 class _Resolved:
@@ -256,7 +256,8 @@ def _runs(paragraph: Element, begin: int, end: int) -> list[Element]:
     return [*found]
 
 
-def _id_now(finder: Finder, story: Story, paragraph: Element) -> str:
+def id_now(finder: Finder, story: Story, paragraph: Element) -> str:
+    """Return the id of a paragraph as reading gives it."""
     body = finder.stories.body
     if story is body.story:
         for place in body.structure.by_id.values():
