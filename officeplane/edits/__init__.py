@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from officeplane.edits.set_cells import SetCells
     from officeplane.edits.set_notes import SetNotes
     from officeplane.edits.set_properties import SetProperties
+    from officeplane.edits.update_contents import UpdateContents
     from officeplane.edits.write_page import WritePage
 
 __all__ = [
@@ -99,6 +100,7 @@ __all__ = [
     "TableColumns",
     "TableRows",
     "TimeCell",
+    "UpdateContents",
     "WritePage",
 ]
 
@@ -156,6 +158,7 @@ _HOMES: Final = {
     "TableColumns": "edit_table",
     "TableRows": "edit_table",
     "TimeCell": "cell_values",
+    "UpdateContents": "update_contents",
     "WritePage": "write_page",
 }
 

@@ -30,6 +30,7 @@ from officeplane.edits.replace_image import ReplaceImage
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
 from officeplane.edits.set_properties import SetProperties
+from officeplane.edits.update_contents import UpdateContents
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.blank import blank
 from officeplane.formats.search import Wanted
@@ -152,6 +153,7 @@ def edits_for(word: Word) -> list[Edit]:
     made += edits_of_nodes(word)
     made += page_setups(word)
     made += marks(word)
+    made += [UpdateContents()] if "[table of contents]" in word.text() else []
     made += [FillTemplate(values={"name": "Token"})] if "{{name}}" in word.text() else []
     return made
 
