@@ -205,6 +205,18 @@ def test_a_table_of_figures_is_left_to_word_and_told() -> None:
         updated(word, nodeId=result["id"])
 
 
+def test_marked_entries_are_left_to_word_only_where_there_are_any() -> None:
+    contents = documents.paragraph(BEGIN + instruction(' TOC \\f \\o "1-9" \\h') + SEPARATE + END)
+    marked_entry = documents.paragraph(BEGIN + instruction(' TC "Marked" ') + END)
+    word = opened(documents.document(contents + documents.heading(1, "One")))
+    updated(word)
+    assert entries(word) == ["One\t"]
+
+    word = opened(documents.document(contents + documents.heading(1, "One") + marked_entry))
+
+    assert updated(word)["warnings"][0]["detail"].startswith("a table lists marked entries")
+
+
 def test_who_has_no_contents_or_no_headings_is_told() -> None:
     with pytest.raises(InvalidEditError, match="the text has no table of contents"):
         updated(opened(documents.chapters()))

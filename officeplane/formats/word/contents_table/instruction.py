@@ -7,9 +7,10 @@ from typing import Final
 
 _WORDS: Final = re.compile(r'\\([a-z*@#])|"([^"]*)"|(\S+)', re.IGNORECASE)
 _RANGE: Final = re.compile(r"([1-9])\s*-\s*([1-9])")
+MARKED_ENTRIES: Final = "marked entries"
 _NOT_OF_HEADINGS: Final = {
-    "a": "captions", "c": "captions", "f": "marked entries", "l": "marked entries", "b": "a bookmark",
-    "d": "numbers of sequences", "s": "numbers of sequences",
+    "a": "captions", "c": "captions", "b": "a bookmark", "d": "numbers of sequences", "s": "numbers of sequences",
+    "f": MARKED_ENTRIES, "l": MARKED_ENTRIES,
 }  # fmt: skip
 _ALL: Final = (1, 9)
 

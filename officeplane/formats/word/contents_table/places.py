@@ -113,6 +113,13 @@ def entries_of(story: Story, places: Sequence[Place]) -> set[Element]:
     return found
 
 
+def has_marked_entries(story: Story) -> bool:
+    """Tell whether a text has fields that mark entries for tables of contents."""
+    simple = (one.get(w("instr"), "") for one in story.container.iter(_SIMPLE))
+    said = (one.text or "" for one in story.container.iter(_TEXT))
+    return any((text.split() or [""])[0].upper() == "TC" for text in (*simple, *said))
+
+
 def _top(mark: Element, paragraph: Element) -> Element:
     at = mark
     while (parent := at.getparent()) is not None and parent is not paragraph:

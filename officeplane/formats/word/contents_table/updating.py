@@ -7,7 +7,8 @@ from itertools import pairwise
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.word.contents_table.entries import OldEntries, instruction_run, mark_run
 from officeplane.formats.word.contents_table.headings import TocBookmarks, headings_in
-from officeplane.formats.word.contents_table.places import PASSED, Place, entries_of, places_in
+from officeplane.formats.word.contents_table.instruction import MARKED_ENTRIES
+from officeplane.formats.word.contents_table.places import PASSED, Place, entries_of, has_marked_entries, places_in
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.names import P_PR, SECT_PR, w
 from officeplane.formats.word.page_width import text_width
@@ -44,12 +45,14 @@ def update_contents(finder: Finder, node_id: str | None) -> Updated:
     left: list[tuple[Element, str]] = []
     count = 0
     for place in chosen:
-        if place.instruction.beyond:
+        beyond = place.instruction.beyond
+        # LibreOffice always writes that marked entries are listed, too.
+        if beyond and not (beyond == MARKED_ENTRIES and not has_marked_entries(body.story)):
             if found is not None:
-                raise InvalidEditError(f"{node_id!r} lists {place.instruction.beyond}, not headings: update it in Word")
+                raise InvalidEditError(f"{node_id!r} lists {beyond}, not headings: update it in Word")
             place.begin.set(w("dirty"), "true")
             body.story.touch(body.story.place_of(place.begin))
-            left.append((place.first, place.instruction.beyond))
+            left.append((place.first, beyond))
             continue
         made = _write(finder, place, bookmarks, all_entries)
         firsts.append(made[0])
