@@ -131,7 +131,7 @@ class PageSetup(Edit):
         return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
-        done = set_up(document.finder(), self.node_id, self._setup())
+        done = set_up(document.finder(), self.node_id, self._setup(), occasion.task_id, occasion.fresh_id)
         occasion.give_up(done.replaced, discard=self.discard)
         # To name a header in order to take it away is consent.
         occasion.give_up(done.removed, discard=True)

@@ -5,7 +5,7 @@ another one leaves the others theirs: what they had from a section that changes 
 name from then on.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Literal, TypeAlias
 
 from officeplane.domain.warning import Loss
@@ -27,9 +27,16 @@ _SPACES: Final = f'xmlns:w="{W}" xmlns:r="{OFFICE}" xmlns:mc="{COMPATIBILITY}" x
 
 
 class Headers:
-    """The headers, or the footers, of all sections, those of pages that have none of their own."""
+    """The headers, or the footers, of all sections, those of pages that have none of their own.
 
-    def __init__(self, finder: Finder, kind: Kind, sections: Sequence[Element]) -> None:
+    `maker` is the task that changes them, `fresh_id` gives ids to new ones.
+    """
+
+    def __init__(
+        self, finder: Finder, kind: Kind, sections: Sequence[Element], maker: str, fresh_id: Callable[[str], str]
+    ) -> None:  # fmt: skip
+        self._maker = maker
+        self._fresh_id = fresh_id
         self._finder = finder
         self._kind: Kind = kind
         self._sections = sections
@@ -43,6 +50,7 @@ class Headers:
         part = own or self._new()
         losses = self._assign([part if at in chosen else parts[at] for at in range(len(parts))])
         said = NodeTexts(self._finder).write(self.aside(part).id, content, is_plain=False, keep_format=True)
+        self.aside(part).story.name(self._maker)
         return Said(said.id, [*losses, *said.losses], said.warnings)
 
     def remove(self, chosen: Collection[int]) -> Sequence[Loss]:
@@ -111,10 +119,9 @@ class Headers:
 
     def _new(self, like: str | None = None) -> str:
         """Make a part that says nothing, or what another one says."""
-        number = 1
-        while f"word/{self._kind}{number}.xml" in self._package:
-            number += 1
-        part = f"word/{self._kind}{number}.xml"
+        # Numbers that are free may have been the names of others, which stay theirs.
+        while (part := f"word/{self._fresh_id(self._kind)}.xml") in self._package:
+            pass
         if like is None:
             root = _ROOTS[self._kind]
             style = self._finder.stories.styles.find("paragraph", self._kind)

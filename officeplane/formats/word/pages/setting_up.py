@@ -1,6 +1,6 @@
 """Setting up pages: all that is asked of a section, or of all of them, in one go."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -42,8 +42,11 @@ class SetUp:
     warnings: list[EditWarning] = field(default_factory=list[EditWarning])
 
 
-def set_up(finder: Finder, node_id: str | None, setup: Setup) -> SetUp:
-    """Set up the pages of the section that a node begins in, or of the whole document."""
+def set_up(finder: Finder, node_id: str | None, setup: Setup, maker: str, fresh_id: Callable[[str], str]) -> SetUp:
+    """Set up the pages of the section that a node begins in, or of all.
+
+    `maker` is the task that does it, `fresh_id` gives ids to new headers.
+    """
     found = None if node_id is None else finder.find(node_id)
     body = finder.stories.body
     if found is not None and found.story is not body.story:
@@ -59,6 +62,8 @@ def set_up(finder: Finder, node_id: str | None, setup: Setup) -> SetUp:
         elif setup.break_before is not None:
             section = sections.begin(found, setup.break_before)
             done.sections = 1
+    # Before headers are read for what they say: what is read is given ids by that.
+    body.story.name(maker)
     if not setup.is_of_sections:
         return done
     everything = sections.all()
@@ -66,11 +71,11 @@ def set_up(finder: Finder, node_id: str | None, setup: Setup) -> SetUp:
     for at in chosen:
         setup.layout.give(everything[at])
     for kind, content in setup.beside.items():
-        _say(Headers(finder, kind, everything), chosen, kind, content, done)
+        _say(Headers(finder, kind, everything, maker, fresh_id), chosen, kind, content, done)
     if setup.number_at is not None:
         kind, align = setup.number_at
         style = finder.stories.styles.find("paragraph", kind)
-        for aside in Headers(finder, kind, everything).to_add_to(chosen):
+        for aside in Headers(finder, kind, everything, maker, fresh_id).to_add_to(chosen):
             finder.stories.stamp(aside.story)
             add_page_number(aside.story, align, style)
             done.beside.setdefault(kind, aside.id)
