@@ -138,7 +138,8 @@ class PageSetup(Edit):
         occasion.warn(done.warnings)
         own = self.node_id or next(iter(done.beside.values()), "document")
         beside: Result = {str(kind): node_id for kind, node_id in done.beside.items()}
-        return {"id": own, "sections": done.sections, **beside}
+        pages: Result = {"pages": done.pages} if done.pages else {}
+        return {"id": own, "sections": done.sections, **pages, **beside}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.node_id is None else [self.node_id]

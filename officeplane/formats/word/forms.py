@@ -70,6 +70,21 @@ def form_of_table(table: Element, styles: Styles) -> dict[str, Any]:
     return form
 
 
+def form_of_section(section: Element) -> dict[str, Any]:
+    """Return the paper of a section, its margins and columns, and how it begins."""
+    paper, margins, columns = (section.find(w(name)) for name in ("pgSz", "pgMar", "cols"))
+    form: dict[str, Any] = {}
+    if paper is not None:
+        form = {side: _rounded(_whole(paper.get(w(side[0]))) / _TWENTIETHS) for side in ("width", "height")}
+        form["orientation"] = "landscape" if form["width"] > form["height"] else "portrait"
+    if margins is not None:
+        form["margins"] = {
+            side: _rounded(_whole(margins.get(w(side))) / _TWENTIETHS) for side in ("top", "right", "bottom", "left")
+        }
+    form["columns"] = _whole(None if columns is None else columns.get(w("num"))) or 1
+    return {**form, "break": value(section, "type") or "nextPage"}
+
+
 def form_of_drawing(element: Element) -> dict[str, Any]:
     """Return how large a picture, chart or shape is, its alternative text, and whether it floats."""
     form: dict[str, Any] = {}

@@ -7,6 +7,7 @@ import pytest
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.contract import Result
 from officeplane.edits.page_setup import PageSetup
+from officeplane.formats.reading.showing import NodeWanted, node
 from officeplane.formats.word.document import Word
 from officeplane.formats.xml import Element
 from tests.fixtures.documents import word as documents
@@ -108,6 +109,21 @@ def test_a_node_begins_a_page_or_a_column_without_a_section() -> None:
     assert xml(word).count("<w:pageBreakBefore/>") == 1
     assert xml(word).count('<w:br w:type="column"/>') == xml(word).count('<w:br w:type="page"/>') == 1
     assert "[page break] \nbetween [column break]\n[page break]\n" in word.text()
+
+
+def test_what_the_pages_are_now_is_told_and_read_at_the_break() -> None:
+    word = opened(documents.chapters())
+    upright = {
+        "width": 595.3, "height": 841.9, "orientation": "portrait", "columns": 1, "break": "nextPage",
+        "margins": {"top": 72, "right": 72, "bottom": 72, "left": 72},
+    }  # fmt: skip
+
+    told = set_up(word, nodeId=text_id(word, "Beta"), **{"break": "oddPage"}, orientation="landscape", columns=2)
+
+    lying = {"width": 841.9, "height": 595.3, "orientation": "landscape", "columns": 2, "break": "oddPage"}
+    assert told["pages"] == {**upright, **lying}
+    (ended,) = [one.id for one in word.reader().tree.by_id.values() if one.kind == "section break"]
+    assert node(word.reader(), NodeWanted(ended, form=True)).node["format"] == upright
 
 
 def test_without_a_node_all_sections_are_set_up() -> None:

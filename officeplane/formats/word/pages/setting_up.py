@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.word.finder import Finder
+from officeplane.formats.word.forms import form_of_section
 from officeplane.formats.word.pages.headers import Headers, Kind
 from officeplane.formats.word.pages.page_numbers import add_page_number
 from officeplane.formats.word.pages.paper import Layout
@@ -36,6 +37,8 @@ class SetUp:
     """What was done: how many sections changed, the nodes of their headers and footers, what was lost with these."""
 
     sections: int = 0
+    pages: dict[str, Any] = field(default_factory=dict[str, Any])
+    """How the pages of the first of them are now."""
     beside: dict[Kind, str] = field(default_factory=dict[Kind, str])
     replaced: list[Loss] = field(default_factory=list[Loss])
     removed: list[Loss] = field(default_factory=list[Loss])
@@ -82,6 +85,7 @@ def set_up(finder: Finder, node_id: str | None, setup: Setup, maker: str, fresh_
     for one in everything:
         sections.changed(one)
     done.sections = len(chosen)
+    done.pages = form_of_section(everything[chosen[0]])
     return done
 
 
