@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from officeplane.edits.add_sheet import AddSheet
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
+    from officeplane.edits.bookmark import SetBookmark
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
     from officeplane.edits.comment import Comment, CommentReply, CommentState, GoneComment, NewComment
     from officeplane.edits.contract import Edit
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
     from officeplane.edits.edit_slide import EditSlide
     from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableColumns, TableRows
     from officeplane.edits.fill_template import FillTemplate
+    from officeplane.edits.footnote import AddFootnote
     from officeplane.edits.format import ApplyFormat
     from officeplane.edits.insert_content import InsertContent
     from officeplane.edits.insert_image import InsertImage
     from officeplane.edits.insert_table import InsertTable
+    from officeplane.edits.link import LinkToAddress, LinkToNode, SetLink
     from officeplane.edits.move_node import MoveNode
     from officeplane.edits.move_slide import MoveSlide
+    from officeplane.edits.page_setup import Margins, PageNumbers, PageSetup, PaperSize
     from officeplane.edits.rename_sheet import RenameSheet
     from officeplane.edits.replace_image import ReplaceImage
     from officeplane.edits.replace_text import ReplaceText
@@ -40,11 +44,13 @@ if TYPE_CHECKING:
     from officeplane.edits.set_cells import SetCells
     from officeplane.edits.set_notes import SetNotes
     from officeplane.edits.set_properties import SetProperties
+    from officeplane.edits.update_contents import UpdateContents
     from officeplane.edits.write_page import WritePage
 
 __all__ = [
     "AddChapter",
     "AddComment",
+    "AddFootnote",
     "AddSection",
     "AddSheet",
     "AddSlide",
@@ -77,27 +83,37 @@ __all__ = [
     "InsertContent",
     "InsertImage",
     "InsertTable",
+    "LinkToAddress",
+    "LinkToNode",
+    "Margins",
     "MoveNode",
     "MoveSlide",
     "NewComment",
     "NewTableColumns",
     "NewTableRows",
+    "PageNumbers",
+    "PageSetup",
+    "PaperSize",
     "RenameSheet",
     "ReplaceImage",
     "ReplaceText",
     "ReviewChanges",
+    "SetBookmark",
     "SetCells",
+    "SetLink",
     "SetNotes",
     "SetProperties",
     "TableColumns",
     "TableRows",
     "TimeCell",
+    "UpdateContents",
     "WritePage",
 ]
 
 _HOMES: Final = {
     "AddChapter": "add_chapter",
     "AddComment": "add_comment",
+    "AddFootnote": "footnote",
     "AddSection": "add_section",
     "AddSheet": "add_sheet",
     "AddSlide": "add_slide",
@@ -130,21 +146,30 @@ _HOMES: Final = {
     "InsertContent": "insert_content",
     "InsertImage": "insert_image",
     "InsertTable": "insert_table",
+    "LinkToAddress": "link",
+    "LinkToNode": "link",
+    "Margins": "page_setup",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
     "NewComment": "comment",
     "NewTableColumns": "edit_table",
     "NewTableRows": "edit_table",
+    "PageNumbers": "page_setup",
+    "PageSetup": "page_setup",
+    "PaperSize": "page_setup",
     "RenameSheet": "rename_sheet",
     "ReplaceImage": "replace_image",
     "ReplaceText": "replace_text",
     "ReviewChanges": "review_changes",
+    "SetBookmark": "bookmark",
     "SetCells": "set_cells",
+    "SetLink": "link",
     "SetNotes": "set_notes",
     "SetProperties": "set_properties",
     "TableColumns": "edit_table",
     "TableRows": "edit_table",
     "TimeCell": "cell_values",
+    "UpdateContents": "update_contents",
     "WritePage": "write_page",
 }
 

@@ -31,6 +31,7 @@ from officeplane.formats.powerpoint.nodes import slide_id_of
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
+from officeplane.formats.word.looks.borders import Borders
 from officeplane.formats.word.looks.formatting import LooksOfText, format_node, format_text
 from officeplane.formats.word.looks.letters import Letters
 
@@ -43,9 +44,10 @@ _FONT_NAME_OF_CELLS_MAX: Final = 31
 class ApplyFormat(Edit):
     """How something looks. Say what it is (`nodeId`, `find` or `range`) and what to change; all else stays.
 
-    In texts: letters, styles, levels of headings, lists, alignment and room of paragraphs, fill of cells. In workbooks:
-    letters, fill, borders, alignment, number formats of cells, widths of columns, heights of rows. On slides: letters,
-    lists, alignment and room of paragraphs, fill, line and size of shapes, tables and cells.
+    In texts: letters, styles, levels of headings, lists, alignment, room and lines of paragraphs, fill, lines and sizes
+    of cells, sizes of pictures. In workbooks: letters, fill, borders, alignment, number formats of cells, widths of
+    columns, heights of rows. On slides: letters, lists, alignment and room of paragraphs, fill, line and size of
+    shapes, tables and cells.
     """
 
     model_config = ConfigDict(
@@ -132,23 +134,26 @@ class ApplyFormat(Edit):
     )
     border: Border | BorderStyle | None = Field(
         default=None,
-        description="Lines of cells: a style for all sides of all cells, such as `thin` or `none`, or an object with "
-        "`style`, `sides` and `color`. On slides also the line around a shape or a picture, which has no sides.",
+        description="Lines of cells, or in a text also of paragraphs: a style for all sides of all of them, such as "
+        "`thin` or `none`, or an object with `style`, `sides` and `color`. On slides also the line around a shape or a "
+        "picture, which has no sides.",
     )
     wrap: bool | None = Field(
         default=None,
-        description="Whether texts that are too long go on in another line; on slides, those of shapes.",
+        description="Whether texts in cells that are too long go on in another line; on slides, those of shapes.",
     )
     width: Annotated[Points, Field(gt=0)] | None = Field(
         default=None,
         description="Width in points; of workbooks, that of the columns in which the cells are. Excel's usual column, "
-        "8.43 characters wide, has 48 points; a character more is 5.25. On slides that of a shape, a table, or the "
-        "column of a cell; a picture keeps its form when only one of width and height is given.",
+        "8.43 characters wide, has 48 points; a character more is 5.25. In a text that of a table (its columns in "
+        "proportion), of a cell's column, or of a picture, on slides also of a shape; a picture keeps its proportions "
+        "unless both are given.",
     )
     height: Annotated[Points, Field(gt=0)] | None = Field(
         default=None,
-        description="Height in points; of workbooks, that of the rows in which the cells are, usually 15. On slides "
-        "that of a shape, a table, a row, or of the row of a cell, which grows by itself with its text.",
+        description="Height in points; of workbooks, that of the rows in which the cells are, usually 15. In a text "
+        "that of a row, of a cell's row, of each row of a table (at least: more where the text needs it), or of a "
+        "picture. On slides that of a shape, a table, a row, or of the row of a cell, which grows with its text.",
     )
 
     @model_validator(mode="after")
@@ -229,6 +234,7 @@ class ApplyFormat(Edit):
     def _looks(self) -> LooksOfText:
         """Return what to change in a text."""
         spacing = self.spacing or Spacing.model_construct()
+        border = self.lines
         return LooksOfText(
             Letters(*self.letters),
             align=self.align,
@@ -241,6 +247,10 @@ class ApplyFormat(Edit):
             list_kind=self.list_kind,
             fill=self.fill,
             vertical=self.vertical_align,
+            wrap=self.wrap,
+            borders=None if border is None else Borders(border.style, frozenset(border.sides), border.color),
+            width=self.width,
+            height=self.height,
         )
 
     def _formatting(self) -> Formatting:

@@ -25,7 +25,7 @@ OF_WORKBOOKS: Final = (
 )  # fmt: skip
 OF_TEXTS: Final = (
     "bold", "italic", "underline", "strike", "color", "highlight", "font", "size", "style", "heading_level",
-    "list_kind", "align", "vertical_align", "indent", "spacing", "fill",
+    "list_kind", "align", "vertical_align", "indent", "spacing", "fill", "border", "wrap", "width", "height",
 )  # fmt: skip
 OF_SLIDES: Final = (
     "bold", "italic", "underline", "strike", "color", "highlight", "font", "size", "list_kind", "align",
@@ -35,13 +35,14 @@ OF_SLIDES: Final = (
 
 
 class Border(Part):
-    """Lines around or between cells."""
+    """Lines around or between cells, or around paragraphs of a text."""
 
     style: BorderStyle = Field(description="What kind of line; `none` takes lines away.")
     sides: Annotated[list[BorderSide], Field(min_length=1)] = Field(
         default=["all"],
         description="Where: `all` is every side of every cell, `outline` is around the range, `inside` between its "
-        "cells, `top`, `bottom`, `left` and `right` are edges of the range. Lines at other sides stay.",
+        "cells, `top`, `bottom`, `left` and `right` are edges of the range. Lines at other sides stay. In a text the "
+        "range is the table, row, cell or paragraphs that are named; equal paragraphs in a row have one box.",
     )
     color: Color | None = Field(default=None, description="`RRGGBB`; left out, the colour that lines have, or black.")
 

@@ -29,15 +29,19 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.bookmark import SetBookmark
 from officeplane.edits.comment import Comment, CommentReply, NewComment
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_grid import EditGrid
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_slide import EditSlide
 from officeplane.edits.edit_table import EditTable
+from officeplane.edits.footnote import AddFootnote
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.link import LinkToAddress, SetLink
 from officeplane.edits.move_slide import MoveSlide
+from officeplane.edits.page_setup import PageSetup
 from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import CellValue, FormulaCell, Rows, SetCells
@@ -106,10 +110,16 @@ def edited_text(document: Word) -> list[str]:
     _apply(document, 7, EditPage(page_id=first, content="Wfirst became Wother"))
     _apply(document, 8, ReplaceText(find="became Wother", replace="became Wreplaced", expected_count=1))
     _apply(document, 9, SetProperties(title="Wproperty", keywords="a, b"))
-    _apply(document, 10, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
+    _apply(document, 10, PageSetup.model_validate({"header": "Wheader", "footer": "Wfooter", "discard": True}))
+    turned = {"nodeId": chapter, "break": "nextPage", "orientation": "landscape", "footer": "Wturned", "discard": True}
+    _apply(document, 11, PageSetup.model_validate(turned))
+    _apply(document, 12, AddFootnote(node_id=first, find="Wreplaced", text="Wfootnote"))
+    _apply(document, 13, SetLink(node_id=first, find="Wreplaced", to=LinkToAddress(url="https://example.org/Waddress")))
+    _apply(document, 14, SetBookmark(node_id=chapter, name="Wbookmark"))
+    _apply(document, 15, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
     return [
-        "Wchapter", "Wsection", "Wbelow", "Wcolumn", "Wrow", "Wcomment", "Wsecond", "Wanswer",
-        "Wfirst became Wreplaced", "Wproperty", *_WRITTEN,
+        "Wchapter", "Wsection", "Wbelow", "Wcolumn", "Wrow", "Wcomment", "Wsecond", "Wanswer", "Wfirst became ",
+        "Wreplaced", "Wproperty", "Wheader", "Wfooter", "Wturned", "Wfootnote", "Waddress", "Wbookmark", *_WRITTEN,
     ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from officeplane.formats.blocks import Item
-from officeplane.formats.word.names import P_PR, element_name, value, w
+from officeplane.formats.word.names import BOOKMARK_START, NAME, P_PR, R_ID, VAL, T, element_name, value, w
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element
 
@@ -13,7 +13,7 @@ _ALIGNMENTS: Final = {"start": "left", "end": "right", "both": "justify"}
 
 
 def form_of_paragraph(paragraph: Element, item: Item | None, styles: Styles) -> dict[str, Any]:
-    """Return a paragraph's style, list, alignment, indents and spacing, as far as they are said."""
+    """Return a paragraph's style, list, alignment, indents, spacing and lines, its bookmarks and links inside."""
     properties = paragraph.find(P_PR)
     style = value(properties, "pStyle") or styles.default("paragraph")
     form: dict[str, Any] = {} if style is None else {"style": styles.name(style)}
@@ -24,7 +24,38 @@ def form_of_paragraph(paragraph: Element, item: Item | None, styles: Styles) -> 
         form["alignment"] = _ALIGNMENTS.get(alignment, alignment)
     indent = _points(properties, "ind", ("left", "right", "firstLine", "hanging"))
     spacing = _points(properties, "spacing", ("before", "after"))
-    return {**form, **({"indent": indent} if indent else {}), **({"spacing": spacing} if spacing else {})}
+    borders = _lines(None if properties is None else properties.find(w("pBdr")))
+    names = [mark.get(NAME, "") for mark in paragraph.iter(BOOKMARK_START)]
+    links = [
+        {"text": "".join(held.text or "" for held in link.iter(T)), "bookmark": link.get(w("anchor"))}
+        for link in paragraph.iter(w("hyperlink"))
+        if link.get(w("anchor")) and link.get(R_ID) is None
+    ]
+    marks = [name for name in names if not name.startswith("_")]
+    more = {"indent": indent, "spacing": spacing, "borders": borders, "bookmarks": marks, "links": links}
+    return {**form, **{name: said for name, said in more.items() if said}}
+
+
+def form_of_row(row: Element) -> dict[str, Any]:
+    """Return how high a row is, if that is said."""
+    height = value(row.find(w("trPr")), "trHeight")
+    return {} if height is None else {"height": _rounded(_whole(height) / _TWENTIETHS)}
+
+
+def form_of_cell(cell: Element) -> dict[str, Any]:
+    """Return a cell's width, fill, vertical alignment and lines, as far as it says them itself."""
+    properties = cell.find(w("tcPr"))
+    if properties is None:
+        return {}
+    form: dict[str, Any] = {}
+    width, fill = properties.find(w("tcW")), properties.find(w("shd"))
+    if width is not None and width.get(w("type")) == "dxa":
+        form["width"] = _rounded(_whole(width.get(w("w"))) / _TWENTIETHS)
+    if fill is not None and fill.get(w("fill"), "auto") != "auto":
+        form["fill"] = fill.get(w("fill"))
+    align = value(properties, "vAlign")
+    borders = _lines(properties.find(w("tcBorders")))
+    return {**form, **({"verticalAlign": align} if align else {}), **({"borders": borders} if borders else {})}
 
 
 def form_of_table(table: Element, styles: Styles) -> dict[str, Any]:
@@ -37,6 +68,21 @@ def form_of_table(table: Element, styles: Styles) -> dict[str, Any]:
     if widths:
         form["columnWidths"] = [_rounded(width / _TWENTIETHS) for width in widths]
     return form
+
+
+def form_of_section(section: Element) -> dict[str, Any]:
+    """Return the paper of a section, its margins and columns, and how it begins."""
+    paper, margins, columns = (section.find(w(name)) for name in ("pgSz", "pgMar", "cols"))
+    form: dict[str, Any] = {}
+    if paper is not None:
+        form = {side: _rounded(_whole(paper.get(w(side[0]))) / _TWENTIETHS) for side in ("width", "height")}
+        form["orientation"] = "landscape" if form["width"] > form["height"] else "portrait"
+    if margins is not None:
+        form["margins"] = {
+            side: _rounded(_whole(margins.get(w(side))) / _TWENTIETHS) for side in ("top", "right", "bottom", "left")
+        }
+    form["columns"] = _whole(None if columns is None else columns.get(w("num"))) or 1
+    return {**form, "break": value(section, "type") or "nextPage"}
 
 
 def form_of_drawing(element: Element) -> dict[str, Any]:
@@ -52,6 +98,11 @@ def form_of_drawing(element: Element) -> dict[str, Any]:
         elif name in {"inline", "anchor"} and "anchor" not in form:
             form["anchor"] = "inline" if name == "inline" else "floating"
     return form
+
+
+def _lines(borders: Element | None) -> dict[str, str]:
+    """Return the kind of line at each side, in Word's words."""
+    return {} if borders is None else {element_name(side): side.get(VAL, "") for side in borders}
 
 
 def _of_style(style: str | None, styles: Styles, name: str) -> str | None:

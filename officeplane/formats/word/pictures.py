@@ -90,6 +90,24 @@ class Pictures:
         story.touch(story.place_of(drawing))
         drop_pictures(self._package, story.part, *gone)
 
+    def resize(self, node_id: str, width: float | None, height: float | None) -> None:
+        """Give a picture a width, a height or both; with one of them it keeps its proportions."""
+        drawing = self._drawing(node_id)
+        frame = next((inner for inner in drawing if element_name(inner) in {"inline", "anchor"}), None)
+        extent = None if frame is None else frame.find(f"{{{DRAWING}}}extent")
+        if frame is None or extent is None:
+            raise InvalidEditError(f"{node_id!r} does not say how large it is: insert it again")
+        wide, high = (max(int(extent.get(name, "0")), 1) for name in ("cx", "cy"))
+        size = (
+            width if width is not None else (height or 0) * wide / high,
+            height if height is not None else (width or 0) * high / wide,
+        )
+        _check_size(size)
+        story = self._stories.of(drawing)
+        self._stories.stamp(story)
+        _resize(frame, size, keeps_width=False)
+        story.touch(story.place_of(drawing))
+
     def _drawing(self, node_id: str) -> Element:
         found = self._finder.find(node_id)
         if found.kind != "picture":
@@ -123,8 +141,8 @@ def shown_in(package: Package, found: Found) -> str:
 def _check_size(size: tuple[float, float]) -> None:
     if max(size) > _SIDE_MAX:
         raise InvalidEditError(
-            f"the picture would be {size[0]:.0f} x {size[1]:.0f} points; Word takes {_SIDE_MAX:.0f} on a side: give a "
-            "smaller width"
+            f"the picture would be {size[0]:.0f} x {size[1]:.0f} points; Word takes {_SIDE_MAX:.0f} on a side: give "
+            "less"
         )
 
 

@@ -45,7 +45,7 @@ def spot(found: Found, side: Side) -> Spot:
         element = _last_in(found)
         if element.tag != P or not Block(element, None).is_blank:
             element, side = _out_of_controls(element, "after"), "after"
-    _check(found, element, side)
+    check_open(found, element, side)
     return Spot(found.story, element, side)
 
 
@@ -94,7 +94,8 @@ def _out_of_controls(element: Element, side: Side) -> Element:
     return element
 
 
-def _check(found: Found, element: Element, side: Side) -> None:
+def check_open(found: Found, element: Element, side: Side) -> None:
+    """Refuse a place in a text box, in a field, or in a control that holds one thing."""
     for around in (element, *element.iterancestors()) if side == "into" else element.iterancestors():
         if around.tag in {TEXT_BOX, FALLBACK}:
             raise InvalidEditError(f"{found.id!r} is in a text box: give the paragraph that the box stands in")

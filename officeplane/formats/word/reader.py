@@ -15,8 +15,15 @@ from officeplane.formats.word.comments import Comments
 from officeplane.formats.word.content import Contents
 from officeplane.formats.word.details import BlocksSource, DetailsOfWord, ParagraphSource
 from officeplane.formats.word.drawings import shown_by
-from officeplane.formats.word.forms import form_of_drawing, form_of_paragraph, form_of_table
-from officeplane.formats.word.insets import Inset
+from officeplane.formats.word.forms import (
+    form_of_cell,
+    form_of_drawing,
+    form_of_paragraph,
+    form_of_row,
+    form_of_section,
+    form_of_table,
+)
+from officeplane.formats.word.insets import SECTION_BREAK, Inset
 from officeplane.formats.word.list_numbers import ListNumbers
 from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.styles import Styles
@@ -64,10 +71,12 @@ class WordReader:
         if isinstance(source, ParagraphSource):
             return form_of_paragraph(source.element, source.item, self._styles)
         if isinstance(source, Inset):
-            return form_of_drawing(source.element)
+            return form_of_section(source.element) if detail.kind == SECTION_BREAK else form_of_drawing(source.element)
         if detail.kind == "table":
             return form_of_table(source, self._styles)
-        return {}
+        if detail.kind == "row":
+            return form_of_row(source)
+        return form_of_cell(source) if detail.kind == "cell" else {}
 
     def searched(self, under: Detail | None) -> Iterator[Searched]:
         """Yield every text below a node, or of the whole document, in order."""

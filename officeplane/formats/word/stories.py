@@ -1,7 +1,8 @@
 """The stories of a document: its body, and its headers, footers and notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from officeplane.domain.document import UnsupportedDocumentError
 from officeplane.formats.package import Package
@@ -64,11 +65,14 @@ class Stories:
     @property
     def asides(self) -> list[Aside]:
         """The texts beside it: notes, headers and footers."""
-        if self._asides is None or any(
-            aside.story.root is not self._package.tree(aside.story.part) for aside in self._asides
-        ):
+        if self._asides is None or not all(map(self._is_still, self._asides)):
             self._asides = list(self._found())
         return self._asides
+
+    def look_again(self) -> None:
+        """Note that texts beside the body came or went; the others stay as they are known."""
+        known = {aside.story.part: aside for aside in self._asides or () if self._is_still(aside)}
+        self._asides = [*self._found(known)]
 
     def all(self) -> Iterator[Story]:
         """Yield the body's story and all others."""
@@ -93,7 +97,11 @@ class Stories:
     def _kind_of(self, node_id: str) -> str | None:
         return next((aside.kind for aside in self.asides if aside.id == node_id), None)
 
-    def _found(self) -> Iterator[Aside]:
+    def _is_still(self, aside: Aside) -> bool:
+        part = aside.story.part
+        return part in self._package and aside.story.root is self._package.tree(part)
+
+    def _found(self, known: Mapping[str, Aside] = MappingProxyType({})) -> Iterator[Aside]:
         arrows = Relationships(self._package, self.part)
         seen: set[str] = set()
         for kind in _KINDS:
@@ -102,7 +110,9 @@ class Stories:
                 if part in self._package and part not in seen and not arrow.is_external:
                     seen.add(part)
                     name = part.rpartition("/")[2].rpartition(".")[0]
-                    yield Aside(name, kind, Story(self._package, part, root_of(self._package, part), None))
+                    yield known.get(part) or Aside(
+                        name, kind, Story(self._package, part, root_of(self._package, part), None)
+                    )
 
 
 def _container(root: Element) -> Element | None:

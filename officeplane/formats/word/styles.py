@@ -68,6 +68,10 @@ class Styles:
         """Return the style of links."""
         return self.find("character", "Hyperlink") or self._made("character", "Hyperlink", "Hyperlink", _fill_hyperlink)
 
+    def find_or_make(self, kind: str, name: str, style_id: str, fill: Callable[[Element], None]) -> str:
+        """Return the style of a kind and name, made if there is none: `fill` says what it looks like."""
+        return self.find(kind, name) or self._made(kind, name, style_id, fill)
+
     def table(self, name: str) -> str:
         """Return the style of tables of this name or id."""
         return self._called("table", name)

@@ -13,6 +13,7 @@ from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.insert_table import InsertTable
+from officeplane.edits.page_setup import PageSetup
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.search import Wanted
@@ -46,6 +47,19 @@ def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
             DeletePage(page_id=chance.choice(pages)),
             AddComment(node_id=chance.choice(pages), text=token),
         ]
+    setup: dict[str, object] = {
+        "header": f"{token}\n\nsame",
+        "footer": "same\n\nsame",
+        "pageNumbers": {"position": "bottom-right"},
+        "discard": True,
+    }
+    choices.append(PageSetup.model_validate(setup))
+    # Before the first node there is nothing that a section could end with.
+    later = [one.id for one in known[1:] if one.id in {*headings, *pages}]
+    if later:
+        setup["nodeId"] = chance.choice(later)
+        setup["break"] = chance.choice(["page", "nextPage", "continuous"])
+        choices.append(PageSetup.model_validate({**setup, "orientation": chance.choice(["portrait", "landscape"])}))
     if word.places_of(Wanted("e")):
         choices.append(ReplaceText(find="e", replace=chance.choice(["ee", "", "\n"])))
     return chance.choice(choices)
@@ -82,7 +96,9 @@ def test_an_edit_of_one_node_leaves_the_ids_of_all_others(name: str) -> None:
         edit = an_edit(word, chance, number)
         if isinstance(edit, ReplaceText):
             continue
-        before = [one.id for one in nodes(word.outline())]
+        # Headers of all sections come in place of those that they have.
+        beside = {"header", "footer"} if isinstance(edit, PageSetup) else set[str]()
+        before = [one.id for one in nodes(word.outline()) if one.kind not in beside]
 
         edit.apply(word, occasion(number))
 

@@ -7,12 +7,15 @@ from typing import Final
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.spelling import nearest_name
 from officeplane.formats.search import Wanted
-from officeplane.formats.word.finder import Finder
+from officeplane.formats.word.finder import Finder, Found
+from officeplane.formats.word.looks.borders import Borders
 from officeplane.formats.word.looks.letters import Letters
 from officeplane.formats.word.looks.paragraphs import Paragraphs
-from officeplane.formats.word.looks.properties import properties_of, put
+from officeplane.formats.word.looks.properties import properties_of, put, take
+from officeplane.formats.word.looks.sizes import set_height, set_width
 from officeplane.formats.word.names import R_PR, TBL, TC, TEXT_BOX, TR, P, R
 from officeplane.formats.word.numbering import Numbering
+from officeplane.formats.word.pictures import Pictures
 from officeplane.formats.word.segments import run_at, segments
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.styles import Styles
@@ -40,6 +43,10 @@ class LooksOfText:
     list_kind: str | None = None
     fill: str | None = None
     vertical: str | None = None
+    wrap: bool | None = None
+    borders: Borders | None = None
+    width: float | None = None
+    height: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,18 @@ class Formatted:
 def format_node(finder: Finder, node_id: str, wanted: LooksOfText, maker: str) -> Formatted:
     """Give a node other looks; of a heading, the heading itself and not what is below it."""
     found = finder.find(node_id)
-    elements = found.elements[:1] if found.place is not None and found.place.is_heading else found.elements
+    if found.kind == "picture":
+        return _format_picture(finder, node_id, wanted)
+    elements = _elements(found)
     cells = [cell for element in elements for cell in element.iter(TC)] if _is_of_cells(elements) else []
-    if (wanted.fill is not None or wanted.vertical is not None) and not cells:
-        raise InvalidEditError(f"{node_id!r} is a {found.kind}: fill and verticalAlign are for tables, rows and cells")
+    if any(one is not None for one in (wanted.fill, wanted.vertical, wanted.wrap)) and not cells:
+        raise InvalidEditError(
+            f"{node_id!r} is a {found.kind}: fill, verticalAlign and wrap are for tables, rows and cells"
+        )
+    if any(one is not None for one in (wanted.width, wanted.height)) and not cells:
+        raise InvalidEditError(
+            f"{node_id!r} is a {found.kind}: tables, cells and pictures have a width; they and rows have a height"
+        )
     paragraphs = [*_paragraphs(elements)]
     if not paragraphs:
         raise InvalidEditError(
@@ -68,16 +83,19 @@ def format_node(finder: Finder, node_id: str, wanted: LooksOfText, maker: str) -
         looks.give_whole(paragraph)
     for cell in cells:
         _fill(cell, wanted)
+    _draw_and_size(finder, found, elements[0] if cells else None, paragraphs, wanted)
     found.story.reread({block.element for block in found.story.blocks[found.begin : found.end]})
     found.story.name(maker)
-    own = node_id if elements[0].tag != P else _id_now(finder, found.story, elements[0])
+    own = node_id if elements[0].tag != P else id_now(finder, found.story, elements[0])
     return Formatted(len(paragraphs), [own])
 
 
 def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfText, maker: str) -> Formatted:
     """Give a text other looks wherever it stands, or where it does so for the nth time."""
-    if looks.fill is not None or looks.vertical is not None:
-        raise InvalidEditError("fill and verticalAlign are for cells: name a table, a row or a cell by nodeId")
+    if any(one is not None for one in (looks.fill, looks.vertical, looks.wrap)):
+        raise InvalidEditError("fill, verticalAlign and wrap are for cells: name a table, a row or a cell by nodeId")
+    if any(one is not None for one in (looks.borders, looks.width, looks.height)):
+        raise InvalidEditError("border, width and height are those of nodes: name a paragraph, a table ... by nodeId")
     places = [
         (story, hit, match) for story in finder.stories.all() for hit in story.find(wanted) for match in hit.matches
     ]  # fmt: skip
@@ -98,7 +116,7 @@ def format_text(finder: Finder, wanted: Wanted, nth: int | None, looks: LooksOfT
     for story in {id(story): story for story, _, _ in places}.values():
         story.reread({story.blocks[hit.block].element for at, hit, _ in places if at is story})
         story.name(maker)
-    return Formatted(len(counted), [*dict.fromkeys(_id_now(finder, story, paragraph) for story, paragraph in told)])
+    return Formatted(len(counted), [*dict.fromkeys(id_now(finder, story, paragraph) for story, paragraph in told)])
 
 
 class _Resolved:
@@ -167,6 +185,48 @@ def _fill(cell: Element, looks: LooksOfText) -> None:
         put(properties, _CELL, "shd", val="clear", color="auto", fill=color)
     if looks.vertical is not None:
         put(properties, _CELL, "vAlign", val=looks.vertical)
+    if looks.wrap is not None:
+        take(properties, "noWrap")
+        if not looks.wrap:
+            put(properties, _CELL, "noWrap")
+
+
+def _draw_and_size(
+    finder: Finder, found: Found, held: Element | None, paragraphs: Sequence[Element], looks: LooksOfText
+) -> None:
+    """Give lines, a width and a height to what `held` cells, or lines to paragraphs."""
+    if looks.width is not None and held is not None:
+        set_width(held, looks.width, found.id)
+    if looks.height is not None and held is not None:
+        set_height(held, looks.height, found.id)
+    if looks.borders is None:
+        return
+    if held is not None:
+        looks.borders.around_cells(held)
+        return
+    if any(
+        next(one.iterancestors(TBL), None) is not next(found.element.iterancestors(TBL), None) for one in paragraphs
+    ):
+        raise InvalidEditError(
+            f"{found.id!r} is a {found.kind} that holds a table: give its paragraphs and it lines by themselves"
+        )
+    looks.borders.around_paragraphs(paragraphs, finder.stories.styles)
+
+
+def _format_picture(finder: Finder, node_id: str, looks: LooksOfText) -> Formatted:
+    if replace(looks, width=None, height=None) != LooksOfText(Letters()):
+        raise InvalidEditError(f"{node_id!r} is a picture: format gives it a width and a height, and nothing else")
+    Pictures(finder).resize(node_id, looks.width, looks.height)
+    return Formatted(1, [node_id])
+
+
+def _elements(found: Found) -> Sequence[Element]:
+    """Return what is formatted of a node: of a chapter its heading, of a page that is a table this."""
+    if found.place is not None and found.place.is_heading:
+        return found.elements[:1]
+    if found.kind == "table":
+        return [one for one in found.elements if one.tag == TBL]
+    return found.elements
 
 
 def _is_of_cells(elements: Sequence[Element]) -> bool:
@@ -196,7 +256,8 @@ def _runs(paragraph: Element, begin: int, end: int) -> list[Element]:
     return [*found]
 
 
-def _id_now(finder: Finder, story: Story, paragraph: Element) -> str:
+def id_now(finder: Finder, story: Story, paragraph: Element) -> str:
+    """Return the id of a paragraph as reading gives it."""
     body = finder.stories.body
     if story is body.story:
         for place in body.structure.by_id.values():

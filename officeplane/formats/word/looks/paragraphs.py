@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from officeplane.formats.word.looks.properties import place_in, properties_of, put, take
+from officeplane.formats.word.looks.properties import have, place_in, properties_of, put, take
 from officeplane.formats.word.names import element, value, w
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element
@@ -88,9 +88,7 @@ class Paragraphs:
 
 def _set(properties: Element, name: str, no_more: tuple[str, ...] | list[str], **said: str) -> None:
     """Say some of several things that one property says; what says the same otherwise goes."""
-    found = properties.find(w(name))
-    if found is None:
-        found = put(properties, _PARAGRAPH, name)
+    found = have(properties, _PARAGRAPH, name)
     for other in no_more:
         found.attrib.pop(w(other), None)
     for key, text in said.items():

@@ -9,6 +9,7 @@ from officeplane.formats.blocks import Block, Item
 from officeplane.formats.word.content import Contents
 from officeplane.formats.word.finder import Finder, Found
 from officeplane.formats.word.list_numbers import ListNumbers
+from officeplane.formats.word.looks.properties import properties_of, put
 from officeplane.formats.word.names import P_PR, TBL, TC, TR, VAL, P, element, w
 from officeplane.formats.word.nodes.boxes import copy_boxes
 from officeplane.formats.word.nodes.pen import Pen
@@ -198,13 +199,7 @@ def _deeper(made: Element, depth: int) -> Element:
 
 
 def _set_style(paragraph: Element, style_id: str) -> None:
-    properties = paragraph.find(P_PR)
-    if properties is None:
-        properties = element("pPr")
-        paragraph.insert(0, properties)
-    for own in properties.findall(w("pStyle")):
-        properties.remove(own)
-    properties.insert(0, element("pStyle", val=style_id))
+    put(properties_of(paragraph, "pPr"), "pPr", "pStyle", val=style_id)
 
 
 def _only_blank(holder: Element) -> Element | None:

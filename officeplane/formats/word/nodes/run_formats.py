@@ -4,14 +4,12 @@ from copy import deepcopy
 from typing import Final
 
 from officeplane.formats.blocks import Span
-from officeplane.formats.word.names import P_PR, R_PR, VAL, R, child, element, element_name, value, w
+from officeplane.formats.word.looks.properties import put
+from officeplane.formats.word.names import P_PR, R_PR, VAL, R, element, value, w
 from officeplane.formats.word.segments import fill_run
 from officeplane.formats.xml import Element
 
 FIXED_FONT: Final = "Courier New"
-_FIRST: Final = ("rStyle", "rFonts", "b", "bCs", "i", "iCs", "caps", "smallCaps", "strike", "dstrike")
-"""How properties begin, in the order of the schema."""
-
 _EMPHASIS: Final = tuple(w(name) for name in ("b", "bCs", "i", "iCs", "strike", "dstrike"))
 _OF_MARKS: Final = tuple(w(name) for name in ("ins", "del", "moveFrom", "moveTo", "rPrChange"))
 _CODE: Final = ("courier", "consolas", "monospace", "menlo", "mono")
@@ -35,7 +33,7 @@ def new_run(span: Span, base: Element | None, *, is_exact: bool, link_style: str
     if is_exact:
         _set_emphasis(properties, span)
     if link_style is not None:
-        _put(properties, "rStyle", link_style)
+        put(properties, "rPr", "rStyle", val=link_style)
     if len(properties):
         run.append(properties)
     fill_run(run, span.text)
@@ -76,31 +74,15 @@ def _set_emphasis(properties: Element, span: Span) -> None:
         properties.remove(held)
     for name, is_set in (("b", span.bold), ("i", span.italic), ("strike", span.strike)):
         if is_set:
-            _put(properties, name)
-            if name != "strike":
-                _put(properties, f"{name}Cs")
+            for own in (name, f"{name}Cs")[: 1 if name == "strike" else 2]:
+                put(properties, "rPr", own)
     fonts = properties.find(w("rFonts"))
     is_fixed = fonts is not None and _is_fixed(fonts)
     if fonts is not None and is_fixed != span.code:
         properties.remove(fonts)
     if span.code and not is_fixed:
-        made = _put(properties, "rFonts")
-        for name in ("ascii", "hAnsi", "cs"):
-            made.set(w(name), FIXED_FONT)
+        put(properties, "rPr", "rFonts", ascii=FIXED_FONT, hAnsi=FIXED_FONT, cs=FIXED_FONT)
 
 
 def _is_fixed(fonts: Element) -> bool:
     return any(sign in fonts.get(w("ascii"), "").lower() for sign in _CODE)
-
-
-def _put(properties: Element, name: str, val: str | None = None) -> Element:
-    """Return a property in its place by the schema, new unless it was there."""
-    found = properties.find(w(name))
-    if found is None:
-        rank = _FIRST.index(name)
-        at = sum(element_name(held) in _FIRST and _FIRST.index(element_name(held)) < rank for held in properties)
-        found = child(properties, name)
-        properties.insert(at, found)
-    if val is not None:
-        found.set(VAL, val)
-    return found

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import Loss
 from officeplane.formats.table_change import TableChange, in_order
 from officeplane.formats.word.block import inside
 from officeplane.formats.word.finder import Finder
-from officeplane.formats.word.names import TBL, TR, VAL, child, element, w
+from officeplane.formats.word.looks.properties import properties_of, put
+from officeplane.formats.word.names import TBL, TR
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.word.table_edits.cells import losses_in, says, write
 from officeplane.formats.word.table_edits.columns import delete_columns, insert_columns
@@ -18,8 +18,6 @@ from officeplane.formats.word.table_edits.merging import merge, split
 from officeplane.formats.word.table_edits.rows import delete_rows, insert_rows, set_header
 from officeplane.formats.xml import Element
 
-_PROPERTIES: Final = w("tblPr")
-_STYLE: Final = w("tblStyle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +90,4 @@ def _losses_of_lines(grid: Grid, node_id: str, change: TableChange) -> list[Loss
 
 def set_style(table: Element, style_id: str) -> None:
     """Give a table a style."""
-    properties = table.find(_PROPERTIES)
-    if properties is None:
-        properties = element("tblPr")
-        table.insert(0, properties)
-    known = properties.find(_STYLE)
-    if known is None:
-        known = child(properties, "tblStyle")
-        properties.insert(0, known)
-    known.set(VAL, style_id)
+    put(properties_of(table, "tblPr"), "tblPr", "tblStyle", val=style_id)

@@ -6,15 +6,14 @@ from typing import Final
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.addresses import Address, Area
 from officeplane.formats.word.block import inside
-from officeplane.formats.word.names import TC, TR, VAL, child, element, value, w
+from officeplane.formats.word.looks.properties import properties_of, put, take
+from officeplane.formats.word.names import TC, TR, VAL, value, w
 from officeplane.formats.xml import Element
 
 ROW_PR: Final = w("trPr")
 CELL_PR: Final = w("tcPr")
 SPAN: Final = w("gridSpan")
 MERGE: Final = w("vMerge")
-_BEFORE_SPAN: Final = frozenset((w("cnfStyle"), w("tcW")))
-_BEFORE_MERGE: Final = _BEFORE_SPAN | {SPAN, w("hMerge")}
 
 
 @dataclass(slots=True)
@@ -86,20 +85,18 @@ class Grid:
 
 def set_span(cell: Element, span: int) -> None:
     """Have a cell cover so many columns."""
-    properties = _properties(cell)
-    for known in properties.findall(SPAN):
-        properties.remove(known)
+    properties = properties_of(cell, "tcPr")
+    take(properties, "gridSpan")
     if span > 1:
-        _put(properties, element("gridSpan", val=str(span)), _BEFORE_SPAN)
+        put(properties, "tcPr", "gridSpan", val=str(span))
 
 
 def set_merge(cell: Element, merge: str | None) -> None:
     """Have a cell begin a merged one (`restart`), be its lower part (`continue`), or neither."""
-    properties = _properties(cell)
-    for known in properties.findall(MERGE):
-        properties.remove(known)
+    properties = properties_of(cell, "tcPr")
+    take(properties, "vMerge")
     if merge is not None:
-        _put(properties, element("vMerge", val=merge), _BEFORE_MERGE)
+        put(properties, "tcPr", "vMerge", val=merge)
 
 
 def number_in(properties: Element | None, name: str) -> int:
@@ -129,16 +126,3 @@ def _line(row: Element, number: int) -> list[Cell]:
         cells.append(cell)
         column = cell.end
     return cells
-
-
-def _properties(cell: Element) -> Element:
-    found = cell.find(CELL_PR)
-    if found is None:
-        found = child(cell, "tcPr")
-        cell.insert(0, found)
-    return found
-
-
-def _put(properties: Element, made: Element, after: frozenset[str]) -> None:
-    before = [inner for inner in properties if inner.tag in after]
-    properties.insert(properties.index(before[-1]) + 1 if before else 0, made)

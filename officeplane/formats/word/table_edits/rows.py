@@ -5,7 +5,8 @@ from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.table_change import Lines
-from officeplane.formats.word.names import TR, VAL, P, child, element, w
+from officeplane.formats.word.looks.properties import properties_of, put, take
+from officeplane.formats.word.names import TR, VAL, P, element, w
 from officeplane.formats.word.preserved_marks import check_fields, marks_to_preserve
 from officeplane.formats.word.table_edits.cells import alike, take_in, untracked
 from officeplane.formats.word.table_edits.grid import ROW_PR, Grid, set_merge, set_span
@@ -64,15 +65,10 @@ def remove_row(row: Element, others: Sequence[Element]) -> None:
 def set_header(table: Element, *, is_header: bool) -> None:
     """Have the first row be a header that every paper repeats, or a row like the others."""
     row = next(table.iter(TR))
-    properties = row.find(ROW_PR)
-    if properties is None:
-        properties = element("trPr")
-        # Exceptions from the table's properties come first.
-        row.insert(next((at for at, inner in enumerate(row) if inner.tag != w("tblPrEx")), len(row)), properties)
-    for known in properties.findall(_HEADER):
-        properties.remove(known)
+    properties = properties_of(row, "trPr")
+    take(properties, "tblHeader")
     if is_header:
-        child(properties, "tblHeader")
+        put(properties, "trPr", "tblHeader")
     look = next(table.iter(_LOOK), None)
     if look is not None and look.getparent() is table.find(w("tblPr")):
         _set_look(look, is_header=is_header)

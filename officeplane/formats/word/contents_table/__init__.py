@@ -1,0 +1,1 @@
+"""Tables of contents: where they are, what they are to list, and their entries."""

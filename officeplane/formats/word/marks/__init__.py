@@ -1,0 +1,1 @@
+"""Marks on a text: notes, links and bookmarks."""

@@ -1,0 +1,1 @@
+"""Pages: the paper of sections, what stands above and below their text, and where they begin."""
