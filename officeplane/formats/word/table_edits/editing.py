@@ -19,7 +19,6 @@ from officeplane.formats.word.table_edits.rows import delete_rows, insert_rows, 
 from officeplane.formats.xml import Element
 
 
-
 @dataclass(frozen=True, slots=True)
 class Done:
     """What the table is now, and what went: with cells that say something else, and with rows and columns."""
