@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from officeplane.edits.add_slide import AddSlide
     from officeplane.edits.append_rows import AppendRows
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
+    from officeplane.edits.chart import EditChart
+    from officeplane.edits.chart_fields import AxisTitles, ChartChange, ChartSeries, ChartValues, NewChart
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
     from officeplane.edits.define_name import DefineName
@@ -49,6 +51,10 @@ __all__ = [
     "AddSlide",
     "AppendRows",
     "ApplyFormat",
+    "AxisTitles",
+    "ChartChange",
+    "ChartSeries",
+    "ChartValues",
     "CopySheet",
     "DateCell",
     "DateTimeCell",
@@ -59,6 +65,7 @@ __all__ = [
     "DeleteSlide",
     "DuplicateNode",
     "Edit",
+    "EditChart",
     "EditGrid",
     "EditNode",
     "EditPage",
@@ -74,6 +81,7 @@ __all__ = [
     "InsertTable",
     "MoveNode",
     "MoveSlide",
+    "NewChart",
     "NewTableColumns",
     "NewTableRows",
     "RenameSheet",
@@ -97,6 +105,10 @@ _HOMES: Final = {
     "AddSlide": "add_slide",
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
+    "AxisTitles": "chart_fields",
+    "ChartChange": "chart_fields",
+    "ChartSeries": "chart_fields",
+    "ChartValues": "chart_fields",
     "CopySheet": "copy_sheet",
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
@@ -107,6 +119,7 @@ _HOMES: Final = {
     "DeleteSlide": "delete_slide",
     "DuplicateNode": "duplicate_node",
     "Edit": "contract",
+    "EditChart": "chart",
     "EditGrid": "edit_grid",
     "EditNode": "edit_node",
     "EditPage": "edit_page",
@@ -122,6 +135,7 @@ _HOMES: Final = {
     "InsertTable": "insert_table",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
+    "NewChart": "chart_fields",
     "NewTableColumns": "edit_table",
     "NewTableRows": "edit_table",
     "RenameSheet": "rename_sheet",

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from officeplane.domain.document import Format, Node
-from officeplane.domain.warning import Loss
+from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Span
+from officeplane.formats.charts.changing import ChartLook
+from officeplane.formats.charts.placing import ChartPlace
 from officeplane.formats.diff import Readable
 from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
+from officeplane.formats.powerpoint.chart_data import Given
+from officeplane.formats.powerpoint.charts import change_slide_chart, insert_chart
 from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
 from officeplane.formats.powerpoint.marks import mark
 from officeplane.formats.powerpoint.node_editing import NodeEditing
@@ -164,6 +168,20 @@ class Presentation(NodeEditing):
         source = picture_of(self.reader(), node_id)
         room = self._room(source.slide)
         replace_picture(self.package, source.slide, source.shape, room, bitmap, alt, width)
+
+    def insert_chart(
+        self, slide_id: str, look: ChartLook, given: Given, alt: str | None, place: ChartPlace
+    ) -> tuple[str, list[EditWarning]]:
+        """Put a chart of data on a slide; return its id, and what to warn of."""
+        slide = self._slide(slide_id)
+        return insert_chart(self.package, slide, self._room(slide), look, given, alt, place)
+
+    def change_chart(
+        self, node_id: str, look: ChartLook, given: Given | None, alt: str | None, place: ChartPlace
+    ) -> list[EditWarning]:
+        """Change a chart; return what to warn of."""
+        node = self._find(node_id)
+        return change_slide_chart(self.package, node, look, given, alt, place)
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""
