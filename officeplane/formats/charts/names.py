@@ -23,8 +23,9 @@ _AXIS: Final = (
     "baseTimeUnit", "noMultiLvlLbl", "crossBetween", "majorUnit", "minorUnit", "dispUnits", "extLst",
 )  # fmt: skip
 _PLOT: Final = (
-    "barDir", "grouping", "scatterStyle", "varyColors", "ser", "dLbls", "gapWidth", "overlap", "serLines", "dropLines",
-    "hiLowLines", "upDownBars", "marker", "smooth", "firstSliceAng", "holeSize", "axId", "extLst",
+    "barDir", "scatterStyle", "radarStyle", "grouping", "varyColors", "ser", "dLbls", "gapWidth", "gapDepth", "overlap",
+    "shape", "serLines", "dropLines", "hiLowLines", "upDownBars", "marker", "smooth", "firstSliceAng", "holeSize",
+    "axId", "extLst",
 )  # fmt: skip
 _ORDERS: Final = {
     "chartSpace": (

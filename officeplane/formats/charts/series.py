@@ -15,6 +15,8 @@ from officeplane.formats.xml import Element
 
 _ACCENTS: Final = 6
 _FILL: Final = f"{{{A}}}solidFill"
+_FILLS: Final = (_FILL, f"{{{A}}}gradFill", f"{{{A}}}pattFill", f"{{{A}}}blipFill")
+_STROKE: Final = f"{{{A}}}ln"
 _SCHEME: Final = f"{{{A}}}schemeClr"
 _ACCENT: Final = '<a:solidFill><a:schemeClr val="accent{}"/></a:solidFill>'
 _OF_ONE: Final = ("dPt", "trendline", "errBars", "extLst")
@@ -112,9 +114,7 @@ def redrawn(series: Element, kind: Kind, at: int) -> tuple[Element, list[str]]:
 def free_labels(plot: Element) -> None:
     """Have the labels of values stand where their kind wants them: not every kind takes every place."""
     for place in [*plot.iter(c("dLblPos"))]:
-        parent = place.getparent()
-        if parent is not None:
-            parent.remove(place)
+        _drop(place)
 
 
 def _holder(series: Element, name: str) -> Element:
@@ -132,8 +132,9 @@ def _like(series: Element, number: int) -> Element:
         scheme.set("val", f"accent{number % _ACCENTS + 1}")
     if not schemes:
         # A colour that is said outright would be that of two.
-        for holder in [made, *made.iterfind(c("marker"))]:
-            remove(holder, "spPr")
+        for form in [form for holder in (made, *made.iterfind(c("marker"))) for form in holder.iterfind(c("spPr"))]:
+            for fill in [each for each in form.iter(*_FILLS) if each.getparent() in {form, form.find(_STROKE)}]:
+                _drop(fill)
     return made
 
 
@@ -149,3 +150,9 @@ def _colour(series: Element) -> Element | None:
         if found is not None:
             return found
     return None
+
+
+def _drop(element: Element) -> None:
+    parent = element.getparent()
+    if parent is not None:
+        parent.remove(element)

@@ -54,7 +54,9 @@ class ChartFollowing:
         before = self._before
         self._note(named, stamp)
         for each in named:
-            if self._renew(each, before.get(each.reference), self._before[each.reference]):
+            after = self._before[each.reference]
+            # What was not there before, such as in a copied sheet, remembers what the original does.
+            if self._renew(each, before.get(each.reference, after), after):
                 self._parts.package.changed(each.part)
 
     def _note(self, named: list[_Named], stamp: tuple[int, ...]) -> None:
@@ -81,11 +83,8 @@ class ChartFollowing:
         """Return what is another as soon as any cell is."""
         parts = self._parts
         names = [sheet.part for sheet in parts.sheets.all if sheet.part]
-        return (
-            *map(parts.package.times_changed, names),
-            parts.package.times_changed(parts.strings_part or ""),
-            len(names),
-        )
+        times = map(parts.package.times_changed, (*names, parts.workbook, parts.strings_part or ""))
+        return (len(names), *times)
 
     def _renew(self, named: _Named, before: Seen | None, after: Seen | None) -> bool:
         reference = named.reference

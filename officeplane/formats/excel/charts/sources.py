@@ -56,10 +56,9 @@ def _clipped(parts: Parts, place: Place) -> Place:
     used = parts.grid(sheet).used_range()
     if area.size > POINTS_MAX and used is not None:
         area = Area(area.top, area.left, min(area.bottom, used.bottom), min(area.right, used.right))
-    if used is None or area.size > POINTS_MAX or area.bottom < area.top or area.right < area.left:
+    if area.size > POINTS_MAX or area.bottom < area.top or area.right < area.left:
         raise InvalidEditError(
-            f"{place} holds nothing that a chart could show, or more than {POINTS_MAX} cells: give the cells that are"
-            " meant"
+            f"{place} has more than {POINTS_MAX} cells, or none that hold anything: give those meant"
         )
     return Place(sheet, area)
 
