@@ -29,6 +29,8 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.chart import EditChart
+from officeplane.edits.chart_fields import ChartSeries, ChartValues, NewChart
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_grid import EditGrid
 from officeplane.edits.edit_page import EditPage
@@ -131,6 +133,8 @@ def edited_book(workbook: Workbook) -> list[str]:
     _apply(workbook, 8, SetProperties(title="Wproperty"))
     shown: Any = {"number_format": '0.0 "Wunit"', "font": "Wfont", "border": "thin", "width": 90}
     _apply(workbook, 9, ApplyFormat(range="'Wrenamed it''s'!B2", **shown))
+    new = NewChart(kind="bar", range="'Wrenamed it''s'!B2:C4", at="'Wrenamed it''s'!H2", title="Wchart")
+    _apply(workbook, 10, EditChart(create=new))
     # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
     return [
         "Wreplaced",
@@ -144,6 +148,7 @@ def edited_book(workbook: Workbook) -> list[str]:
         "Wproperty",
         "40.0 Wunit",
         "Wfont",
+        "Wchart",
     ]
 
 
@@ -158,7 +163,10 @@ def edited_deck(presentation: Presentation) -> list[str]:
     _apply(presentation, 7, SetNotes(slide_id=other, notes="Wremark"))
     _apply(presentation, 8, ReplaceText(find="Wbody", replace="Wreplaced", expected_count=1))
     _apply(presentation, 9, SetProperties(title="Wproperty"))
+    data = ChartValues(categories=["Wcategory"], series=[ChartSeries(name="Wseries", values=[4])])
+    _apply(presentation, 10, EditChart(create=NewChart(kind="column", data=data, into=other, title="Wchart")))
     return [
+        "Wchart", "Wcategory", "Wseries",
         "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wafter", "Wremark", "Wreplaced", "Wproperty",
         *_WRITTEN,
     ]  # fmt: skip

@@ -75,8 +75,7 @@ def new_chart(look: ChartLook, data: ChartData, size: int, background: str = "")
 
 def change_chart(root: Element, look: ChartLook, data: ChartData | None) -> list[str]:
     """Change a chart; return in words what it has lost with that."""
-    if root.tag != c("chartSpace"):
-        raise InvalidEditError("charts of newer kinds, such as waterfalls, maps and sunbursts, cannot be changed here")
+    check_known(root)
     lost: list[str] = []
     if look.kind is not None:
         lost += _draw_as(root, look.kind, look.stacked, data)
@@ -91,6 +90,12 @@ def change_chart(root: Element, look: ChartLook, data: ChartData | None) -> list
         give_data(root, data)
     give_texts(root, look)
     return lost
+
+
+def check_known(root: Element) -> None:
+    """Refuse a chart of the newer kinds, which are kept otherwise."""
+    if root.tag != c("chartSpace"):
+        raise InvalidEditError("charts of newer kinds, such as waterfalls, maps and sunbursts, cannot be changed here")
 
 
 def give_data(root: Element, data: ChartData) -> None:
@@ -111,6 +116,10 @@ def give_data(root: Element, data: ChartData) -> None:
         _check_across(data)
     if len(plots) == 1 and local(plots[0]).startswith("pie"):
         _check_slices(data)
+    if data.categories is not None and data.categories.is_text:
+        # Texts on an axis that insists on dates would be days of January 1900.
+        for axis in root.iter(c("dateAx")):
+            say(axis, "auto", "1")
     chosen = matched(held, data, kind_of(plots[0]))
     for series in held:
         if series not in chosen or len(plots) == 1:

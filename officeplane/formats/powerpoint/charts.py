@@ -7,7 +7,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import LOST, EditWarning
-from officeplane.formats.charts.changing import ChartLook, change_chart, new_chart
+from officeplane.formats.charts.changing import ChartLook, change_chart, check_known, new_chart
 from officeplane.formats.charts.names import CHART, CHART_TYPE, c
 from officeplane.formats.charts.placing import ChartPlace
 from officeplane.formats.package import Package
@@ -70,6 +70,7 @@ def change_slide_chart(
     if shape is None or part is None:
         raise InvalidEditError(f"{node.id!r} is a {node.detail.kind} and no chart that can be changed here")
     root = package.tree(part)
+    check_known(root)
     data = None if given is None else change_data(package, part, root, given)
     lost = change_chart(root, look, data)
     if data is not None or look != ChartLook():

@@ -37,6 +37,7 @@ class ChartCells:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._sheets = parts.sheets
+        self._strings = parts.strings
         self._is_stale = is_stale(parts.package, parts.workbook)
         self.formats = NumberFormats(parts.package, parts.workbook)
 
@@ -85,8 +86,7 @@ class ChartCells:
             sheet = self._sheets.find(unquoted(name)) if mark else None
             if area is None or sheet is None or not sheet.has_cells:
                 return None
-            used = self._parts.grid(sheet).used_range()
-            if area.size > POINTS_MAX and used is not None:
+            if area.size > POINTS_MAX and (used := self._parts.grid(sheet).used_range()) is not None:
                 # Whole columns and rows are as long as what stands there.
                 area = Area(area.top, area.left, min(area.bottom, used.bottom), min(area.right, used.right))
             found.append((sheet, area))
@@ -106,7 +106,7 @@ class ChartCells:
         return cell.find(FORMULA) is not None and (self._is_stale or cell.find(main("v")) is None)
 
     def _point(self, cell: Element) -> Point:
-        text = shown(cell, self._parts.strings)
+        text = shown(cell, self._strings)
         if not text:
             return None
         if cell.get("t", "n") != "n":

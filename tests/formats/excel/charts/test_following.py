@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from officeplane.domain.document import Format
+from officeplane.domain.document import Format, InvalidEditError
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.chart import EditChart
 from officeplane.edits.contract import Edit
@@ -16,9 +18,21 @@ from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.set_cells import FormulaCell, SetCells
 from officeplane.edits.set_properties import SetProperties
 from officeplane.formats.blank import blank
+from officeplane.formats.charts.data import point_text
 from officeplane.formats.package import Package
-from tests.formats.charts.parts import caches
-from tests.formats.excel.books import Cells, applied, differing, occasion, opened, part, parts, with_cells, written
+from tests.formats.charts.parts import C, caches
+from tests.formats.excel.books import (
+    Cells,
+    applied,
+    differing,
+    occasion,
+    opened,
+    part,
+    parts,
+    reopened,
+    with_cells,
+    written,
+)
 
 CHART = "xl/charts/chart1.xml"
 TABLE: Cells = {"A1:B3": [["", "North"], ["Q1", 1], ["Q2", 3]]}
@@ -157,6 +171,74 @@ def test_numbers_that_a_chart_writes_as_text_keep_their_looks_while_their_cells_
 
 def test_a_sheet_that_is_called_otherwise_changes_only_what_names_it() -> None:
     assert after(charted(), RenameSheet(sheet="Sheet1", name="Plan"))["Plan!$B$2:$B$3"] == ["1", "3"]
+
+
+def test_cells_in_several_stretches_are_followed_in_each() -> None:
+    data = _changed(charted(), VALUES, "(Sheet1!$B$3,Sheet1!$B$2)")
+
+    assert after(data, SetCells(sheet="Sheet1", cells={"B2": 5}))["(Sheet1!$B$3,Sheet1!$B$2)"] == ["3", "5"]
+
+
+def test_levels_of_categories_and_labels_from_cells_are_forgotten_when_they_change() -> None:
+    cache = "<c:multiLvlStrCache><c:ptCount val='2'/></c:multiLvlStrCache>"
+    levels = f"<c:multiLvlStrRef><c:f>Sheet1!$A$2:$B$3</c:f>{cache}</c:multiLvlStrRef>"
+    labels = (
+        "<c15:datalabelsRange xmlns:c15='http://schemas.microsoft.com/office/drawing/2012/chart'>"
+        "<c15:f>Sheet1!$A$2</c15:f><c15:dlblRangeCache><c:ptCount val='1'/></c15:dlblRangeCache></c15:datalabelsRange>"
+    )
+    held = f"<c:extLst><c:ext uri='x'>{levels}{labels}</c:ext></c:extLst></c:ser>"
+    data = _changed(charted(), "</c:ser>", held)
+
+    unchanged = parts(applied(data, SetCells(sheet="Sheet1", cells={"D9": 1}))[1])[CHART]
+    changed = parts(applied(data, SetCells(sheet="Sheet1", cells={"A2": "x"}))[1])[CHART]
+
+    assert (b"multiLvlStrCache" in unchanged, b"dlblRangeCache" in unchanged) == (True, True)
+    assert (b"multiLvlStrCache" in changed, b"dlblRangeCache" in changed) == (False, False)
+
+
+_CELL = st.tuples(st.sampled_from("ABC"), st.integers(1, 8)).map(lambda place: f"{place[0]}{place[1]}")
+_VALUE = st.integers(-9, 9) | st.floats(-9, 9) | st.sampled_from(["x", "Q"]) | st.none()
+_FORMULA = st.just(FormulaCell(formula="=1+1"))
+_EDITS: st.SearchStrategy[Edit] = st.one_of(
+    st.builds(
+        SetCells, sheet=st.just("Sheet1"), cells=st.dictionaries(_CELL, _VALUE | _FORMULA, min_size=1, max_size=4)
+    ),
+    st.builds(EditGrid, sheet=st.just("Sheet1"), insert_rows=st.builds(Rows, at=st.integers(1, 6))),
+    st.builds(EditGrid, sheet=st.just("Sheet1"), delete_rows=st.builds(Rows, at=st.integers(1, 6))),
+    st.builds(ReplaceText, find=st.just("Q"), replace=st.sampled_from(["", "R"])),
+    st.builds(AppendRows, sheet=st.just("Sheet1"), rows=st.just([["Q9", 9]])),
+)
+
+
+@given(st.lists(_EDITS, max_size=6))
+@settings(deadline=None, max_examples=60)
+def test_whatever_is_edited_a_chart_remembers_what_a_stranger_reads_in_its_cells(edits: list[Edit]) -> None:
+    book = opened(charted())
+    for edit in edits:
+        try:
+            edit.apply(book, occasion())
+            book.package.write()
+        except InvalidEditError:
+            book.package.rollback()
+    data = written(book)
+
+    sheet: Any = reopened(data)["Sheet1"]
+    for reference in part(data, CHART).iter(f"{C}numRef", f"{C}strRef"):
+        formula = reference.findtext(f"{C}f")
+        if formula == "#REF!":
+            assert not caches(reference)[formula]
+            continue
+        found = sheet[formula.partition("!")[2]]
+        cells = [cell for row in found for cell in row] if isinstance(found, tuple) else [found]
+        assert caches(reference)[formula] == [
+            _expected(cell, as_text=reference.tag.endswith("strRef")) for cell in cells
+        ]
+
+
+def _expected(cell: Any, *, as_text: bool) -> str | None:
+    if cell.value is None or cell.data_type == "f" or (isinstance(cell.value, str) and not as_text):
+        return None
+    return cell.value if isinstance(cell.value, str) else point_text(cell.value)
 
 
 def test_edits_one_after_another_give_the_same_as_edits_with_the_file_read_in_between() -> None:
