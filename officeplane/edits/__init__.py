@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from officeplane.edits.append_rows import AppendRows
     from officeplane.edits.bookmark import SetBookmark
     from officeplane.edits.cell_values import DateCell, DateTimeCell, ErrorCell, FormattedCell, FormulaCell, TimeCell
+    from officeplane.edits.chart import EditChart
+    from officeplane.edits.chart_fields import AxisTitles, ChartChange, ChartSeries, ChartValues, NewChart
     from officeplane.edits.comment import Comment, CommentReply, CommentState, GoneComment, NewComment
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
@@ -56,6 +58,10 @@ __all__ = [
     "AddSlide",
     "AppendRows",
     "ApplyFormat",
+    "AxisTitles",
+    "ChartChange",
+    "ChartSeries",
+    "ChartValues",
     "Comment",
     "CommentReply",
     "CommentState",
@@ -69,6 +75,7 @@ __all__ = [
     "DeleteSlide",
     "DuplicateNode",
     "Edit",
+    "EditChart",
     "EditGrid",
     "EditNode",
     "EditPage",
@@ -88,6 +95,7 @@ __all__ = [
     "Margins",
     "MoveNode",
     "MoveSlide",
+    "NewChart",
     "NewComment",
     "NewTableColumns",
     "NewTableRows",
@@ -119,6 +127,10 @@ _HOMES: Final = {
     "AddSlide": "add_slide",
     "AppendRows": "append_rows",
     "ApplyFormat": "format",
+    "AxisTitles": "chart_fields",
+    "ChartChange": "chart_fields",
+    "ChartSeries": "chart_fields",
+    "ChartValues": "chart_fields",
     "Comment": "comment",
     "CommentReply": "comment",
     "CommentState": "comment",
@@ -132,6 +144,7 @@ _HOMES: Final = {
     "DeleteSlide": "delete_slide",
     "DuplicateNode": "duplicate_node",
     "Edit": "contract",
+    "EditChart": "chart",
     "EditGrid": "edit_grid",
     "EditNode": "edit_node",
     "EditPage": "edit_page",
@@ -151,6 +164,7 @@ _HOMES: Final = {
     "Margins": "page_setup",
     "MoveNode": "move_node",
     "MoveSlide": "move_slide",
+    "NewChart": "chart_fields",
     "NewComment": "comment",
     "NewTableColumns": "edit_table",
     "NewTableRows": "edit_table",

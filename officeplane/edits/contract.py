@@ -141,7 +141,10 @@ class Edit(Part):
                 document.name(occasion.task_id)
                 return result
             case Workbook():
-                return self.in_excel(document, occasion)
+                document.charts.begin()
+                result = self.in_excel(document, occasion)
+                document.charts.follow()
+                return result
             case Presentation():
                 return self.in_powerpoint(document, occasion)
 

@@ -30,6 +30,8 @@ from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.bookmark import SetBookmark
+from officeplane.edits.chart import EditChart
+from officeplane.edits.chart_fields import ChartSeries, ChartValues, NewChart
 from officeplane.edits.comment import Comment, CommentReply, NewComment
 from officeplane.edits.contract import Edit, Occasion
 from officeplane.edits.edit_grid import EditGrid
@@ -146,6 +148,8 @@ def edited_book(workbook: Workbook) -> list[str]:
     _apply(workbook, 9, ApplyFormat(range="'Wrenamed it''s'!B2", **shown))
     comment = _apply(workbook, 10, Comment(add=NewComment(node_id="Wrenamed it's!C9", text="Wcomment")))
     _apply(workbook, 11, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
+    new = NewChart(kind="bar", range="'Wrenamed it''s'!B2:C4", at="'Wrenamed it''s'!H2", title="Wchart")
+    _apply(workbook, 12, EditChart(create=new))
     # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
     return [
         "Wreplaced",
@@ -161,6 +165,7 @@ def edited_book(workbook: Workbook) -> list[str]:
         "Wanswer",
         "40.0 Wunit",
         "Wfont",
+        "Wchart",
     ]
 
 
@@ -183,9 +188,11 @@ def edited_deck(presentation: Presentation) -> list[str]:
     shown: Any = {"font": "Wfont", "fill": "DDEBF7", "border": "thin", "width": 300, "vertical_align": "center"}
     _apply(presentation, 11, ApplyFormat(node_id=f"{added}.2", **shown))
     _apply(presentation, 12, Comment(add=NewComment(node_id=added, text="Wcomment")))
+    data = ChartValues(categories=["Wcategory"], series=[ChartSeries(name="Wseries", values=[4])])
+    _apply(presentation, 13, EditChart(create=NewChart(kind="column", data=data, into=other, title="Wchart")))
     return [
         "Wfont", "Wslide", "Wpoint", "Wdeeper", "Wnotes", "Wcolumn", "Wrow", "Wnewrow", "Wafter", "Wremark",
-        "Wreplaced", "Wproperty",
+        "Wreplaced", "Wproperty", "Wchart", "Wcategory", "Wseries",
         # It passes over comments of the newer form.
         *(["Wcomment"] if "ppt/commentAuthors.xml" in presentation.package else []), *_WRITTEN,
     ]  # fmt: skip

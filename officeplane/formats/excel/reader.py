@@ -4,17 +4,19 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from officeplane.formats.blocks import Line, Span, Table
+from officeplane.formats.charts.telling import facts_of
 from officeplane.formats.commonmark import written
 from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.charts.listing import Chart, charts_of
+from officeplane.formats.excel.charts.reading import told_form, told_table
 from officeplane.formats.excel.comments.remarks import remarks_on
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of, place_of
 from officeplane.formats.excel.looks.seen import form_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reading import STALE_MARK, text_of_sheet
-from officeplane.formats.excel.sheets.charts import charts_of
 from officeplane.formats.excel.sheets.pictures import SheetPicture, pictures_on
 from officeplane.formats.excel.sheets.places import WHOLE, area_or_lines, told, unquoted
 from officeplane.formats.excel.sheets.settings import settings_of
@@ -65,7 +67,7 @@ class ExcelReader:
             return "\n".join("\t".join(row) for row in rows)
         return detail.text or detail.name
 
-    def content(self, detail: Detail, enough: int | None = None) -> str | None:  # noqa: ARG002 - a table is whole
+    def content(self, detail: Detail, enough: int | None = None) -> str | None:
         """Return a sheet, a range or a table as a table of CommonMark, its first row as the header."""
         if isinstance(detail.source, Sheet):
             grid = self._parts.grid(detail.source) if detail.source.has_cells else None
@@ -73,6 +75,8 @@ class ExcelReader:
             return "" if used is None else self._table(detail.source, used)
         if isinstance(detail.source, AreaSource):
             return self._table(*detail.source)
+        if isinstance(detail.source, Chart):
+            return written(told_table(self._parts, detail.source.part), enough)
         return detail.text or None
 
     def form(self, detail: Detail) -> dict[str, Any]:
@@ -80,6 +84,8 @@ class ExcelReader:
         match detail.source:
             case SheetPicture():
                 return detail.source.form()
+            case Chart():
+                return told_form(self._parts, detail.source.part)
             case AreaSource():
                 return form_of(self._parts, *detail.source)
             case Sheet() if detail.source.has_cells:
@@ -145,7 +151,10 @@ class ExcelReader:
                     )
                 )  # fmt: skip
         for chart in charts_of(self._parts.package, sheet.part):
-            made.children.append(Detail(chart.id, "chart", name=chart.title, is_coarse=True, mark="chart"))
+            facts = facts_of(self._parts.package.tree(chart.part))
+            made.children.append(
+                Detail(chart.id, "chart", name=chart.title, is_coarse=True, mark="chart", facts=facts, source=chart)
+            )
         made.children += self._pictures(sheet)
         made.children += self._comments(sheet)
         return made

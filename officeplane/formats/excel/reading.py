@@ -11,11 +11,11 @@ from officeplane.formats.excel.cells.grid import Grid
 from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.shared_strings import SharedStrings
 from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.charts.listing import charts_of
 from officeplane.formats.excel.comments import remarks
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
-from officeplane.formats.excel.sheets.charts import charts_of
 from officeplane.formats.excel.sheets.defined_names import names_in
 from officeplane.formats.excel.sheets.pictures import SheetPicture, nodes_of_pictures
 from officeplane.formats.excel.sheets.places import area_or_lines, name_refers_to, unquoted

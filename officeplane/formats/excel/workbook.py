@@ -6,6 +6,9 @@ from typing import ClassVar
 from officeplane.domain.document import Format, InvalidEditError, Node
 from officeplane.domain.warning import EditWarning
 from officeplane.formats.blocks import Block
+from officeplane.formats.charts.changing import ChartLook
+from officeplane.formats.charts.data import Point
+from officeplane.formats.charts.placing import ChartPlace
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
 from officeplane.formats.excel.cell_reading import CellsWanted, cells
@@ -15,6 +18,9 @@ from officeplane.formats.excel.cells.ranges import Given, areas_of, cells_of
 from officeplane.formats.excel.cells.searching import Where, fill_all, hits, replace_all
 from officeplane.formats.excel.cells.values import Value
 from officeplane.formats.excel.cells.writer import SheetWriter
+from officeplane.formats.excel.charts.blocks import CellBlock, Formulas, block_of, write_block
+from officeplane.formats.excel.charts.editing import Cells, change_sheet_chart, insert_chart
+from officeplane.formats.excel.charts.following import ChartFollowing
 from officeplane.formats.excel.comments.commenting import Commenting
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.looks.formatting import Formatted, Formatting, format_places
@@ -52,6 +58,8 @@ class Workbook:
     def __init__(self, package: Package) -> None:
         self.package = package
         self._parts = Parts(package)
+        self.charts = ChartFollowing(self._parts)
+        """What its charts show, which follows what edits do to cells."""
 
     def outline(self) -> list[Node]:
         """Return the sheets with their used range, tables and charts."""
@@ -176,6 +184,24 @@ class Workbook:
     def commenting(self, signature: Signature) -> Commenting:
         """Return what changes its comments in somebody's name."""
         return Commenting(self._parts, signature)
+
+    def insert_chart(self, at: str, look: ChartLook, cells: Cells, alt: str | None, place: ChartPlace) -> str:
+        """Put a chart of cells at a cell; return its node id."""
+        return insert_chart(self._parts, at, look, cells, alt, place)
+
+    def change_chart(
+        self, node_id: str, look: ChartLook, cells: Cells | None, alt: str | None, at: str | None, place: ChartPlace
+    ) -> list[EditWarning]:
+        """Change a chart; return what to warn of."""
+        return change_sheet_chart(self._parts, node_id, look, cells, alt, at, place)
+
+    def block_of(self, formulas: Sequence[Formulas]) -> CellBlock | None:
+        """Return the block in which the series of a chart lie, None if they lie otherwise."""
+        return block_of(self._parts, formulas)
+
+    def write_block(self, block: CellBlock, rows: Sequence[Sequence[Point]]) -> CellBlock | None:
+        """Put rows in place of a block; None where something else lies in the way."""
+        return write_block(self._parts, block, rows)
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""

@@ -17,7 +17,6 @@ _KIND: Final = "application/vnd.openxmlformats-officedocument.presentationml"
 SLIDE_TYPE: Final = f"{_KIND}.slide+xml"
 NOTES_TYPE: Final = f"{_KIND}.notesSlide+xml"
 NOTES_MASTER_TYPE: Final = f"{_KIND}.notesMaster+xml"
-THEME_TYPE: Final = "application/vnd.openxmlformats-officedocument.theme+xml"
 
 
 def a(name: str) -> str:

@@ -12,6 +12,7 @@ from officeplane.formats.powerpoint.comments.remarks import Remark
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.reader import CellSource, NotesSource, PowerPointReader, RowSource, ShapeSource
 from officeplane.formats.powerpoint.reading import digest, digest_of
+from officeplane.formats.powerpoint.shape_parts import chart_part
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.reading.detail import Detail
 from officeplane.formats.xml import Element
@@ -78,6 +79,8 @@ def print_of(package: Package, main: str, slide: Slide, room_of: Callable[[Slide
         case ShapeSource(_, element) if (blip := blip_in(element)) is not None:
             # What it shows is in a part of its own.
             return digest_of(digest(element), parts.digest_of(package, slide.part, shown_by(blip)) or "")
+        case ShapeSource(_, element) if (chart := chart_part(package, slide.part, element)) is not None:
+            return digest(element, package.tree(chart))
         case ShapeSource(_, element) | CellSource(_, element):
             return digest(element)
         case RowSource(_, element):

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from officeplane.formats.package import Package
-from officeplane.formats.powerpoint.names import NOTES_MASTER_TYPE, R_ID, THEME_TYPE, alone, p, under
+from officeplane.formats.powerpoint.names import NOTES_MASTER_TYPE, R_ID, alone, p, under
 from officeplane.formats.powerpoint.slides import free_name
-from officeplane.formats.powerpoint.theme import THEME
 from officeplane.formats.relationships import Relationships, declare
+from officeplane.formats.theme import THEME, THEME_TYPE
 
 _NAMES: Final = (
     'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '

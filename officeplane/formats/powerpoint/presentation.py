@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from officeplane.domain.document import Format, InvalidEditError, Node
-from officeplane.domain.warning import Loss
+from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Span
+from officeplane.formats.charts.changing import ChartLook
+from officeplane.formats.charts.placing import ChartPlace
 from officeplane.formats.diff import Readable
 from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
+from officeplane.formats.powerpoint.chart_data import Given
+from officeplane.formats.powerpoint.charts import change_slide_chart, insert_chart
 from officeplane.formats.powerpoint.comments.commenting import Commenting
 from officeplane.formats.powerpoint.layouts import Purpose, chosen, is_section_header, purpose_of
 from officeplane.formats.powerpoint.looks.formatting import Formatting, Homes, LooksOfSlide
@@ -173,6 +177,20 @@ class Presentation(NodeEditing):
     def commenting(self, signature: Signature) -> Commenting:
         """Return what changes its comments in somebody's name."""
         return Commenting(self.package, self._main, self._slides.all(), self._find, signature)
+
+    def insert_chart(
+        self, slide_id: str, look: ChartLook, given: Given, alt: str | None, place: ChartPlace
+    ) -> tuple[str, list[EditWarning]]:
+        """Put a chart of data on a slide; return its id, and what to warn of."""
+        slide = self._slide(slide_id)
+        return insert_chart(self.package, slide, self._room(slide), look, given, alt, place)
+
+    def change_chart(
+        self, node_id: str, look: ChartLook, given: Given | None, alt: str | None, place: ChartPlace
+    ) -> list[EditWarning]:
+        """Change a chart; return what to warn of."""
+        node = self._find(node_id)
+        return change_slide_chart(self.package, node, look, given, alt, place)
 
     def replace_text(self, wanted: Wanted, replacement: str) -> list[str]:
         """Replace a text where it is meant; return the slide of each place at which it stands under the node."""

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Span, Table
+from officeplane.formats.charts.telling import facts_of, form_of, table_of
 from officeplane.formats.commonmark import Picture, written
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.drawing import blip_in, shown_by
@@ -28,6 +29,7 @@ from officeplane.formats.powerpoint.placeholders import is_of_the_program, is_ti
 from officeplane.formats.powerpoint.placeholders import kind as placeholder_kind
 from officeplane.formats.powerpoint.reading import NOTES, lines_of, title_of
 from officeplane.formats.powerpoint.sections import Section
+from officeplane.formats.powerpoint.shape_parts import chart_part
 from officeplane.formats.powerpoint.shapes import SHAPE, properties, shapes, table
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.reading.detail import Detail, Tree
@@ -132,7 +134,10 @@ class PowerPointReader:
             found = [*overflows(self._package.tree(slide.part), self._room_of(slide))]
             return {"overflow": found} if found else {}
         source = detail.source
-        form = self._form_of(source.slide, source.shape) if isinstance(source, ShapeSource) else {}
+        form: dict[str, Any] = {}
+        if isinstance(source, ShapeSource):
+            chart = self._chart(source.slide, source.shape) if detail.kind == "chart" else None
+            form = self._form_of(source.slide, source.shape) | ({} if chart is None else form_of(chart))
         look = self._look_of(detail)
         return {**form, "look": look} if look else form
 
@@ -231,9 +236,10 @@ class PowerPointReader:
                 made.children.append(line)
             return made
         if inset is not None:
+            chart = self._chart(slide, shape)
             return Detail(
                 f"{slide.id}.{number}", inset.kind, name=inset.name, is_coarse=True, mark=inset.kind,
-                source=ShapeSource(slide, shape),
+                source=ShapeSource(slide, shape), facts={} if chart is None else facts_of(chart),
             )  # fmt: skip
         if shape.tag != SHAPE:
             return Detail(f"{slide.id}.{number}", "connector", source=ShapeSource(slide, shape))
@@ -248,13 +254,18 @@ class PowerPointReader:
         made.marks = Counter(inset.kind for inset in insets.in_text(shape.iter(PARAGRAPH)))
         return made
 
+    def _chart(self, slide: Slide, shape: Element) -> Element | None:
+        """Return what a chart is and shows, None of a shape that is none."""
+        part = chart_part(self._package, slide.part, shape)
+        return None if part is None else self._package.tree(part)
+
     def _blocks(self, detail: Detail) -> Iterator[Block]:
         source = detail.source
         if isinstance(source, Slide):
             if detail.text:
                 yield Heading(1, (Span(detail.text),))
             for child in detail.children:
-                if child.kind not in {"title", NOTES, _COMMENT}:
+                if child.kind not in {"title", NOTES, _COMMENT, "chart"}:
                     yield from self._blocks(child)
         elif detail.kind == "chapter":
             for child in detail.children:
@@ -267,6 +278,9 @@ class PowerPointReader:
             )
             if rows:
                 yield Table(rows, 1)
+        elif detail.kind == "chart":
+            chart = self._chart(source.slide, source.shape) if isinstance(source, ShapeSource) else None
+            yield from () if chart is None else table_of(chart)
         elif detail.kind == "picture":
             yield Paragraph((Picture(detail.name, link=f"node:{detail.id}"),))
         else:

@@ -5,11 +5,14 @@ from typing import Any, Final
 
 from officeplane.formats.blocks import Block as Said
 from officeplane.formats.blocks import Paragraph
+from officeplane.formats.charts.names import CHART
+from officeplane.formats.charts.telling import facts_of, form_of, table_of
 from officeplane.formats.commonmark import written
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.reading.detail import Detail, Tree
 from officeplane.formats.reading.reader import Searched, searched_in
+from officeplane.formats.relationships import OFFICE, Relationships
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.comments import Comments
 from officeplane.formats.word.content import Contents
@@ -29,6 +32,8 @@ from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element
 
+_CHART: Final = f"{{{CHART}}}chart"
+_RELATION: Final = f"{{{OFFICE}}}id"
 _PICTURES: Final = frozenset(("picture", "chart", "diagram", "shape"))
 _SAID_OF_ITSELF: Final = frozenset(("comment", "change"))
 
@@ -60,7 +65,8 @@ class WordReader:
     def content(self, detail: Detail, enough: int | None = None) -> str | None:
         """Return a node as CommonMark; what is no text has no such form."""
         if isinstance(detail.source, Inset) and not detail.children:
-            return None
+            chart = self._chart(detail)
+            return None if chart is None else written(table_of(chart), enough)
         if detail.kind in _SAID_OF_ITSELF:
             return detail.text
         return written(self._blocks(detail), enough)
@@ -71,7 +77,11 @@ class WordReader:
         if isinstance(source, ParagraphSource):
             return form_of_paragraph(source.element, source.item, self._styles)
         if isinstance(source, Inset):
-            return form_of_section(source.element) if detail.kind == SECTION_BREAK else form_of_drawing(source.element)
+            if detail.kind == SECTION_BREAK:
+                return form_of_section(source.element)
+            chart = self._chart(detail)
+            said = {} if chart is None else facts_of(chart) | form_of(chart)
+            return form_of_drawing(source.element) | said
         if detail.kind == "table":
             return form_of_table(source, self._styles)
         if detail.kind == "row":
@@ -88,6 +98,16 @@ class WordReader:
             return None
         element = detail.source.element
         return bytes_of(self._package, self._stories.of(element).part, shown_by(element))
+
+    def _chart(self, detail: Detail) -> Element | None:
+        """Return what a chart is and shows; None of a node that is none."""
+        if detail.kind != "chart" or not isinstance(detail.source, Inset):
+            return None
+        element = detail.source.element
+        wanted = next((each.get(_RELATION, "") for each in element.iter(_CHART)), "")
+        arrows = Relationships(self._package, self._stories.of(element).part)
+        parts = (arrow.target for arrow in arrows if arrow.id == wanted and not arrow.is_external)
+        return next((self._package.tree(part) for part in parts if part in self._package), None)
 
     def _lines(self, detail: Detail) -> Iterator[str]:
         source = detail.source

@@ -8,6 +8,8 @@ from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_sheet import AddSheet
 from officeplane.edits.all_edits import all_edits
 from officeplane.edits.append_rows import AppendRows
+from officeplane.edits.chart import EditChart
+from officeplane.edits.chart_fields import ChartChange, NewChart
 from officeplane.edits.comment import Comment, NewComment
 from officeplane.edits.contract import Edit
 from officeplane.edits.copy_sheet import CopySheet
@@ -69,6 +71,18 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 Comment(add=NewComment(node_id=f"{sheet.text}!B4", text="Token\nsecond")),
                 Comment(add=NewComment(node_id=f"{sheet.id}!XFD1048576", text="Token")),
                 InsertImage(at=f"{sheet.text}!B4", base64=ONE_PIXEL, alt="Token", width=30),
+                EditChart(
+                    create=NewChart(kind="column", range=f"{sheet.id}!A1:C9", at=f"{sheet.id}!B4", title="Token")
+                ),
+                EditChart(
+                    create=NewChart(
+                        kind="line",
+                        category_column=False,
+                        range=f"{sheet.id}!A:A",
+                        at=f"{sheet.id}!F2",
+                        header_row=False,
+                    )
+                ),
                 AppendRows(sheet=sheet.text, rows=[["Token", 1.5, None, True], [], [FormulaCell(formula="1+1")]]),
                 ApplyFormat(range=f"{sheet.id}!A1:D30", bold=True, number_format="date", border="thin", width=70),
                 ApplyFormat(range=f"{sheet.id}!B:D", fill="FFFF00", size=9, indent=7),
@@ -83,6 +97,12 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
         for table in sheet.children:
             if table.kind == "table":
                 made += [EditTable.model_validate({"tableId": table.id, **each}) for each in OF_TABLES]
+        made += [
+            EditChart(update=ChartChange(node_id=chart.id, kind=kind, title="Token"))
+            for chart in sheet.children
+            for kind in ("bar", "line", "doughnut")
+            if chart.kind == "chart"
+        ]
         made.append(EditSheet(sheet=sheet.text, tab_color="C00000", hidden=False))
         if all(child.kind != "chart" for child in sheet.children) or sheet.text == "Data":
             made.append(

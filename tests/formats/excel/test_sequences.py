@@ -7,6 +7,8 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.cell_values import DateCell
+from officeplane.edits.chart import EditChart
+from officeplane.edits.chart_fields import ChartChange, NewChart
 from officeplane.edits.contract import Edit, Result
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
@@ -74,6 +76,25 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
         border=st.none() | st.sampled_from(["thin", "none"]),
         number_format=st.none() | st.sampled_from(["date", "0.0%"]),
         size=st.none() | st.just(9),
+    ),
+    st.builds(
+        EditChart,
+        create=st.builds(
+            NewChart,
+            kind=st.sampled_from(["column", "line", "scatter", "pie"]),
+            range=st.builds("{}!{}".format, SHEETS, RANGES),
+            at=st.builds("{}!{}".format, SHEETS, CELLS),
+            category_column=st.none() | st.booleans(),
+        ),
+    ),
+    st.builds(
+        EditChart,
+        update=st.builds(
+            ChartChange,
+            nodeId=st.sampled_from(["chart-chart1", "chart-chart2", "chart-chart3"]),
+            kind=st.sampled_from(["bar", "area", "doughnut", "scatter"]),
+            range=st.none() | st.builds("{}!{}".format, SHEETS, RANGES),
+        ),
     ),
     st.builds(EditGrid, sheet=SHEETS, insert_rows=ROWS),
     st.builds(EditGrid, sheet=SHEETS, delete_rows=ROWS),

@@ -8,6 +8,8 @@ from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.add_slide import AddSlide
 from officeplane.edits.all_edits import all_edits
+from officeplane.edits.chart import EditChart
+from officeplane.edits.chart_fields import ChartChange, ChartSeries, ChartValues, NewChart
 from officeplane.edits.comment import Comment, CommentReply, GoneComment, NewComment
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_node import DeleteNode
@@ -74,6 +76,9 @@ CONTENT = (
 )
 
 
+DATA = ChartValues(categories=["a", "b"], series=[ChartSeries(name="Token", values=[1, 2.5])])
+
+
 def edits_for(deck: Presentation) -> list[Edit]:
     """Return every edit that a presentation can have, one that works on each of its slides."""
     made: list[Edit] = [
@@ -96,6 +101,8 @@ def edits_for(deck: Presentation) -> list[Edit]:
                 Comment(reply=CommentReply(comment_id=detail.id, text="Token\nsecond")),
                 Comment(delete=GoneComment(comment_id=detail.id)),
             ]
+    charts = [detail for detail in deck.reader().tree.by_id.values() if detail.kind == "chart"]
+    made += [EditChart(update=ChartChange(node_id=detail.id, data=DATA, kind="line")) for detail in charts[:2]]
     for slide in slides_of(deck)[-1:]:
         made += [Comment(add=NewComment(node_id=one, text="Token")) for one in (slide.id, *lying_on(deck, slide.id))]
         made += [
@@ -134,6 +141,8 @@ def edits_for(deck: Presentation) -> list[Edit]:
             EditSlide(slide_id=slide.id, hidden=True, background="aa00FF"),
             *(EditSlide(slide_id=slide.id, layout=layout, discard=True) for layout in LAYOUTS),
             EditSlide(slide_id=slide.id, hidden=False, background=None),
+            EditChart(create=NewChart(kind="column", data=DATA, into=slide.id, title="Token")),
+            EditChart(create=NewChart(kind="pie", data=DATA, into=slide.id, left=0, top=0, width=100, height=100)),
             InsertImage(into=slide.id, base64=ONE_PIXEL, alt="Token"),
             InsertImage(into=slide.id, base64=ONE_PIXEL, alt="Token", width=400, left=10.5, top=0),
             MoveSlide(slide_id=slide.id, position=0),
@@ -186,7 +195,7 @@ def test_every_edit_leaves_a_consistent_file_and_all_that_it_does_not_target(mak
         assert again.text() == deck.text()
         assert again.outline() == deck.outline()
         assert after == prints(deck)
-        has_parts = isinstance(edit, Comment | InsertImage | ReplaceImage)
+        has_parts = isinstance(edit, Comment | InsertImage | ReplaceImage | EditChart)
         assert (
             gone
             or has_parts

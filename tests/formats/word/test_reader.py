@@ -11,11 +11,16 @@ from docx.oxml.ns import nsdecls
 from officeplane.domain.document import Node
 from officeplane.edits.edit_page import EditPage
 from officeplane.edits.insert_table import InsertTable
+from officeplane.formats.charts.changing import ChartLook, new_chart
+from officeplane.formats.charts.data import ChartData, Series, Shown
+from officeplane.formats.charts.names import CHART
 from officeplane.formats.reading.finding import FindWanted, find
 from officeplane.formats.reading.outlining import OutlineWanted, outline
 from officeplane.formats.reading.showing import NodeWanted, node
+from officeplane.formats.relationships import OFFICE, Relationships
 from officeplane.formats.word.document import Word
 from officeplane.formats.word.reader import WordReader
+from officeplane.formats.xml import serialise
 from tests.fixtures.documents import word as documents
 from tests.formats.reading.contracts import contract
 from tests.formats.reading.numbered import number, number_headings
@@ -239,3 +244,19 @@ def test_a_reader_tells_of_the_document_as_it_is() -> None:
     after = word.reader()
     assert [*after.tree.by_id] != before
     assert find(after, FindWanted("quite NEW")).items[0]["page"] == page
+
+
+def test_a_chart_is_read_as_a_table_of_what_it_shows() -> None:
+    word: Word = opened(documents.charts_and_breaks())
+    series = Series(Shown("Sheet1!$B$1", ("North",)), Shown("Sheet1!$B$2", (4,)))
+    data = ChartData(Shown("Sheet1!$A$2", ("Q1",)), (series,))
+    word.package.put("word/charts/chart1.xml", serialise(new_chart(ChartLook(title="Sales"), data, 1_000)))
+    relation = Relationships(word.package, "word/document.xml").add("chart", "word/charts/chart1.xml")
+    for shown in word.package.tree("word/document.xml").iter(f"{{{CHART}}}chart"):
+        shown.set(f"{{{OFFICE}}}id", relation)
+    chart = next(each.id for each in word.reader().tree.by_id.values() if each.kind == "chart")
+
+    told = node(word.reader(), NodeWanted(chart, form=True)).node
+
+    assert told["content"].splitlines() == ["|  | North |", "| --- | --- |", "| Q1 | 4 |"]
+    assert told["format"].items() >= {"chart": "column", "title": "Sales"}.items()

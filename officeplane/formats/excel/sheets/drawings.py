@@ -39,28 +39,28 @@ _ROOM: Final = (720.0, 720.0)
 
 def insert_picture(parts: Parts, at: str, bitmap: Bitmap, alt: str, width: float | None) -> str:
     """Put a picture at a cell, such as `Sheet1!B4`; return its node's id."""
-    sheet, cell = _cell(parts, at)
-    part = _drawing(parts, sheet)
+    sheet, cell = cell_at(parts, at)
+    part = drawing_of(parts, sheet)
     package = parts.package
     root = package.tree(part)
     number = 1 + max((whole(about.get("id"), 0) for about in root.iter("{*}cNvPr")), default=1)
     relation = put_picture(package, part, bitmap)
     size = bitmap.size(width, _ROOM)
     extent = {"cx": str(units(size[0])), "cy": str(units(size[1]))}
-    anchor = etree.SubElement(root, _xdr("oneCellAnchor"))
-    _mark(etree.SubElement(anchor, _xdr("from")), (cell.column - 1, 0), (cell.row - 1, 0))
-    etree.SubElement(anchor, _xdr("ext"), extent)
-    picture = etree.SubElement(anchor, _xdr("pic"))
-    about = etree.SubElement(picture, _xdr("nvPicPr"))
-    describe(etree.SubElement(about, _xdr("cNvPr"), {"id": str(number), "name": f"Picture {number - 1}"}), alt)
-    etree.SubElement(etree.SubElement(about, _xdr("cNvPicPr")), _a("picLocks"), {"noChangeAspect": "1"})
-    fill_with(etree.SubElement(picture, _xdr("blipFill")), relation)
-    form = etree.SubElement(picture, _xdr("spPr"))
+    anchor = etree.SubElement(root, xdr("oneCellAnchor"))
+    write_mark(etree.SubElement(anchor, xdr("from")), (cell.column - 1, 0), (cell.row - 1, 0))
+    etree.SubElement(anchor, xdr("ext"), extent)
+    picture = etree.SubElement(anchor, xdr("pic"))
+    about = etree.SubElement(picture, xdr("nvPicPr"))
+    describe(etree.SubElement(about, xdr("cNvPr"), {"id": str(number), "name": f"Picture {number - 1}"}), alt)
+    etree.SubElement(etree.SubElement(about, xdr("cNvPicPr")), _a("picLocks"), {"noChangeAspect": "1"})
+    fill_with(etree.SubElement(picture, xdr("blipFill")), relation)
+    form = etree.SubElement(picture, xdr("spPr"))
     place = etree.SubElement(form, _a("xfrm"))
     etree.SubElement(place, _a("off"), {"x": "0", "y": "0"})
     etree.SubElement(place, _a("ext"), extent)
     etree.SubElement(etree.SubElement(form, _a("prstGeom"), {"prst": "rect"}), _a("avLst"))
-    etree.SubElement(anchor, _xdr("clientData"))
+    etree.SubElement(anchor, xdr("clientData"))
     package.changed(part)
     return f"{sheet.id}.picture-{number}"
 
@@ -88,7 +88,7 @@ def replace_picture(parts: Parts, node_id: str, bitmap: Bitmap, alt: str | None,
 def _resize(sheet: Element, picture: SheetPicture, bitmap: Bitmap, width: int | None) -> None:
     """Make the place of a picture as high as it is, for its width; where it begins stays."""
     anchor, own = picture.anchor, picture.own_extent
-    begin, end = (None, None) if anchor is None else (anchor.find(_xdr("from")), anchor.find(_xdr("to")))
+    begin, end = (None, None) if anchor is None else (anchor.find(xdr("from")), anchor.find(xdr("to")))
     wide = width or whole(None if picture.extent is None else picture.extent.get("cx"), 0)
     if begin is not None and end is not None:
         columns, rows = columns_of(sheet), rows_of(sheet)
@@ -98,7 +98,7 @@ def _resize(sheet: Element, picture: SheetPicture, bitmap: Bitmap, width: int | 
         down = rows.behind(_place(begin, "row"), _height(bitmap, spanned if width is None else wide))
         for child in list(end):
             end.remove(child)
-        _mark(end, across, down)
+        write_mark(end, across, down)
     for extent in (picture.extent, own):
         if extent is not None and wide:
             extent.set("cx", str(wide))
@@ -110,15 +110,17 @@ def _height(bitmap: Bitmap, width: int) -> int:
 
 
 def _place(mark: Element, name: str) -> Place:
-    return whole(mark.findtext(_xdr(name)), 0), whole(mark.findtext(_xdr(f"{name}Off")), 0)
+    return whole(mark.findtext(xdr(name)), 0), whole(mark.findtext(xdr(f"{name}Off")), 0)
 
 
-def _mark(mark: Element, across: Place, down: Place) -> None:
+def write_mark(mark: Element, across: Place, down: Place) -> None:
+    """Say in an empty mark which cell something begins or ends in, and how far into it."""
     for name, value in (("col", across[0]), ("colOff", across[1]), ("row", down[0]), ("rowOff", down[1])):
-        etree.SubElement(mark, _xdr(name)).text = str(value)
+        etree.SubElement(mark, xdr(name)).text = str(value)
 
 
-def _cell(parts: Parts, at: str) -> tuple[Sheet, Address]:
+def cell_at(parts: Parts, at: str) -> tuple[Sheet, Address]:
+    """Return the sheet and the cell of an address, such as `Sheet1!B4`."""
     name, mark, place = at.rpartition("!")
     if not mark:
         raise InvalidEditError(f"{at!r} names no sheet: give a sheet and a cell, such as 'Sheet1!B4'")
@@ -139,7 +141,7 @@ def _picture(parts: Parts, node_id: str) -> tuple[Sheet, SheetPicture]:
     raise InvalidEditError(f"there is no picture {node_id!r}; the list of images has those that there are")
 
 
-def _drawing(parts: Parts, sheet: Sheet) -> str:
+def drawing_of(parts: Parts, sheet: Sheet) -> str:
     """Return the part that holds what lies on a sheet, made when it has none yet."""
     package = parts.package
     root = package.tree(sheet.part)
@@ -169,7 +171,8 @@ def _new_drawing(package: Package) -> str:
     return part
 
 
-def _xdr(name: str) -> str:
+def xdr(name: str) -> str:
+    """Return a tag of drawings on sheets."""
     return f"{{{DRAWING}}}{name}"
 
 

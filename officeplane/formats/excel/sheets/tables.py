@@ -1,6 +1,6 @@
 """Tables: the parts that say which cells of a sheet are one, and what its columns are called."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from lxml import etree
@@ -107,6 +107,34 @@ class Table:
         found = self.root.find(_FILTER)
         if found is not None:
             found.set("ref", str(self.area))
+        self._package.changed(self.part)
+
+    @property
+    def column_names(self) -> list[str]:
+        """What its columns are called."""
+        columns = self.root.find(_COLUMNS)
+        return [] if columns is None else [decode(column.get("name", "")) for column in columns]
+
+    def stretch(self, area: Area, names: Sequence[str]) -> None:
+        """Lie in other cells, with columns of these names; those that are there already keep what they are."""
+        columns = self.root.find(_COLUMNS)
+        if columns is None:
+            return
+        held = list(columns)
+        for column in held[len(names) :]:
+            columns.remove(column)
+        number = max((int(each.get("id", "0")) for each in held if each.get("id", "0").isdecimal()), default=0)
+        for at, name in enumerate(names):
+            if at >= len(held):
+                number += 1
+                held.append(etree.SubElement(columns, main("tableColumn"), id=str(number)))
+            held[at].set("name", encode(name.replace("\r\n", "\n")).replace("\n", "_x000a_"))
+        columns.set("count", str(len(names)))
+        self.area = area
+        self.root.set("ref", str(area))
+        found = self.root.find(_FILTER)
+        if found is not None:
+            found.set("ref", str(area))
         self._package.changed(self.part)
 
     def _column(self, cell: Address) -> Element | None:

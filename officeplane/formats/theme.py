@@ -1,6 +1,8 @@
-"""The theme of a notes master that is made anew: Office's colours, plain fills and lines."""
+"""The theme of a file that has none and needs one: Office's colours, plain fills and lines."""
 
 from typing import Final
+
+THEME_TYPE: Final = "application/vnd.openxmlformats-officedocument.theme+xml"
 
 _COLOURS: Final = {
     "dk2": "44546A", "lt2": "E7E6E6", "accent1": "4472C4", "accent2": "ED7D31", "accent3": "A5A5A5",
