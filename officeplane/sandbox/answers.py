@@ -152,6 +152,18 @@ class PictureBytes(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class Represented(_Answer):
+    """A document as something else than its file."""
+
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of it."""
+        return self.attached[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Compared(_Answer):
     """What changed from one state to another, as JSON has it."""
 
@@ -272,6 +284,7 @@ Answer: TypeAlias = (
     | Items
     | TextPart
     | PictureBytes
+    | Represented
     | Compared
     | Changed
     | Previewed

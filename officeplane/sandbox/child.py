@@ -39,6 +39,7 @@ from officeplane.sandbox.operations import (
     ReadPicture,
     ReadText,
     ReadTextPart,
+    Represent,
 )  # fmt: skip
 from officeplane.sandbox.protocol import decode_request, encode_answer
 from officeplane.sandbox.reading import (
@@ -51,6 +52,7 @@ from officeplane.sandbox.reading import (
     nodes,
     outline,
     picture,
+    represented,
     text,
     text_part,
 )
@@ -132,6 +134,8 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return listed(shelf, state, wanted)
         case ReadPicture(state, node_id):
             return picture(shelf, state, node_id)
+        case Represent(state, wanted):
+            return represented(shelf, state, wanted)
         case ReadCells(state, wanted):
             return cells(shelf, state, wanted)
         case ComparePart(before, after, wanted):

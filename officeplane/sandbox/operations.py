@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Generic, Self, TypeAlias, TypeVar
 from pydantic import ConfigDict, PlainSerializer
 
 from officeplane.domain.document import Format
+from officeplane.domain.representation import RepresentationWanted
 from officeplane.domain.revision import Recipe
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffWanted
@@ -25,6 +26,7 @@ from officeplane.sandbox.answers import (
     Outline,
     PictureBytes,
     Previewed,
+    Represented,
     Text,
     TextPart,
 )
@@ -159,6 +161,14 @@ class ReadPicture(Operation[PictureBytes]):
 
 
 @dataclass(frozen=True, slots=True)
+class Represent(Operation[Represented]):
+    """Tell a state as something else than its file."""
+
+    state: str
+    wanted: RepresentationWanted
+
+
+@dataclass(frozen=True, slots=True)
 class ReadCells(Operation[Items]):
     """Tell what cells of a state hold."""
 
@@ -237,6 +247,7 @@ AnyOperation: TypeAlias = (
     | ReadTextPart
     | ListNodes
     | ReadPicture
+    | Represent
     | ReadCells
     | ComparePart
     | Compare
