@@ -15,6 +15,7 @@ from officeplane import failpoints
 from officeplane.config import Settings
 from officeplane.cores import cores
 from officeplane.dispatch.doorbell import Doorbell, open_doorbell
+from officeplane.domain.document import Policy
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
@@ -162,6 +163,7 @@ async def open_runtime(
                 # A worker's requests are bounded by its slots, and have their attempts' time.
                 None if for_worker else READERS,
                 required=required,
+                policy=Policy(settings.policy),
             )
             stack.push_async_callback(sandbox.close)
         tasks = Tasks(ledger)

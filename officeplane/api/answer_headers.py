@@ -17,5 +17,8 @@ DOWNLOADED: Final = "sandbox; frame-ancestors 'none'"
 PAGE: Final = f"sandbox; {PAGE_POLICY}; frame-ancestors 'none'"
 """The same of a page that was made of a document, which may show the pictures and the looks that are in it."""
 
+HOLDS: Final = "OfficePlane-Holds"
+"""What a file has in it that whoever downloads it should know of."""
+
 OURS_ALONE: Final = {"Cross-Origin-Resource-Policy": "same-origin"}
 """Besides, of files: no page of somebody else may have it for a part."""

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Str
 from officeplane.domain.document import Format, InvalidEditError, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError, TooLargeToShowError
 from officeplane.domain.warning import WARNINGS_MAX
+from officeplane.formats.kept_links import Kept
 from officeplane.formats.properties import TITLE_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 
@@ -152,6 +153,13 @@ class PictureBytes(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class KeptTold(_Answer):
+    """What a file has in it that only the policy `standard` lets in."""
+
+    kinds: Annotated[list[Kept], Field(max_length=len(Kept)), FailFast()]
+
+
+@dataclass(frozen=True, slots=True)
 class Represented(_Answer):
     """A document as something else than its file."""
 
@@ -284,6 +292,7 @@ Answer: TypeAlias = (
     | Items
     | TextPart
     | PictureBytes
+    | KeptTold
     | Represented
     | Compared
     | Changed

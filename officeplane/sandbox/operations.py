@@ -23,6 +23,7 @@ from officeplane.sandbox.answers import (
     Changed,
     Compared,
     Items,
+    KeptTold,
     Outline,
     PictureBytes,
     Previewed,
@@ -161,6 +162,13 @@ class ReadPicture(Operation[PictureBytes]):
 
 
 @dataclass(frozen=True, slots=True)
+class TellKept(Operation[KeptTold]):
+    """Tell what a state has in it that only the policy `standard` lets in."""
+
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
 class Represent(Operation[Represented]):
     """Tell a state as something else than its file."""
 
@@ -247,6 +255,7 @@ AnyOperation: TypeAlias = (
     | ReadTextPart
     | ListNodes
     | ReadPicture
+    | TellKept
     | Represent
     | ReadCells
     | ComparePart

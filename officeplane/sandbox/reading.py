@@ -6,6 +6,7 @@ from officeplane.domain.representation import RepresentationWanted
 from officeplane.formats.diff import difference
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.kept_links import kept_in
 from officeplane.formats.opening import Document
 from officeplane.formats.reading import finding, listing, outlining, showing
 from officeplane.formats.reading.differing import DiffWanted, differences
@@ -17,7 +18,7 @@ from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted, text_under, told
 from officeplane.formats.representations import representing
 from officeplane.formats.shown import Measure
-from officeplane.sandbox.answers import Compared, Items, Outline, PictureBytes, Represented, Text, TextPart
+from officeplane.sandbox.answers import Compared, Items, KeptTold, Outline, PictureBytes, Represented, Text, TextPart
 from officeplane.sandbox.shelf import Shelf
 
 
@@ -91,6 +92,11 @@ def picture(shelf: Shelf, state: str, node_id: str) -> PictureBytes:
     if content is None:
         raise NodeNotFoundError(node_id)
     return PictureBytes([content])
+
+
+def kept(shelf: Shelf, state: str) -> KeptTold:
+    """Return what a state has in it that only the policy `standard` lets in."""
+    return KeptTold(kept_in(shelf.find(state).document.package))
 
 
 def represented(shelf: Shelf, state: str, wanted: RepresentationWanted) -> Represented:

@@ -19,6 +19,7 @@ from officeplane.sandbox.confinement import Layer
 from officeplane.sandbox.converter import Converter
 from officeplane.sandbox.errors import NotConfinedError
 from tests.fixtures.documents import excel, powerpoint, word
+from tests.fixtures.documents.linked import linked_text
 from tests.support import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -134,6 +135,22 @@ async def test_what_libreoffice_cannot_read_is_refused(folder: Path) -> None:
         await Converter().pdf(Format.DOCX, blocks(b"PK\3\4 no document"))
 
     assert raised.value.reason == "not_converted"
+
+
+async def test_what_a_document_links_to_is_not_fetched(folder: Path) -> None:
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.read(1000))
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        made = await Converter().pdf(Format.DOCX, blocks(linked_text(f"http://127.0.0.1:{port}/picture.png")))
+
+    assert made.startswith(b"%PDF-")
+    assert asked == []
 
 
 ATTEMPTS = """

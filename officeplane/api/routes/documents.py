@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from officeplane.api import examples
-from officeplane.api.answer_headers import DOWNLOADED, OURS_ALONE, PAGE
+from officeplane.api.answer_headers import DOWNLOADED, HOLDS, OURS_ALONE, PAGE
 from officeplane.api.bodies import PreviewBody
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
@@ -205,7 +205,7 @@ async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
         200: {
             "description": "The file, or what it is shown as.",
             "content": {**_FILES, **_REPRESENTATIONS},
-            "headers": headers("ETag", "Content-Disposition"),
+            "headers": headers("ETag", "Content-Disposition", HOLDS),
         },
         **refusals(
             "document_not_found",
@@ -234,6 +234,7 @@ async def content(
     file = await runtime_of(request).documents.file(principal_of(request), document_id, revision)
     if is_known(if_none_match, file.revision.revision):
         return unchanged(file.revision.revision)
+    kept = await while_there(request, runtime_of(request).documents.kept(file))
     return StreamingResponse(
         file.content,
         media_type=MEDIA_TYPES[file.format],
@@ -241,6 +242,7 @@ async def content(
             "Content-Length": str(file.revision.size),
             "Content-Disposition": f'attachment; filename="{file_name(document_id, file.format)}"',
             **etag(file.revision.revision),
+            **({HOLDS: ", ".join(kept)} if kept else {}),
             "Content-Security-Policy": DOWNLOADED,
             **OURS_ALONE,
         },
