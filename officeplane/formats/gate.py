@@ -4,8 +4,9 @@ It looks at the archive, at what the parts say they are, at where they lead and 
 their XML, and lets through what is plainly a Word, Excel or PowerPoint document.
 Refusals are `UnsupportedDocumentError` with one of these reasons:
 
-- `not_a_package`, `not_an_office_document`, `legacy_format`, `strict_format`,
-  `template`: another kind of file; `encrypted`: one that only a password opens
+- `not_a_package`, `not_an_office_document`, `legacy_format`, `template`: another
+  kind of file; `strict_format`: two kinds at once; `encrypted`: one that only a
+  password opens
 - `damaged`, `malformed_xml`, `missing_part`: a broken one
 - `unsafe_package`, `unsafe_name`: an archive that two readers would see differently
 - `zip_bomb`, `too_complex`: one that grows beyond measure when it is read
@@ -30,6 +31,7 @@ from officeplane.formats.kinds import CONTENT_TYPES_PART, Kinds, check_head, che
 from officeplane.formats.link_checks import check_links, is_links, main_target, source
 from officeplane.formats.link_uses import Use, check_uses
 from officeplane.formats.package import Package
+from officeplane.formats.strict import LINKS_PART, says_strict
 from officeplane.formats.xml import parse
 from officeplane.formats.xml_checks import TREE_BYTES_MAX, TREE_BYTES_PER_BYTE_MAX, check_xml, tree_bytes
 
@@ -43,7 +45,6 @@ EMBEDDED_DEPTH_MAX: Final = 2
 COUNTED_BYTES: Final = 20 * 1000 * 1000
 """Parts that edits made larger than this have their elements counted; smaller ones, as edits write them, have few."""
 
-_PACKAGE_LINKS: Final = "_rels/.rels"
 _HEAD: Final = 512
 _COMPOUND: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
@@ -93,9 +94,9 @@ def _admitted(data: bytes, bounds: _Bounds) -> Format:
     kinds = Kinds(_small_xml(data, found[CONTENT_TYPES_PART]))
     for name in found:
         check_kind(name, kinds.of(name))
-    if _PACKAGE_LINKS not in found:
+    if LINKS_PART not in found:
         raise UnsupportedDocumentError("missing_part", "the file does not say which of its parts is the document")
-    main = main_target(_PACKAGE_LINKS, parse(_small_xml(data, found[_PACKAGE_LINKS])))
+    main = main_target(LINKS_PART, parse(_small_xml(data, found[LINKS_PART])))
     found_format = format_of(kinds.of(main))
     if main not in found:
         raise UnsupportedDocumentError("missing_part", f"the file's document is not there: {main!r}")
@@ -169,7 +170,7 @@ def _check_parts(
             if name in documents:
                 raise UnsupportedDocumentError("embedded_object", f"the part {name!r} is no document; remove it")
         if name == main:
-            check_root(format, xml)
+            check_root(format, xml, is_strict=says_strict(_small_xml(data, found[LINKS_PART])))
 
 
 def _check_embedded(name: str, data: bytes, bounds: _Bounds) -> None:

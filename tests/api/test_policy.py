@@ -9,9 +9,10 @@ from uuid_utils import uuid4
 from officeplane.config import Settings
 from officeplane.domain.document import Format
 from officeplane.formats.package import Package
-from tests.api.client import Api, client_of, running, worker_of
+from tests.api.client import Api, client_of, code_of, json_of, running, worker_of
 from tests.fixtures.documents import word
 from tests.fixtures.documents.linked import LINKED, embedding_text
+from tests.fixtures.documents.strict import strict
 
 FILES = [
     pytest.param(each, holds, make, id=f"{each}-{holds}")
@@ -61,6 +62,26 @@ async def test_of_a_document_that_holds_nothing_of_it_nothing_is_said(api: Api, 
         document_id, _ = await put(asked, word.chapters())
 
         assert "OfficePlane-Holds" not in (await asked.client.get(f"/api/documents/{document_id}/content")).headers
+
+
+async def test_a_strict_file_is_let_in_and_read_and_an_edit_says_what_to_do(api: Api) -> None:
+    data = strict(word.chapters())
+    document_id, made = await put(api, data)
+
+    outline = await api.get(f"/api/documents/{document_id}/outline")
+    body = {"taskType": "add_chapter", "payload": {"title": "New"}}
+    preview = await api.post(f"/api/documents/{document_id}/preview", body)
+    task = await api.submit(documentId=document_id, **body)
+    claimed = await api.start(task["id"])
+    await api.end(claimed, await api.worker.editing.run(claimed, claimed.payload_json))
+    ended = await api.task(task["id"])
+
+    assert made.status_code == 201
+    assert [node["text"] for node in json_of(outline)["nodes"] if node["kind"] == "chapter"] == ["Alpha", "Beta"]
+    assert code_of(preview) == (422, "invalid_edit")
+    assert (ended["state"], ended["error"]["kind"]) == ("FAILED", "invalid_edit")
+    assert "save it in Office as an ordinary .docx (not Strict)" in ended["error"]["message"]
+    assert (await api.client.get(f"/api/documents/{document_id}/content")).content == data
 
 
 async def test_an_edit_may_change_what_stands_beside_a_link(standard: Api) -> None:
