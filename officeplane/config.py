@@ -47,6 +47,7 @@ class Settings(BaseSettings):
     handlers: Annotated[tuple[str, ...], NoDecode] = ()
     handler_environment: Annotated[tuple[str, ...], NoDecode] = ()
     sandbox: Literal["auto", "require"] = "auto"
+    policy: Literal["strict", "standard"] = "strict"
     key_prefix: Annotated[str, Field(min_length=1)] = "officeplane"
     lock_ttl_seconds: Seconds = 600
     lease_seconds: Seconds = 30

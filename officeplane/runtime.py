@@ -15,13 +15,15 @@ from officeplane import failpoints
 from officeplane.config import Settings
 from officeplane.cores import cores
 from officeplane.dispatch.doorbell import Doorbell, open_doorbell
+from officeplane.domain.document import Policy
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.ids import WorkerId
 from officeplane.domain.outcome import RetryRules
 from officeplane.domain.retry import RetryPolicy
 from officeplane.grouping import background
 from officeplane.handlers.catalogue import Catalogue, installed_handlers, load_catalogue
-from officeplane.sandbox.confinement import FULL
+from officeplane.sandbox.confinement import FULL, Confinement
+from officeplane.sandbox.converter import Converter
 from officeplane.sandbox.pool import Sandbox
 from officeplane.sandbox.turns import Queue
 from officeplane.services.access.api_keys import ApiKeys
@@ -40,6 +42,7 @@ from officeplane.services.claims.leases import Leases
 from officeplane.services.dags.dags import Dags
 from officeplane.services.documents.document_reading import DocumentReading
 from officeplane.services.documents.documents import Documents
+from officeplane.services.documents.representations import Representations
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.editing import Editing
 from officeplane.services.observe.audit import Audit
@@ -100,6 +103,7 @@ class Runtime:
     statistics: Statistics
     documents: Documents
     reading: DocumentReading
+    representations: Representations
     api_keys: ApiKeys
     spaces: Spaces
     authentication: Authentication
@@ -152,12 +156,14 @@ async def open_runtime(
                 open_ledger(settings.database_url, connections=LEDGER_CONNECTIONS, plans_once=for_worker)
             )
         doorbell = await stack.enter_async_context(open_doorbell(settings))
+        required: Confinement = FULL if settings.sandbox == "require" else frozenset()
         if sandbox is None:
             sandbox = Sandbox(
                 _children_at_once(),
                 # A worker's requests are bounded by its slots, and have their attempts' time.
                 None if for_worker else READERS,
-                required=FULL if settings.sandbox == "require" else frozenset(),
+                required=required,
+                policy=Policy(settings.policy),
             )
             stack.push_async_callback(sandbox.close)
         tasks = Tasks(ledger)
@@ -193,6 +199,7 @@ async def open_runtime(
             statistics=Statistics(ledger, doorbell, catalogue, settings.lease_seconds),
             documents=Documents(ledger, sandbox, submission, cancellation, long_poll, spaces),
             reading=DocumentReading(ledger, sandbox),
+            representations=Representations(ledger, sandbox, Converter(required)),
             api_keys=ApiKeys(ledger),
             spaces=spaces,
             authentication=Authentication(ledger),

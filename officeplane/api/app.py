@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from officeplane.api.answer_headers import HOLDS
 from officeplane.api.authority import Names
 from officeplane.api.edge import Edge
 from officeplane.api.openapi import DESCRIPTION, TITLE, document
@@ -48,7 +49,9 @@ REQUEST_HEADERS: Final = (
     "If-None-Match",
     "Last-Event-ID",
 )
-ANSWER_HEADERS: Final = ("Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "Retry-After")
+ANSWER_HEADERS: Final = (
+    "Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", HOLDS, "Retry-After",
+)  # fmt: skip
 """What pages of the origins that are allowed may ask with, and may read of answers; never with cookies."""
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from officeplane.api.answer_headers import HOLDS
 from officeplane.api.callers import ANY_SCOPE, need_of
 from officeplane.api.edge import PROBES, SAFE
 from officeplane.api.problems import MEDIA_TYPE, STATUSES
@@ -62,6 +63,10 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
     "Location": ("string", "The path of the task, or of the document that was made."),
     "ETag": ("string", "The document's revision, in quotes, for `If-Match` and `If-None-Match`."),
     "Content-Disposition": ("string", "The file's name."),
+    HOLDS: (
+        "string",
+        "What the file leads to or holds: `linked-picture`, `linked-workbook`, `embedded-document`, or `unknown`.",
+    ),
     "Idempotency-Replayed": ("string", "`true` when the key was used before; the task is shown as it is now."),
     "Link": ("string", 'The next page, as `<...>; rel="next"`; absent on the last.'),
 }

@@ -233,6 +233,27 @@ class PageQuery(_Query):
         return None if self.cursor is None else seq_of(self.cursor)
 
 
+class ContentQuery(_Query):
+    """Which revision, and as what."""
+
+    revision: RevisionNumber | None = Field(
+        None, description="A revision's number; the head if none is given.", examples=[3]
+    )
+    as_: Annotated[Text, Field(max_length=20)] | None = Field(
+        None,
+        alias="as",
+        description="What to show it as: `pdf`, `md`, `html` or `json`; a workbook also as `csv`. The file itself if "
+        "not given.",
+        examples=["md"],
+    )
+    sheet: Annotated[Text, Field(min_length=1, max_length=200)] | None = Field(
+        None,
+        description="The name of a sheet, or its node's id, for `csv` (the first one if none is given) and `json` (all "
+        "of them).",
+        examples=["Plan"],
+    )
+
+
 class DocumentsQuery(PageQuery):
     """Which documents a list shows, and where it goes on."""
 

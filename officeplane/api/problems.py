@@ -60,6 +60,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "overloaded": 429,
     "headers_too_large": 431,
     "internal_error": 500,
+    "converter_missing": 501,
     "database_unavailable": 503,
     "server_stopping": 503,
 }

@@ -174,5 +174,6 @@ def _timeout(wait: float) -> httpx.Timeout:
 
 
 def _revision(etag: str) -> int | None:
-    number = etag.strip('"')
+    # That of a representation has its name behind the number.
+    number = etag.removeprefix("W/").strip('"').partition("-")[0]
     return int(number) if number.isdecimal() else None

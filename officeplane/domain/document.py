@@ -18,6 +18,13 @@ class Format(StrEnum):
     PPTX = "pptx"
 
 
+class Policy(StrEnum):
+    """What an installation lets in: nothing that leads outside, or also what Office people use every day."""
+
+    STRICT = "strict"
+    STANDARD = "standard"
+
+
 MEDIA_TYPES: Final = {
     Format.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -132,6 +132,11 @@ class Edit(Part):
 
     def apply(self, document: Document, occasion: Occasion) -> Result:
         """Change the document; the result is JSON."""
+        if document.package.is_strict:
+            raise InvalidEditError(
+                "the document is Strict Open XML, which can be read here and not edited: save it in Office as an "
+                f"ordinary .{document.format} (not Strict) and upload that"
+            )
         return occasion.warned(self._change(document, occasion))
 
     def _change(self, document: Document, occasion: Occasion) -> Result:

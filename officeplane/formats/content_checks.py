@@ -23,6 +23,7 @@ _SOURCE_IN_SVG: Final = re.compile(rb"\b(?:src|href)\s*=\s*(?:\"([^\"]*)\"|'([^'
 _ELSEWHERE: Final = re.compile(r"\s*(?!data:)(?:[\w.+-]+:|//|\\\\)", re.IGNORECASE)
 _SCRIPT: Final = re.compile(NAME + rb"script\b")
 _DATABASE: Final = re.compile(NAME + rb"(?:connectString|udl)\b")
+_OTHER_PROGRAM: Final = re.compile(NAME + rb"(?:ddeLink|oleLink)\b")
 _AT_ONCE: Final = re.compile(rb"\brefreshOnLoad\s*=\s*[\"']\s*(?:1|t|&)")
 
 
@@ -49,6 +50,8 @@ def check_content(name: str, xml: Content, kind: str) -> None:
         raise _refused(name, said)
     if has_formulas and (said := what_formulas_ask(xml)) is not None:
         raise _refused(name, said)
+    if has_formulas and _OTHER_PROGRAM.search(xml):
+        raise _refused(name, "asks another program for values (DDE or OLE)")
     if asks_database:
         raise _refused(name, "is a mail merge that asks a database for its letters")
     sources = _SOURCE_IN_SVG if is_svg else _SOURCE

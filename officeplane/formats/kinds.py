@@ -30,6 +30,11 @@ _ROOTS: Final = {
     Format.PPTX: "{http://schemas.openxmlformats.org/presentationml/2006/main}presentation",
 }
 _STRICT: Final = "{http://purl.oclc.org/ooxml/"
+_STRICT_ROOTS: Final = {
+    Format.DOCX: f"{_STRICT}wordprocessingml/main}}document",
+    Format.XLSX: f"{_STRICT}spreadsheetml/main}}workbook",
+    Format.PPTX: f"{_STRICT}presentationml/main}}presentation",
+}
 _XML: Final = re.compile(r"(?:application|text)/xml|.*\+xml")
 
 _MACROS: Final = re.compile(r"macro|vba|dialogsheet|attachedtoolbars", re.IGNORECASE)
@@ -123,14 +128,15 @@ def format_of(kind: str) -> Format:
     )
 
 
-def check_root(format: Format, xml: bytes | bytearray) -> None:
+def check_root(format: Format, xml: bytes | bytearray, *, is_strict: bool) -> None:
     """Refuse a main part that is not what it says."""
     tag = _root_tag(xml)
-    if tag == _ROOTS[format]:
+    if tag == (_STRICT_ROOTS if is_strict else _ROOTS)[format]:
         return
-    if tag.startswith(_STRICT):
+    if tag.startswith(_STRICT) != is_strict:
+        # Who reads it by one of them would see another file than who reads it by the other.
         raise UnsupportedDocumentError(
-            "strict_format", f"the file is a Strict Open XML document; save it as an ordinary .{format}"
+            "strict_format", f"only a half of the file is Strict Open XML; save it as an ordinary .{format}"
         )
     raise UnsupportedDocumentError("not_an_office_document", f"the file says it is a {format} but its content is not")
 

@@ -1,4 +1,4 @@
-"""Checks of relationships: nothing outside the file is ever loaded, and what is inside is there.
+"""Checks of relationships: nothing outside the file is loaded but what the policy lets in, and what is inside is there.
 
 A hyperlink may lead to the web, to people, or to a file beside this one: nobody
 follows it unless a reader clicks. Everything else that leads outside is refused,
@@ -7,19 +7,17 @@ and so are hyperlinks to shares and local files, which give a reader's name away
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.domain.document import Policy, UnsupportedDocumentError
+from officeplane.formats.kept_links import OFFICE, Kept, Link, is_of_chart, kept_as, links
+from officeplane.formats.link_uses import CLICKED, Use
 from officeplane.formats.xml import Element
 
-_OFFICE: Final = (
-    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/",
-    "http://purl.oclc.org/ooxml/officeDocument/relationships/",
-)
-_HYPERLINKS: Final = frozenset(f"{begin}hyperlink" for begin in _OFFICE)
-_MAIN: Final = frozenset(f"{begin}officeDocument" for begin in _OFFICE)
+_HYPERLINKS: Final = frozenset(f"{begin}hyperlink" for begin in OFFICE)
+_MAIN: Final = frozenset(f"{begin}officeDocument" for begin in OFFICE)
 _WEB: Final = re.compile(r"(?:https?|ftp)://[^\s\\]|(?:mailto|tel|sms):", re.IGNORECASE)
 _BESIDE: Final = re.compile(r"(?![/\\])[^:/?#\\]*(?:/[^:\\]*)?(?:[?#].*)?", re.DOTALL)
 _OUTSIDE: Final = re.compile(r"[^/?#]*:|//|.*\\", re.DOTALL)
@@ -40,41 +38,26 @@ _READ: Final = frozenset(
 )  # fmt: skip
 
 
-class Link(NamedTuple):
-    """One relationship as it is written."""
-
-    id: str
-    type: str
-    target: str
-    mode: str
-
-    @property
-    def kind(self) -> str:
-        """The last word of its type, in small letters."""
-        return self.type.strip().rstrip("/").rpartition("/")[2].lower()
-
-
 def is_links(name: str) -> bool:
     """Tell whether a part holds relationships."""
     return name.lower().endswith(".rels")
 
 
-def links(root: Element) -> Iterator[Link]:
-    """Yield all relationships that a part holds, wherever in it they stand."""
-    for element in root.iter():
-        if isinstance(element.tag, str) and (element.get("Target") is not None or element.get("Type") is not None):
-            yield Link(
-                element.get("Id", ""), element.get("Type", ""), element.get("Target", ""),
-                element.get("TargetMode", "Internal"),
-            )  # fmt: skip
+class Checked(NamedTuple):
+    """What relationships of one part there are that may be used for one thing only, by their ids."""
+
+    uses: dict[str, Use]
+    documents: set[str]
+    """The parts among them that are documents themselves."""
 
 
-def check_links(name: str, root: Element, known: Collection[str]) -> set[str]:
+def check_links(name: str, root: Element, known: Collection[str], policy: Policy = Policy.STRICT) -> Checked:
     """Refuse relationships that lead outside, to macros or objects, or to parts that must be `known` but are not.
 
-    What is left that leads outside are hyperlinks; their ids are returned.
+    What is left that leads outside are hyperlinks, and what the policy lets in.
     """
-    hyperlinks: set[str] = set()
+    uses: dict[str, Use] = {}
+    documents: set[str] = set()
     ids: set[str] = set()
     for link in links(root):
         if link.id in ids:
@@ -88,7 +71,12 @@ def check_links(name: str, root: Element, known: Collection[str]) -> set[str]:
             )
         if link.mode == "External" and link.type in _HYPERLINKS:
             _check_hyperlink(name, link)
-            hyperlinks.add(link.id)
+            uses[link.id] = CLICKED
+        elif policy is Policy.STANDARD and (kept := kept_as(name, link)) is not None:
+            uses[link.id] = kept
+            if link.mode != "External":
+                part = _there(name, link, known)
+                documents |= {part} if kept is Kept.DOCUMENT else set()
         elif link.mode != "Internal" or link.kind in _ALWAYS_OUTSIDE or _OUTSIDE.match(unquote(link.target)):
             raise UnsupportedDocumentError(
                 "external_reference",
@@ -96,7 +84,7 @@ def check_links(name: str, root: Element, known: Collection[str]) -> set[str]:
             )
         else:
             _check_part(name, link, known)
-    return hyperlinks
+    return Checked(uses, documents)
 
 
 def source(name: str) -> str:
@@ -141,16 +129,28 @@ def _check_hyperlink(name: str, link: Link) -> None:
         )
 
 
-def _check_part(name: str, link: Link, known: Collection[str]) -> None:
+def _part(name: str, link: Link) -> str:
     part = target(name, link).partition("#")[0]
     if part.startswith("../"):
         raise UnsupportedDocumentError("unsafe_name", f"{name!r} leads out of the file: {link.target[:200]!r}")
-    is_of_chart = "/charts/" in f"/{name}" or "/chartex/" in f"/{name}"
+    return part
+
+
+def _there(name: str, link: Link, known: Collection[str]) -> str:
+    """Return the part that must be there."""
+    part = _part(name, link)
+    if part not in known or _OUTSIDE.match(unquote(link.target)):
+        raise UnsupportedDocumentError("missing_part", f"{name!r} names a part that is not there: {part!r}")
+    return part
+
+
+def _check_part(name: str, link: Link, known: Collection[str]) -> None:
+    part = _part(name, link)
     if link.kind in _OBJECTS:
         raise UnsupportedDocumentError(
             "embedded_object", f"{name!r} embeds an object of another program ({link.kind}); remove it"
         )
-    if link.kind == _PACKAGE and not is_of_chart:
+    if link.kind == _PACKAGE and not is_of_chart(name):
         raise UnsupportedDocumentError(
             "embedded_object", f"{name!r} embeds a file of another program ({part!r}); remove it"
         )

@@ -13,11 +13,13 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 from officeplane.domain.revision import PieceKey, Recipe, RecipeWriter
 from officeplane.formats.archive import DEFLATED, STORED, entries
+from officeplane.formats.strict import LINKS_PART, parse_strict, says_strict
 from officeplane.formats.xml import Element, parse, serialise
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
@@ -98,6 +100,12 @@ class Package:
         """The names of all parts, in the order of the file."""
         return list(self._parts)
 
+    @cached_property
+    def is_strict(self) -> bool:
+        """Whether it is strict: its trees are those of an ordinary file, so it can be read and not be written."""
+        links = self._parts.get(LINKS_PART)
+        return links is not None and says_strict(links.content())
+
     def __contains__(self, name: str) -> bool:
         return name in self._parts
 
@@ -116,7 +124,8 @@ class Package:
         """Return a part's parsed tree. Who changes it says so with `changed`."""
         found = self._trees.get(name)
         if found is None:
-            found = self._trees[name] = parse(self._parts[name].content())
+            read = parse_strict if self.is_strict else parse
+            found = self._trees[name] = read(self._parts[name].content())
         return found
 
     def plant(self, name: str, root: Element) -> None:

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Str
 from officeplane.domain.document import Format, InvalidEditError, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError, TooLargeToShowError
 from officeplane.domain.warning import WARNINGS_MAX
+from officeplane.formats.kept_links import Kept
 from officeplane.formats.properties import TITLE_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 
@@ -152,6 +153,25 @@ class PictureBytes(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class KeptTold(_Answer):
+    """What a file has in it that only the policy `standard` lets in."""
+
+    kinds: Annotated[list[Kept], Field(max_length=len(Kept)), FailFast()]
+
+
+@dataclass(frozen=True, slots=True)
+class Represented(_Answer):
+    """A document as something else than its file."""
+
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of it."""
+        return self.attached[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Compared(_Answer):
     """What changed from one state to another, as JSON has it."""
 
@@ -272,6 +292,8 @@ Answer: TypeAlias = (
     | Items
     | TextPart
     | PictureBytes
+    | KeptTold
+    | Represented
     | Compared
     | Changed
     | Previewed

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
+from officeplane.domain.document import Policy
 from officeplane.frames import Bounds, read
 from officeplane.sandbox.children import Child
 from officeplane.sandbox.confinement import FULL, Confinement, Layer, named, offered
@@ -29,8 +30,9 @@ class _FirstWord(BaseModel):
 class Births:
     """The nursery of a process, opened when the first child is wanted."""
 
-    def __init__(self, required: Confinement) -> None:
+    def __init__(self, required: Confinement, policy: Policy = Policy.STRICT) -> None:
         self._required = required
+        self._policy = policy
         self._newest: Confinement | None = None
         self._nursery: Nursery | None = None
         self._opening = asyncio.Lock()
@@ -93,5 +95,5 @@ class Births:
             if self._nursery is None or self._nursery.is_gone:
                 if self._nursery is not None:
                     await self._nursery.close()
-                self._nursery = await Nursery.open()
+                self._nursery = await Nursery.open(self._policy)
             return self._nursery

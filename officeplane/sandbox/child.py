@@ -9,7 +9,7 @@ import socket
 import traceback
 from typing import Final, assert_never
 
-from officeplane.domain.document import UnsupportedDocumentError
+from officeplane.domain.document import Policy, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError, TooLargeToShowError
 from officeplane.domain.failure import describe
 from officeplane.formats.blank import blank
@@ -39,6 +39,8 @@ from officeplane.sandbox.operations import (
     ReadPicture,
     ReadText,
     ReadTextPart,
+    Represent,
+    TellKept,
 )  # fmt: skip
 from officeplane.sandbox.protocol import decode_request, encode_answer
 from officeplane.sandbox.reading import (
@@ -46,11 +48,13 @@ from officeplane.sandbox.reading import (
     compared,
     compared_part,
     found,
+    kept,
     listed,
     node,
     nodes,
     outline,
     picture,
+    represented,
     text,
     text_part,
 )
@@ -59,9 +63,9 @@ from officeplane.sandbox.shelf import NotHereError, Shelf
 TOO_COMPLEX: Final = "too_complex"
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, policy: Policy = Policy.STRICT) -> None:
     """Answer requests until the other end is gone, or until a fresh process would do better."""
-    shelf = Shelf()
+    shelf = Shelf(policy)
     may_go_on = True
     try:
         while may_go_on:
@@ -113,7 +117,7 @@ def _answer(shelf: Shelf, operation: AnyOperation, opens: Opening | None, file: 
 def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
     match operation:
         case Check():
-            return Admitted(admit(file), part_cuts(file), title_in(file))
+            return Admitted(admit(file, shelf.policy), part_cuts(file), title_in(file))
         case MakeBlank(format, title):
             return Blank([blank(format, title)])
         case ReadOutline(state):
@@ -132,6 +136,10 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return listed(shelf, state, wanted)
         case ReadPicture(state, node_id):
             return picture(shelf, state, node_id)
+        case TellKept(state):
+            return kept(shelf, state)
+        case Represent(state, wanted):
+            return represented(shelf, state, wanted)
         case ReadCells(state, wanted):
             return cells(shelf, state, wanted)
         case ComparePart(before, after, wanted):

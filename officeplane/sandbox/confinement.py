@@ -41,7 +41,7 @@ WITHOUT: Final[Mapping[Layer, str]] = {
 }
 """What a child that was taken over could do if a layer were missing, or what else that means."""
 
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 def offered() -> Confinement:
@@ -64,14 +64,14 @@ def confine(parent: int, *, has_namespaces: bool) -> Confinement:
     if sys.platform != "linux":
         return frozenset(layers)
     readable = _libraries()
-    kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl(PR_SET_NO_NEW_PRIVS, 1)
     kernel.drop_capabilities()
     layers.add(Layer.NO_PRIVILEGES)
     kernel.hide_memory()
     layers.add(Layer.HIDDEN_MEMORY)
     # This comes after those: a process that changes its rights is no longer killed with its parent.
-    kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if _parent() != parent:
+    kernel.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent_outside() != parent:
         # It died before this process had asked to be killed with it.
         raise SystemExit
     if landlock.version():
@@ -101,7 +101,7 @@ def _libraries() -> set[str]:
     }
 
 
-def _parent() -> int:
+def parent_outside() -> int:
     """Return the parent as those outside see it: whoever has processes of its own is told of none."""
     status = Path("/proc/self/stat").read_text()
     return int(status.rpartition(")")[2].split()[1])

@@ -56,7 +56,7 @@ def apply(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
         return done
     written = document.package.write()
     # What an edit wrote is not trusted more than what somebody uploads.
-    check_parts(document.package, document.package.renewed)
+    check_parts(document.package, document.package.renewed, shelf.policy)
     new = [piece for key, piece in written.pieces.items() if key not in opened.kept]
     opened.kept = set(written.pieces)
     opened.size = written.size

@@ -1,10 +1,10 @@
 """The nursery: a process that has loaded everything once, and forks a confined child whenever it is asked.
 
-`python -m officeplane.sandbox.nursery FD`: over that socket its owner asks for births and
-ends; with a birth comes the descriptor that the child is to serve. The nursery stays the
-parent of its children, so a process id cannot come to mean another process while the
-owner may still ask for its end. When the owner is gone, so are the nursery and all its
-children.
+`python -m officeplane.sandbox.nursery FD POLICY`: over that socket its owner asks for births and
+ends; with a birth comes the descriptor that the child is to serve. The policy is what the children
+let in. The nursery stays the parent of its children, so a process id cannot come to mean another
+process while the owner may still ask for its end. When the owner is gone, so are the nursery and
+all its children.
 """
 
 import os
@@ -13,9 +13,11 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Final
 
+from officeplane.domain.document import Policy
 from officeplane.frames import send
 from officeplane.sandbox import kernel, namespaces
 from officeplane.sandbox.child import serve
@@ -103,4 +105,4 @@ def _end(child: int) -> int:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), partial(serve, policy=Policy(sys.argv[2])))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from officeplane.domain.document import Policy
 from officeplane.sandbox.nursery_protocol import BIRTH, END, NUMBER
 
 NURSERY: Final = "officeplane.sandbox.nursery"
@@ -21,8 +22,8 @@ class Nursery:
         self._is_broken = False
 
     @classmethod
-    async def open(cls) -> "Nursery":
-        """Start one."""
+    async def open(cls, policy: Policy) -> "Nursery":
+        """Start one; its children let in what this policy does."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
@@ -32,6 +33,7 @@ class Nursery:
                 "-m",
                 NURSERY,
                 str(theirs.fileno()),
+                policy,
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 env={},

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Generic, Self, TypeAlias, TypeVar
 from pydantic import ConfigDict, PlainSerializer
 
 from officeplane.domain.document import Format
+from officeplane.domain.representation import RepresentationWanted
 from officeplane.domain.revision import Recipe
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffWanted
@@ -22,9 +23,11 @@ from officeplane.sandbox.answers import (
     Changed,
     Compared,
     Items,
+    KeptTold,
     Outline,
     PictureBytes,
     Previewed,
+    Represented,
     Text,
     TextPart,
 )
@@ -159,6 +162,21 @@ class ReadPicture(Operation[PictureBytes]):
 
 
 @dataclass(frozen=True, slots=True)
+class TellKept(Operation[KeptTold]):
+    """Tell what a state has in it that only the policy `standard` lets in."""
+
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Represent(Operation[Represented]):
+    """Tell a state as something else than its file."""
+
+    state: str
+    wanted: RepresentationWanted
+
+
+@dataclass(frozen=True, slots=True)
 class ReadCells(Operation[Items]):
     """Tell what cells of a state hold."""
 
@@ -237,6 +255,8 @@ AnyOperation: TypeAlias = (
     | ReadTextPart
     | ListNodes
     | ReadPicture
+    | TellKept
+    | Represent
     | ReadCells
     | ComparePart
     | Compare

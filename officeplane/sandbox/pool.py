@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 import structlog
 
+from officeplane.domain.document import Policy
 from officeplane.sandbox.answers import Broke, Refused
 from officeplane.sandbox.births import Births
 from officeplane.sandbox.children import Child, Idle
@@ -44,9 +45,12 @@ class Sandbox:
         *,
         answer_seconds: float = ANSWER_SECONDS,
         required: Confinement = frozenset(),
+        policy: Policy = Policy.STRICT,
     ) -> None:
         self._answer_seconds = answer_seconds
-        self._births = Births(required)
+        self.policy = policy
+        """What files may have in them that are let in here."""
+        self._births = Births(required, policy)
         self._idle = Idle()
         self._turns = Turns(children_max, self._idle, queue)
         # A file on its way in does not wait behind requests that read.

@@ -27,12 +27,14 @@ from officeplane.sandbox.answers import (
     Compared,
     Invalid,
     Items,
+    KeptTold,
     Missing,
     NoNode,
     Outline,
     PictureBytes,
     Previewed,
     Refused,
+    Represented,
     Text,
     TextPart,
     TooLarge,
@@ -58,6 +60,8 @@ from officeplane.sandbox.operations import (
     ReadPicture,
     ReadText,
     ReadTextPart,
+    Represent,
+    TellKept,
 )  # fmt: skip
 
 A = TypeVar("A")
@@ -110,6 +114,8 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
     FindText: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ListNodes: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ReadPicture: _Asked(PictureBytes, Bounds(64 * _KIB, SHOWN_PICTURE_BYTES_MAX)),
+    TellKept: _Asked(KeptTold, Bounds(64 * _KIB, 0)),
+    Represent: _Asked(Represented, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
     ReadCells: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ComparePart: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ReadTextPart: _Asked(TextPart, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),

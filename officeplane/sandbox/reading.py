@@ -2,9 +2,11 @@
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError
+from officeplane.domain.representation import RepresentationWanted
 from officeplane.formats.diff import difference
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.kept_links import kept_in
 from officeplane.formats.opening import Document
 from officeplane.formats.reading import finding, listing, outlining, showing
 from officeplane.formats.reading.differing import DiffWanted, differences
@@ -14,8 +16,9 @@ from officeplane.formats.reading.outlining import OutlineWanted
 from officeplane.formats.reading.reader import found as found_node
 from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted, text_under, told
+from officeplane.formats.representations import representing
 from officeplane.formats.shown import Measure
-from officeplane.sandbox.answers import Compared, Items, Outline, PictureBytes, Text, TextPart
+from officeplane.sandbox.answers import Compared, Items, KeptTold, Outline, PictureBytes, Represented, Text, TextPart
 from officeplane.sandbox.shelf import Shelf
 
 
@@ -89,6 +92,19 @@ def picture(shelf: Shelf, state: str, node_id: str) -> PictureBytes:
     if content is None:
         raise NodeNotFoundError(node_id)
     return PictureBytes([content])
+
+
+def kept(shelf: Shelf, state: str) -> KeptTold:
+    """Return what a state has in it that only the policy `standard` lets in."""
+    return KeptTold(kept_in(shelf.find(state).document.package))
+
+
+def represented(shelf: Shelf, state: str, wanted: RepresentationWanted) -> Represented:
+    """Return a state as something else than its file."""
+    opened = shelf.find(state)
+    told = representing.represented(opened.document, opened.reader, wanted)
+    # Half of a pair may stand in a cell; no other program would read it.
+    return Represented([told.encode("utf-8", "replace")])
 
 
 def cells(shelf: Shelf, state: str, wanted: CellsWanted) -> Items:

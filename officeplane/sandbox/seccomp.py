@@ -19,7 +19,7 @@ ALLOW: Final = 0x7FFF0000
 _KILL: Final = 0x80000000
 _ERROR: Final = 0x00050000
 _SET_FILTER, _IS_AVAILABLE = 1, 2
-_LOAD, _EQUAL, _ABOVE, _ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_LOAD, _EQUAL, ABOVE, ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _NUMBER_AT, _MACHINE_AT, _ARGUMENTS_AT, _ARGUMENT_SIZE = 0, 4, 16, 8
 
 Instruction = tuple[int, int, int, int]
@@ -124,15 +124,15 @@ def restrict() -> None:
         if number is not None:
             program += answer(number, ALLOW)
     for numbers, argument, test, against, error in (
-        (_OPENAT, 2, _ANY_BIT, _WRITING, errno.EACCES),
-        (_MMAP, 2, _ANY_BIT, _EXECUTING, errno.EACCES),
-        (_MPROTECT, 2, _ANY_BIT, _EXECUTING, errno.EACCES),
+        (_OPENAT, 2, ANY_BIT, _WRITING, errno.EACCES),
+        (_MMAP, 2, ANY_BIT, _EXECUTING, errno.EACCES),
+        (_MPROTECT, 2, ANY_BIT, _EXECUTING, errno.EACCES),
         # The commands above this one give descriptors owners, signals and locks.
-        (_FCNTL, 1, _ABOVE, fcntl.F_SETFL, errno.EPERM),
+        (_FCNTL, 1, ABOVE, fcntl.F_SETFL, errno.EPERM),
         # Limits of another process; its own it can only lower.
-        (_PRLIMIT, 0, _ABOVE, 0, errno.EPERM),
+        (_PRLIMIT, 0, ABOVE, 0, errno.EPERM),
     ):
-        program += _answer_unless(numbers[column], argument, test, against, error)
+        program += answer_if(numbers[column], argument, test, against, error)
     # Libraries ask whether a file is a terminal, and go the older way to start a thread.
     program += answer(_IOCTL[column], refusal(errno.ENOTTY)) + answer(_CLONE3[column], refusal(errno.ENOSYS))
     install(program, otherwise=refusal(errno.EPERM))
@@ -165,8 +165,19 @@ def refusal(error: int) -> int:
     return _ERROR | error
 
 
-def _answer_unless(number: int, argument: int, test: int, against: int, error: int) -> list[Instruction]:
-    """Return what allows one call unless an argument is found wrong."""
+def answer_unless(number: int, argument: int, bits: int, error: int) -> list[Instruction]:
+    """Return what refuses one call unless one of these bits is set in an argument."""
+    return [
+        (_EQUAL, 0, 4, number),
+        (_LOAD, 0, 0, _ARGUMENTS_AT + argument * _ARGUMENT_SIZE),
+        (ANY_BIT, 1, 0, bits),
+        (_RETURN, 0, 0, refusal(error)),
+        (_RETURN, 0, 0, ALLOW),
+    ]
+
+
+def answer_if(number: int, argument: int, test: int, against: int, error: int) -> list[Instruction]:
+    """Return what refuses one call if an argument is found wrong, and allows it otherwise."""
     return [
         (_EQUAL, 0, 4, number),
         # The lower half: what these take is an `int`, or has no meaning above.

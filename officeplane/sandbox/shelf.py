@@ -8,6 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
+from officeplane.domain.document import Policy
 from officeplane.domain.revision import PieceKey
 from officeplane.formats.opening import Document, read_document
 from officeplane.formats.reading.reader import Reader
@@ -49,7 +50,9 @@ class NotHereError(Exception):
 class Shelf:
     """The states used last; the others are forgotten."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: Policy = Policy.STRICT) -> None:
+        self.policy = policy
+        """What a document may have in it here."""
         self._opened: OrderedDict[str, Opened] = OrderedDict()
 
     @property

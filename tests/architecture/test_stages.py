@@ -16,6 +16,7 @@ SLOW: Final = {
     "bench/test_documents.py",
     "chaos/test_chaos.py",
     "formats/test_libreoffice.py",
+    "sandbox/test_converter.py",
 }
 """What proves its share only with thousands of cases, minutes of faults, or programs of others."""
 

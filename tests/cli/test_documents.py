@@ -462,3 +462,20 @@ async def test_cells_are_shown_by_their_addresses(documents: Documents, document
     assert ended.code == 0
     assert any(line.startswith("A1  ") for line in ended.out.split("\n"))
     assert "=" in ended.out
+
+
+async def test_a_document_is_written_as_something_else(documents: Documents, document_id: str, tmp_path: Path) -> None:
+    await documents("put", str(a_file(tmp_path, word.chapters())), document_id)
+    target = tmp_path / "plan.md"
+
+    written = await documents("get", document_id, "--as", "md", "-o", str(target))
+    printed = await documents("get", document_id, "--as", "html", "-o", "-")
+    again = await documents("get", document_id, "--as", "json", "-o", str(target))
+    unknown = await documents("get", document_id, "--as", "csv", "-o", "-")
+
+    assert (written.code, target.read_text().partition("\n")[0]) == (0, "Front matter")
+    assert "revision 1" in written.err
+    assert "<h1>Alpha</h1>" in printed.out
+    assert (again.code, unknown.code) == (1, 1)
+    assert "is there already" in again.err
+    assert "can be shown as pdf, md, html, json" in unknown.err

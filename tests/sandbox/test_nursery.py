@@ -20,6 +20,7 @@ async def test_a_nursery_whose_owner_dies_in_the_middle_of_a_birth_ends_quietly_
             "-m",
             "officeplane.sandbox.nursery",
             str(owned.fileno()),
+            "strict",
             pass_fds=(owned.fileno(),),
             stderr=asyncio.subprocess.PIPE,
         )

@@ -7,7 +7,9 @@ import pytest
 
 from officeplane.domain.document import Format, InvalidEditError, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError, OfficePlaneError, TooLargeToShowError
+from officeplane.domain.representation import Representation, RepresentationWanted
 from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.kept_links import Kept
 from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
 from officeplane.formats.reading.listing import ListWanted
@@ -25,11 +27,13 @@ from officeplane.sandbox.answers import (
     Compared,
     Invalid,
     Items,
+    KeptTold,
     Missing,
     NoNode,
     Outline,
     Previewed,
     Refused,
+    Represented,
     Text,
     TextPart,
     TooLarge,
@@ -54,6 +58,8 @@ from officeplane.sandbox.operations import (
     ReadOutline,
     ReadText,
     ReadTextPart,
+    Represent,
+    TellKept,
 )  # fmt: skip
 from officeplane.sandbox.protocol import Said, decode_answer, decode_request, encode_answer, encode_request
 from tests.sandbox.asking import AFile, an_order
@@ -76,6 +82,8 @@ ASKED: list[tuple[AnyOperation, Answer]] = [
     (ReadTextPart("state", TextWanted("n", 3, 50)), TextPart(9, [b"a text"])),
     (ListNodes("state", ListWanted("changes", begin=2)), Items([{"id": "change-1"}], None)),
     (ReadCells("state", CellsWanted("Plan", "A1:B2", ("values",), 1, 50)), Items([{"cell": "A1", "value": 1.5}], 2)),
+    (Represent("state", RepresentationWanted(Representation.CSV, "Plan")), Represented([b"1,2"])),
+    (TellKept("state"), KeptTold([Kept.PICTURE])),
     (ComparePart("one", "other", DiffWanted("unified", 0)), Items([{"line": "+a"}], None)),
 ]
 REFUSALS: list[Refused] = [

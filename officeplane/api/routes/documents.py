@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from officeplane.api import examples
-from officeplane.api.answer_headers import DOWNLOADED, OURS_ALONE
+from officeplane.api.answer_headers import DOWNLOADED, HOLDS, OURS_ALONE, PAGE
 from officeplane.api.bodies import PreviewBody
 from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
@@ -21,25 +21,29 @@ from officeplane.api.document_views import (
     listed_view,
     revision_view,
 )
-from officeplane.api.etags import etag, is_known, revision_in, unchanged
+from officeplane.api.etags import etag, etag_of, is_known, revision_in, unchanged
 from officeplane.api.openapi import Responses, headers, refusals
 from officeplane.api.parameters import (
     Author,
+    ContentQuery,
     DocumentIdInPath,
     DocumentsQuery,
     IfMatch,
     IfNoneMatch,
     PageQuery,
-    Revision,
 )
+from officeplane.api.problems import RefusedError
 from officeplane.api.requests import StrictRoute
 from officeplane.api.state import runtime_of
 from officeplane.api.task_views import TaskView, one_task
 from officeplane.api.views import json_answer, many_views
 from officeplane.api.waits import while_there
 from officeplane.domain.document import MEDIA_TYPES, Document, Format, PausedLane, file_name
+from officeplane.domain.errors import FieldError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.principal import Scope
+from officeplane.domain.representation import MEDIA_TYPES as OF_REPRESENTATIONS
+from officeplane.domain.representation import Representation
 from officeplane.domain.request import OnBehalf
 from officeplane.domain.space import bare
 from officeplane.edits.contract import Words
@@ -49,6 +53,7 @@ router = APIRouter(prefix="/api/documents", tags=["documents"], route_class=Stri
 
 _BYTES: Final[dict[str, Any]] = {"schema": {"type": "string", "format": "binary"}}
 _FILES: Final = dict.fromkeys(MEDIA_TYPES.values(), _BYTES)
+_REPRESENTATIONS: Final = dict.fromkeys((kind.partition(";")[0] for kind in OF_REPRESENTATIONS.values()), _BYTES)
 _READ: Final[Responses] = {
     200: {"description": "What it is as of `revision`.", "headers": headers("ETag")},
     304: {"description": "As it was read before.", "headers": headers("ETag")},
@@ -197,18 +202,39 @@ async def delete(request: Request, document_id: DocumentIdInPath) -> Response:
     response_class=StreamingResponse,
     responses={
         **_READ,
-        200: {"description": "The file.", "content": _FILES, "headers": headers("ETag", "Content-Disposition")},
-        **refusals("document_not_found", "revision_not_found"),
+        200: {
+            "description": "The file, or what it is shown as.",
+            "content": {**_FILES, **_REPRESENTATIONS},
+            "headers": headers("ETag", "Content-Disposition", HOLDS),
+        },
+        **refusals(
+            "document_not_found",
+            "revision_not_found",
+            "node_not_found",
+            "unsupported_document",
+            "too_large_to_show",
+            "converter_missing",
+        ),
     },
 )
 @needs(Scope.READ)
 async def content(
-    request: Request, document_id: DocumentIdInPath, revision: Revision = None, if_none_match: IfNoneMatch = None
+    request: Request,
+    document_id: DocumentIdInPath,
+    query: Annotated[ContentQuery, Query()],
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """Return the bytes of a revision, the head if none is named."""
+    """Return the bytes of a revision, the head if none is named; with `as` what it is shown as, made of them."""
+    if query.as_ is not None:
+        return await _represented(request, document_id, query, query.as_, if_none_match)
+    if query.sheet is not None:
+        said = "Only with as=csv or as=json is one sheet shown."
+        raise RefusedError("invalid_parameter", said, errors=[FieldError("sheet", said)])
+    revision = query.revision
     file = await runtime_of(request).documents.file(principal_of(request), document_id, revision)
     if is_known(if_none_match, file.revision.revision):
         return unchanged(file.revision.revision)
+    kept = await while_there(request, runtime_of(request).documents.kept(file))
     return StreamingResponse(
         file.content,
         media_type=MEDIA_TYPES[file.format],
@@ -216,6 +242,7 @@ async def content(
             "Content-Length": str(file.revision.size),
             "Content-Disposition": f'attachment; filename="{file_name(document_id, file.format)}"',
             **etag(file.revision.revision),
+            **({HOLDS: ", ".join(kept)} if kept else {}),
             "Content-Security-Policy": DOWNLOADED,
             **OURS_ALONE,
         },
@@ -281,6 +308,27 @@ async def preview(request: Request, document_id: DocumentIdInPath, body: Preview
     """Apply an edit to the head and tell the difference; nothing is stored."""
     found = await while_there(request, runtime_of(request).documents.preview(principal_of(request), document_id, body))
     return json_answer(PreviewView.model_validate(found))
+
+
+async def _represented(
+    request: Request, document_id: str, query: ContentQuery, asked: str, if_none_match: str | None
+) -> Response:
+    representations = runtime_of(request).representations
+    found = await representations.find(principal_of(request), document_id, query.revision, asked, query.sheet)
+    revision, kind = found.base.revision, found.wanted.kind
+    if is_known(if_none_match, revision, kind):
+        return unchanged(revision, kind)
+    made = await while_there(request, representations.make(found))
+    return Response(
+        made,
+        headers={
+            "Content-Type": OF_REPRESENTATIONS[kind],
+            "Content-Disposition": f'attachment; filename="{file_name(document_id, kind)}"',
+            **etag_of(revision, kind),
+            "Content-Security-Policy": PAGE if kind is Representation.HTML else DOWNLOADED,
+            **OURS_ALONE,
+        },
+    )
 
 
 def _shown(document: Document, status: int = 200, more: dict[str, str] | None = None) -> Response:

@@ -73,6 +73,19 @@ def check_callers(settings: Settings) -> Finding:
             )
 
 
+def check_policy(settings: Settings) -> Finding:
+    """Say which files are let in."""
+    match settings.policy:
+        case "strict":
+            return ok("policy", "Strict: no file is let in that leads to anything elsewhere or holds another document.")
+        case "standard":
+            return ok(
+                "policy",
+                "Standard: links to pictures and workbooks, and documents in documents, are let in and kept; downloads "
+                "say so in OfficePlane-Holds.",
+            )
+
+
 def check_keys(settings: Settings, working: int) -> Finding:
     """Look whether those who need a key can have one."""
     if working or settings.auth == "off" or (settings.auth == "auto" and not listens_beyond(settings)):

@@ -14,6 +14,7 @@ from officeplane.cli.doctor.checks import (
     check_callers,
     check_keys,
     check_plane,
+    check_policy,
     check_postgres,
     check_redis,
     check_schema,
@@ -55,6 +56,7 @@ async def examine(url: str) -> Diagnosis:
     findings = [
         *check_settings(settings, local_installation()),
         check_callers(settings),
+        check_policy(settings),
         check_confinement(settings, await confinement_here()),
     ]
     ledger_answers = True

@@ -60,14 +60,19 @@ def get(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write it; - is stdout. Its id if none is given.")
     ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option("--as", help="Show it as pdf, md, html or json, a workbook also as csv.", metavar="KIND"),
+    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="This sheet, of csv or json.")] = None,
     revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there already.")] = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Download a file, and remember which revision it is."""
-    from officeplane.cli.documents.files import get_file
+    """Download a file, and remember which revision it is; or what it is shown as."""
+    from officeplane.cli.documents.files import Wanted, get_file
 
-    asyncio.run(get_file(url, document_id, output, revision, force=force))
+    asyncio.run(get_file(url, document_id, output, Wanted(revision, kind, sheet), force=force))
 
 
 @app.command("list")

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import sys
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from officeplane.cli.answers import Document, Task
@@ -18,6 +19,8 @@ from officeplane.cli.user import user_name
 from officeplane.domain.document import Format, file_name
 
 NOT_FOUND = 404
+CONVERSION_SECONDS = 90.0
+"""How long a PDF may take, with what waits before it."""
 COVERS_UP = frozenset({412, 428})
 
 
@@ -118,14 +121,26 @@ def _keep(file: Path, url: str, document_id: str, revision: int, data: bytes) ->
         remarks().print(f"Which revision {file} is could not be noted: to put it, say --if-match {revision}.")
 
 
-async def get_file(url: str, document_id: str, output: Path | None, revision: int | None, *, force: bool) -> None:
-    """Download a file, say where it is, and note which revision."""
-    query = {} if revision is None else {"revision": revision}
+class Wanted(NamedTuple):
+    """Which revision of a document to get, as what if not as its file, and which sheet of it."""
+
+    revision: int | None = None
+    kind: str | None = None
+    sheet: str | None = None
+
+
+async def get_file(url: str, document_id: str, output: Path | None, wanted: Wanted, *, force: bool) -> None:
+    """Download a file, say where it is, and note which revision, unless it was made of the file."""
+    revision, kind, sheet = wanted
+    given: dict[str, str | int | None] = {"revision": revision, "as": kind, "sheet": sheet}
+    asked = {name: value for name, value in given.items() if value is not None}
     async with Client(url) as client:
         document = Document.model_validate_json((await client.get(document_path(document_id))).content)
-        target = output or Path(file_name(document_id, document.format).replace(":", "_"))
+        target = output or Path(file_name(document_id, kind or document.format).replace(":", "_"))
         is_new = target == Path("-") or await asyncio.to_thread(_refuse_to_overwrite, target, force=force)
-        answer = await client.get(document_path(document_id, "/content"), query)
+        answer = await client.get(
+            document_path(document_id, "/content"), asked, 0 if kind is None else CONVERSION_SECONDS
+        )
     if target == Path("-"):
         sys.stdout.buffer.write(answer.content)
         return
@@ -134,7 +149,8 @@ async def get_file(url: str, document_id: str, output: Path | None, revision: in
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror}") from None
     got = answer.revision or revision or document.revision
-    _keep(target, client.url, document_id, got, answer.content)
+    if kind is None:
+        _keep(target, client.url, document_id, got, answer.content)
     remarks().print(f"{target}: {len(answer.content):,} bytes, revision {got}")
 
 

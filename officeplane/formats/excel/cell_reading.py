@@ -44,7 +44,7 @@ def cells(parts: Parts, wanted: CellsWanted) -> Part:
     if not sheet.has_cells:
         return Part(items, None)
     grid = parts.grid(sheet)
-    teller = _Teller(parts, grid, wanted.show)
+    teller = CellTeller(parts, grid, wanted.show)
     at = -1
     for cell in grid.cells_in(within):
         if len(cell) == 0 and not (FORMATS in wanted.show and VALUES not in wanted.show):
@@ -59,7 +59,9 @@ def cells(parts: Parts, wanted: CellsWanted) -> Part:
     return Part(items, None)
 
 
-class _Teller:
+class CellTeller:
+    """Tells what cells of a sheet hold."""
+
     def __init__(self, parts: Parts, grid: Grid, show: tuple[str, ...]) -> None:
         self._grid = grid
         self._show = show
@@ -69,6 +71,7 @@ class _Teller:
         self._stale = is_stale(parts.package, parts.workbook)
 
     def told(self, cell: Element) -> dict[str, Any]:
+        """Return what is wanted of a cell, as JSON has it."""
         item: dict[str, Any] = {"cell": str(place_of(cell))}
         formula = formula_of(self._grid, cell)
         text = shown(cell, self._strings)
@@ -120,13 +123,18 @@ def _number(text: str) -> float | int | None:
     return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdecimal() and abs(number) < 2**53 else number
 
 
+def named_sheet(parts: Parts, name: str | None) -> Sheet:
+    """Return a sheet by its name or id, the first one if none is named; `NodeNotFoundError` when there is none."""
+    sheets = parts.sheets
+    sheet = sheets.all[0] if name is None else sheets.find(name)
+    if sheet is None:
+        raise NodeNotFoundError(name or "", nearest_name(name or "", sheets.names))
+    return sheet
+
+
 def _place(parts: Parts, wanted: CellsWanted) -> tuple[Sheet, Area]:
     name, mark, place = (wanted.range or "").rpartition("!")
-    named = wanted.sheet if wanted.sheet is not None or not mark else unquoted(name)
-    sheets = parts.sheets
-    sheet = sheets.all[0] if named is None else sheets.find(named)
-    if sheet is None:
-        raise NodeNotFoundError(named or "", nearest_name(named or "", sheets.names))
+    sheet = named_sheet(parts, wanted.sheet if wanted.sheet is not None or not mark else unquoted(name))
     if not place:
         return sheet, Area(1, 1, ROWS_MAX, COLUMNS_MAX)
     found = area_or_lines(place)

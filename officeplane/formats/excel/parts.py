@@ -19,11 +19,7 @@ class Parts:
         self.workbook = main_part(package)
         root = package.tree(self.workbook)
         if root.tag != main("workbook"):
-            strict = str(root.tag).startswith("{http://purl.oclc.org/")
-            raise UnsupportedDocumentError(
-                "strict_format" if strict else "damaged",
-                "the file's main part is no workbook; save it as .xlsx (not Strict)",
-            )
+            raise UnsupportedDocumentError("damaged", "the file's main part is no workbook; save it as .xlsx")
         self._grids: dict[str, Grid] = {}
         self._strings: SharedStrings | None = None
 

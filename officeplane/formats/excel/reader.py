@@ -1,9 +1,9 @@
 """Reading a workbook in parts: sheets, tables, charts, names and comments as nodes, cells by their addresses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from officeplane.formats.blocks import Line, Span, Table
+from officeplane.formats.blocks import Block, Heading, Line, Span, Table
 from officeplane.formats.charts.telling import facts_of
 from officeplane.formats.commonmark import written
 from officeplane.formats.excel.cells.addresses import Area
@@ -17,6 +17,7 @@ from officeplane.formats.excel.formulas.shared import formula_of, place_of
 from officeplane.formats.excel.looks.seen import form_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reading import STALE_MARK, text_of_sheet
+from officeplane.formats.excel.sheet_rows import CellText, rows
 from officeplane.formats.excel.sheets.pictures import SheetPicture, pictures_on
 from officeplane.formats.excel.sheets.places import WHOLE, area_or_lines, told, unquoted
 from officeplane.formats.excel.sheets.settings import settings_of
@@ -78,6 +79,17 @@ class ExcelReader:
         if isinstance(detail.source, Chart):
             return written(told_table(self._parts, detail.source.part), enough)
         return detail.text or None
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield each sheet's name and its cells as a table; rows and columns that say nothing are left out."""
+        for sheet in self._parts.sheets.all:
+            yield Heading(1, (Span(sheet.name),))
+            held = [row for _, row in rows(self._parts, sheet.id)]
+            columns = sorted({column for row in held for column in row})
+            measure = Measure()
+            lines = tuple(tuple(_line(row, column, measure) for column in columns) for row in held)
+            if lines:
+                yield Table(lines, 1)
 
     def form(self, detail: Detail) -> dict[str, Any]:
         """Return where a picture lies and how large it is, or how the cells of a range or sheet look in common."""
@@ -210,3 +222,10 @@ class ExcelReader:
         if value is None:
             return f"={formula}{STALE_MARK}"
         return value + (STALE_MARK if self._stale and formula is not None else "")
+
+
+def _line(row: Mapping[int, CellText], column: int, measure: Measure) -> Line:
+    said = row.get(column)
+    # What is empty takes some room, too.
+    text = measure.passed("" if said is None else said.text)
+    return (Span(text),) if text else ()

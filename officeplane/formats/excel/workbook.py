@@ -1,6 +1,6 @@
 """A workbook: everything that edits ask of an Excel file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from officeplane.domain.document import Format, InvalidEditError, Node
@@ -11,7 +11,7 @@ from officeplane.formats.charts.data import Point
 from officeplane.formats.charts.placing import ChartPlace
 from officeplane.formats.diff import Readable
 from officeplane.formats.excel import reading
-from officeplane.formats.excel.cell_reading import CellsWanted, cells
+from officeplane.formats.excel.cell_reading import FORMATS, FORMULAS, VALUES, CellsWanted, cells, named_sheet
 from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.cells.appending import append_rows
 from officeplane.formats.excel.cells.ranges import Given, areas_of, cells_of
@@ -26,6 +26,7 @@ from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.looks.formatting import Formatted, Formatting, format_places
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import AreaSource, ExcelReader
+from officeplane.formats.excel.sheet_rows import Row, rows
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
 from officeplane.formats.excel.sheets.deleting import delete_sheet
@@ -76,6 +77,18 @@ class Workbook:
     def cells(self, wanted: CellsWanted) -> Part:
         """Return what cells hold, with types, formulas and formats."""
         return cells(self._parts, wanted)
+
+    def rows(self, sheet: str | None) -> Iterator[Row]:
+        """Yield the rows of a sheet that say something, of the first one if none is named."""
+        return rows(self._parts, sheet)
+
+    def all_cells(self, sheet: str | None) -> list[dict[str, object]]:
+        """Return sheets with all that their cells hold: one by its name or id, or all of them."""
+        sheets = self._parts.sheets.all if sheet is None else [named_sheet(self._parts, sheet)]
+        wanted = CellsWanted(show=(VALUES, FORMULAS, FORMATS))
+        return [
+            {"id": one.id, "name": one.name, "cells": self.cells(wanted._replace(sheet=one.id)).items} for one in sheets
+        ]
 
     def comparable(self) -> Readable:
         """Return it as it is compared: that all results are stale since an edit is no difference."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Span, Table
+from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Quote, Rule, Span, Table
 from officeplane.formats.charts.telling import facts_of, form_of, table_of
 from officeplane.formats.commonmark import Picture, written
 from officeplane.formats.package import Package
@@ -126,6 +126,16 @@ class PowerPointReader:
         if detail.kind == _COMMENT:
             return detail.text
         return written(self._blocks(detail), enough) or (None if detail.mark else "")
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what all slides say, each behind a line across; notes are quotes, what has no text is named."""
+        for detail in self.tree.top:
+            if detail.kind == "chapter":
+                yield Heading(1, (Span(detail.text),))
+            for turn, slide in enumerate(detail.children if detail.kind == "chapter" else [detail]):
+                if turn or detail is not self.tree.top[0]:
+                    yield Rule()
+                yield from self._all_of(slide)
 
     def form(self, detail: Detail) -> dict[str, Any]:
         """Return where a shape lies and how large it is, how it looks as the slide says, and what runs off a slide."""
@@ -258,6 +268,18 @@ class PowerPointReader:
         """Return what a chart is and shows, None of a shape that is none."""
         part = chart_part(self._package, slide.part, shape)
         return None if part is None else self._package.tree(part)
+
+    def _all_of(self, slide: Detail) -> Iterator[Block]:
+        if slide.text:
+            yield Heading(2, (Span(slide.text),))
+        for child in slide.children:
+            if child.kind == NOTES:
+                yield from (Quote(block.line) for _, block in self.paragraphs_of(child) if block is not None)
+            elif child.kind not in {"title", _COMMENT}:
+                said = [*self._blocks(child)]
+                yield from said
+                if child.mark and not said:
+                    yield Paragraph((Span(f"[{child.kind}{child.name and ': '}{child.name}]"),))
 
     def _blocks(self, detail: Detail) -> Iterator[Block]:
         source = detail.source

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.errors import NodeNotFoundError
 from officeplane.domain.spelling import nearest_name
+from officeplane.formats.blocks import Block
 from officeplane.formats.reading.detail import Detail, Tree
 
 _COMPARED_MAX = 5_000
@@ -38,6 +39,10 @@ class Reader(Protocol):
 
     def content(self, detail: Detail, enough: int | None = None) -> str | None:
         """Return a node as CommonMark, at least `enough` characters of it; None when it has no such form."""
+        ...
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the whole document says, as it is shown outside of its format."""
         ...
 
     def form(self, detail: Detail) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from officeplane.formats.reading.reader import Reader, found, listed_around
 from officeplane.formats.reading.room import TOKEN_BYTES, Room, cut
 
 _PREVIEW: Final = 60
+_DEPTH_MAX: Final = 1_000
 
 
 class NodeWanted(NamedTuple):
@@ -57,6 +58,13 @@ def node(reader: Reader, wanted: NodeWanted) -> NodeShown:
     if not is_whole:
         shown["childrenLeftOut"] = True
     return NodeShown(shown, following)
+
+
+def whole(reader: Reader) -> list[dict[str, Any]]:
+    """Return all nodes of a document with all below them; `TooLargeToShowError` if that is more than is shown."""
+    everything = NodeWanted("", form=True)
+    told, _ = _children(reader, reader.tree.top, everything, _DEPTH_MAX, Room(None))
+    return told
 
 
 def _children(

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from officeplane.formats.blocks import Block as Said
-from officeplane.formats.blocks import Paragraph
+from officeplane.formats.blocks import Paragraph, Span
 from officeplane.formats.charts.names import CHART
 from officeplane.formats.charts.telling import facts_of, form_of, table_of
-from officeplane.formats.commonmark import written
+from officeplane.formats.commonmark import Note, written
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.reading.detail import Detail, Tree
@@ -35,6 +35,8 @@ from officeplane.formats.xml import Element
 _CHART: Final = f"{{{CHART}}}chart"
 _RELATION: Final = f"{{{OFFICE}}}id"
 _PICTURES: Final = frozenset(("picture", "chart", "diagram", "shape"))
+_HOLDERS_OF_NOTES: Final = frozenset(("footnotes", "endnotes"))
+_AROUND_PAGES: Final = frozenset(("header", "footer"))
 _SAID_OF_ITSELF: Final = frozenset(("comment", "change"))
 
 
@@ -70,6 +72,15 @@ class WordReader:
         if detail.kind in _SAID_OF_ITSELF:
             return detail.text
         return written(self._blocks(detail), enough)
+
+    def blocks(self) -> Iterator[Said]:
+        """Yield what the text says, with its text boxes, and its notes at the end; headers and footers are left out."""
+        for detail in self.tree.top:
+            if detail.kind in _HOLDERS_OF_NOTES:
+                for note in detail.children:
+                    yield from self._note(note)
+            elif detail.kind not in _AROUND_PAGES:
+                yield from self._blocks(detail, with_boxes=True)
 
     def form(self, detail: Detail) -> dict[str, Any]:
         """Return what CommonMark cannot say of a node: style, alignment, size and the like."""
@@ -128,15 +139,25 @@ class WordReader:
         else:
             yield detail.text
 
-    def _blocks(self, detail: Detail) -> Iterator[Said]:
+    def _note(self, note: Detail) -> Iterator[Said]:
+        number = note.id.partition("-")[2]
+        mark = Note(number if note.kind == "footnote" else f"e{number}")
+        first, *others = [*self._blocks(note), Paragraph(())]
+        line = first.line if isinstance(first, Paragraph) else ()
+        yield Paragraph((mark, Span(": "), *line))
+        yield from others[:-1] if isinstance(first, Paragraph) else [first, *others[:-1]]
+
+    def _blocks(self, detail: Detail, *, with_boxes: bool = False) -> Iterator[Said]:
         source = detail.source
         if isinstance(source, ParagraphSource):
             said = self.contents.of_paragraph(source.element, source.level, source.item)
             if not isinstance(said, Paragraph) or any(span.text.strip() or span.link for span in said.line):
                 yield said
-            yield from (block for child in detail.children if child.is_coarse for block in self._blocks(child))
+            for child in detail.children:
+                if child.is_coarse or (with_boxes and child.kind == "text box"):
+                    yield from self._blocks(child, with_boxes=with_boxes)
         elif detail.kind == "table":
             yield self.contents.of_table(source)
         else:
             for child in detail.children:
-                yield from self._blocks(child)
+                yield from self._blocks(child, with_boxes=with_boxes)

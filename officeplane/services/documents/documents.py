@@ -14,13 +14,14 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from uuid_utils import uuid7
 
 from officeplane.domain.audit import Action, Deed
-from officeplane.domain.document import Document, Format, PausedLane, UnsupportedDocumentError
+from officeplane.domain.document import Document, Format, PausedLane, Policy, UnsupportedDocumentError
 from officeplane.domain.errors import (
     DocumentExistsError,
     DocumentNotFoundError,
     FieldError,
     IllegalStateError,
     InvalidRequestError,
+    OverloadedError,
     PreconditionRequiredError,
     StaleRevisionError,
     TaskNotFoundError,
@@ -34,7 +35,7 @@ from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revis
 from officeplane.domain.space import bare
 from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.answers import accepted
-from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview
+from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, TellKept
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.documents.asking import asked, stored
@@ -61,6 +62,7 @@ UPLOAD: Final = "upload"
 """The task type of what brings files in, for keys that are narrowed to types."""
 
 A = TypeVar("A")
+UNKNOWN: Final = "unknown"
 ANY: Final = "*"
 IfMatch: TypeAlias = int | Literal["*"] | None
 """Which revision an upload is to follow: the one that was read, whatever there is, or none as there is none yet."""
@@ -82,6 +84,7 @@ class File:
     format: Format
     revision: Revision
     content: AsyncGenerator[bytes, None]
+    base: EditBase
 
 
 class Documents:
@@ -225,7 +228,18 @@ class Documents:
         """Return the bytes of a revision, the head if none is named."""
         document_id = caller.document(name)
         stored = await self._stored(document_id, revision)
-        return File(stored.base.format, stored.revision, content(self._ledger, document_id, stored.base.recipe))
+        base = stored.base
+        return File(base.format, stored.revision, content(self._ledger, document_id, base.recipe), base)
+
+    async def kept(self, file: File) -> list[str]:
+        """Return what a file has in it that only the policy `standard` lets in; `unknown` if nobody can tell now."""
+        if self._sandbox.policy is Policy.STRICT:
+            return []
+        try:
+            return [*(await self._asked(TellKept(file.base.state), file.base)).kinds]
+        except (UnsupportedDocumentError, OverloadedError):
+            # The bytes can be had all the same.
+            return [UNKNOWN]
 
     async def history(self, caller: Principal, name: str, before: int | None, limit: int) -> list[Revision]:
         """Return revisions, newest first."""

@@ -148,7 +148,7 @@ def test_a_new_part_is_not_called_like_another_in_other_letters() -> None:
     ]
 
 
-def test_a_workbook_of_the_strict_kind_is_named() -> None:
+def test_a_workbook_of_which_only_the_main_part_is_strict_is_no_workbook() -> None:
     data = changed(
         excel.plain(),
         "xl/workbook.xml",
@@ -160,7 +160,7 @@ def test_a_workbook_of_the_strict_kind_is_named() -> None:
     with pytest.raises(UnsupportedDocumentError) as refused:
         opened(data)
 
-    assert refused.value.reason == "strict_format"
+    assert refused.value.reason == "damaged"
 
 
 def test_content_behind_the_value_of_a_cell_stays_behind_it() -> None:

@@ -1,0 +1,1 @@
+"""What else a document can be shown as: Markdown, a page, the values of a sheet, its structure."""
