@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Generic, Self, TypeAlias, TypeVar
 from pydantic import ConfigDict, PlainSerializer
 
 from officeplane.domain.document import Format
-from officeplane.domain.revision import Recipe
+from officeplane.domain.revision import Recipe, state_of
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
@@ -22,6 +22,7 @@ from officeplane.sandbox.answers import (
     Changed,
     Compared,
     Items,
+    Matched,
     Outline,
     PictureBytes,
     Previewed,
@@ -184,6 +185,18 @@ class Compare(Operation[Compared]):
 
 
 @dataclass(frozen=True, slots=True)
+class Match(Operation[Matched]):
+    """Tell what to call the nodes of a file that follows a state, so that those that are the same keep their ids."""
+
+    head: str
+    upload: str
+    seed: str
+    """New ids are derived from it."""
+    head_is_named: bool
+    """Whether the head's own file calls its nodes otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
 class FindChanged(Operation[Changed]):
     """Tell which nodes that edits of one state aim at look otherwise in another."""
 
@@ -240,6 +253,7 @@ AnyOperation: TypeAlias = (
     | ReadCells
     | ComparePart
     | Compare
+    | Match
     | FindChanged
     | Preview
     | Apply
@@ -248,7 +262,13 @@ AnyOperation: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The format and the recipe of a file that comes with a request and is to be kept open."""
+    """The format and the recipe of a file that comes with a request and is to be kept open, and its nodes' names."""
 
     format: Format
     recipe: Recipe
+    names: bytes = b""
+
+    @property
+    def state(self) -> str:
+        """What it is called where it is open."""
+        return state_of(self.recipe, self.names)

@@ -36,6 +36,11 @@ class Comments:
         if part is not None:
             yield from self._package.tree(part).iterchildren(_COMMENT)
 
+    @property
+    def part(self) -> str | None:
+        """The part that holds them, if there are any."""
+        return self._find()
+
     def texts(self) -> dict[str, str]:
         """Return what each comment says, by its number."""
         return {comment.get(ID, ""): "\n".join(text_of(paragraph) for paragraph in comment.iter(P)) for comment in self}
