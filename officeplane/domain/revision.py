@@ -148,6 +148,11 @@ class RecipeWriter:
             self._short.clear()
 
 
+def state_of(recipe: Recipe, names: bytes) -> str:
+    """Return what a file is called where it is open, with its nodes called by these names."""
+    return recipe.sha256 if not names else hashlib.sha256(recipe.encode() + names).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class EditBase:
     """What an edit starts from: a revision of a document. The same bytes in other pieces are not the same."""
@@ -157,11 +162,13 @@ class EditBase:
     revision: int
     sha256: str
     recipe: Recipe
+    names: bytes = b""
+    """What its nodes are called that its file calls otherwise; only formats can read it."""
 
     @property
     def state(self) -> str:
         """What it is called where it is open."""
-        return self.recipe.sha256
+        return state_of(self.recipe, self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +187,13 @@ class NewRevision:
     note: str | None = None
     title: str | None = None
     """What the file calls itself, if that may be something else than before; empty for nothing."""
+    names: bytes = b""
+    """What its nodes are called that the file calls otherwise."""
 
     @property
     def as_base(self) -> EditBase:
         """What the edit after it starts from."""
-        return EditBase(self.document_id, self.format, self.base + 1, self.sha256, self.recipe)
+        return EditBase(self.document_id, self.format, self.base + 1, self.sha256, self.recipe, self.names)
 
     @property
     def pieces_size(self) -> int:

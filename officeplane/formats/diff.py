@@ -154,12 +154,12 @@ def _moved(common: list[tuple[_Placed, _Placed]]) -> set[str]:
         else:
             moved.add(new.node.id)
     for siblings in families.values():
-        kept = _longest_rising([old.rank for old in siblings])
+        kept = longest_rising([old.rank for old in siblings])
         moved.update(old.node.id for at, old in enumerate(siblings) if at not in kept)
     return moved
 
 
-def _longest_rising(ranks: Sequence[int]) -> set[int]:
+def longest_rising(ranks: Sequence[int]) -> set[int]:
     """Return the places of a longest subsequence that rises: who is not in it has moved."""
     tops: list[int] = []
     ends: list[int] = []

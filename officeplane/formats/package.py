@@ -11,7 +11,7 @@ import struct
 import zlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -156,6 +156,13 @@ class Package:
         self._trees.pop(name, None)
         self._changed.discard(name)
         self._deflated.pop(name, None)
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Call parts otherwise, all at once; those that are not there are passed over."""
+        self._parts = {names.get(name, name): part for name, part in self._parts.items()}
+        self._trees = {names.get(name, name): tree for name, tree in self._trees.items()}
+        self._changed = {names.get(name, name) for name in self._changed}
+        self._deflated = {names.get(name, name): cuts for name, cuts in self._deflated.items()}
 
     def rollback(self) -> None:
         """Return to what was read or last written."""

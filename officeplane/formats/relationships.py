@@ -1,7 +1,7 @@
 """Relationships: how one part of a package names another, and what kind each part is."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -34,10 +34,9 @@ class Relationships:
     """The arrows that leave one part; `part` is empty for the package itself."""
 
     def __init__(self, package: Package, part: str = "") -> None:
-        folder, name = posixpath.split(part)
         self._package = package
-        self._folder = folder
-        self._rels = posixpath.join(folder, "_rels", f"{name}.rels")
+        self._folder = posixpath.dirname(part)
+        self._rels = rels_of(part)
         self._taken: tuple[Element, int, set[str]] | None = None
 
     def __iter__(self) -> Iterator[Relationship]:
@@ -114,15 +113,34 @@ class Relationships:
         return self._taken[2]
 
     def _absolute(self, target: str) -> str:
-        if target.startswith("/"):
-            return target[1:]
-        return posixpath.normpath(posixpath.join(self._folder, target))
+        return _absolute(self._folder, target)
+
+
+def rels_of(part: str) -> str:
+    """Return the name of the part that holds the arrows of another one."""
+    folder, name = posixpath.split(part)
+    return posixpath.join(folder, "_rels", f"{name}.rels")
+
+
+def retarget(package: Package, rels: str, folder: str, names: Mapping[str, str]) -> None:
+    """Have arrows that leave a part in a folder lead to parts by their new names."""
+    for arrow in package.tree(rels):
+        if not isinstance(arrow.tag, str) or arrow.get("TargetMode") == "External":
+            continue
+        renamed = names.get(_absolute(folder, arrow.get("Target", "")))
+        if renamed is not None:
+            arrow.set("Target", posixpath.relpath(renamed, folder or "."))
+            package.changed(rels)
 
 
 def main_part(package: Package) -> str:
     """Return the name of the part that the package is about."""
     (found,) = Relationships(package).of_type("officeDocument")[:1]
     return found.target
+
+
+def _absolute(folder: str, target: str) -> str:
+    return target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
 
 
 def _full(kind: str) -> str:

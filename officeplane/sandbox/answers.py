@@ -186,6 +186,18 @@ class Changed(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class Matched(_Answer):
+    """What to call the nodes of a file: bytes that only a child reads again."""
+
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def names(self) -> bytes:
+        """The names; nothing where the file's own are the right ones."""
+        return self.attached[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Previewed(_Answer):
     """What edits would return and change."""
 
@@ -296,6 +308,7 @@ Answer: TypeAlias = (
     | Represented
     | Compared
     | Changed
+    | Matched
     | Previewed
     | Applied
     | Refused

@@ -20,6 +20,7 @@ from officeplane.frames import receive, send
 from officeplane.sandbox import resource_limits
 from officeplane.sandbox.answers import Admitted, Answer, Blank, Broke, Missing, NoNode, TooLarge, Unsupported
 from officeplane.sandbox.editing import CANNOT_WORK, apply, changed, preview, refusal
+from officeplane.sandbox.matching import matched
 from officeplane.sandbox.operations import (
     AnyOperation,
     Apply,
@@ -30,6 +31,7 @@ from officeplane.sandbox.operations import (
     FindText,
     ListNodes,
     MakeBlank,
+    Match,
     Opening,
     Preview,
     ReadCells,
@@ -146,6 +148,8 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return compared_part(shelf, before, after, wanted)
         case Compare(before, after):
             return compared(shelf, before, after)
+        case Match(head, upload, seed, head_is_named):
+            return matched(shelf, head, upload, seed, head_is_named=head_is_named)
         case FindChanged(base, head, orders):
             return changed(shelf, base, head, orders)
         case Preview(state, orders):

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, PlainSerializer
 
 from officeplane.domain.document import Format
 from officeplane.domain.representation import RepresentationWanted
-from officeplane.domain.revision import Recipe
+from officeplane.domain.revision import Recipe, state_of
 from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.reading.differing import DiffWanted
 from officeplane.formats.reading.finding import FindWanted
@@ -24,6 +24,7 @@ from officeplane.sandbox.answers import (
     Compared,
     Items,
     KeptTold,
+    Matched,
     Outline,
     PictureBytes,
     Previewed,
@@ -202,6 +203,18 @@ class Compare(Operation[Compared]):
 
 
 @dataclass(frozen=True, slots=True)
+class Match(Operation[Matched]):
+    """Tell what to call the nodes of a file that follows a state, so that those that are the same keep their ids."""
+
+    head: str
+    upload: str
+    seed: str
+    """New ids are derived from it."""
+    head_is_named: bool
+    """Whether the head's own file calls its nodes otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
 class FindChanged(Operation[Changed]):
     """Tell which nodes that edits of one state aim at look otherwise in another."""
 
@@ -260,6 +273,7 @@ AnyOperation: TypeAlias = (
     | ReadCells
     | ComparePart
     | Compare
+    | Match
     | FindChanged
     | Preview
     | Apply
@@ -268,7 +282,13 @@ AnyOperation: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The format and the recipe of a file that comes with a request and is to be kept open."""
+    """The format and the recipe of a file that comes with a request and is to be kept open, and its nodes' names."""
 
     format: Format
     recipe: Recipe
+    names: bytes = b""
+
+    @property
+    def state(self) -> str:
+        """What it is called where it is open."""
+        return state_of(self.recipe, self.names)

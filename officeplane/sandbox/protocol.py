@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
+from officeplane.formats.naming.names import NAMES_BYTES_MAX
 from officeplane.formats.pictures.parts import SHOWN_PICTURE_BYTES_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.frames import Body, Bounds, Frame, head_of
@@ -28,6 +29,7 @@ from officeplane.sandbox.answers import (
     Invalid,
     Items,
     KeptTold,
+    Matched,
     Missing,
     NoNode,
     Outline,
@@ -50,6 +52,7 @@ from officeplane.sandbox.operations import (
     FindText,
     ListNodes,
     MakeBlank,
+    Match,
     Opening,
     Operation,
     Preview,
@@ -120,6 +123,7 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
     ComparePart: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ReadTextPart: _Asked(TextPart, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
     Compare: _Asked(Compared, Bounds(16 * _MIB, 0)),
+    Match: _Asked(Matched, Bounds(64 * _KIB, NAMES_BYTES_MAX)),
     FindChanged: _Asked(Changed, Bounds(4 * _MIB, 0)),
     Preview: _Asked(Previewed, Bounds(16 * _MIB, 0)),
     # All pieces of a large file, if an edit has changed everything.
@@ -156,7 +160,8 @@ def encode_request(operation: Operation[Any], opens: Opening | None = None, file
     if opens is None:
         return head_of(body, file_sizes)
     recipe = opens.recipe.encode()
-    return head_of({**body, "opens": opens.format}, [len(recipe), *file_sizes]) + recipe
+    sizes = [len(recipe), len(opens.names), *file_sizes]
+    return head_of({**body, "opens": opens.format}, sizes) + recipe + opens.names
 
 
 def decode_request(frame: Frame) -> Request:
@@ -165,8 +170,8 @@ def decode_request(frame: Frame) -> Request:
     operation: AnyOperation = _BY_NAME[body["operation"]].decode(body["with"])
     if "opens" not in body:
         return Request(operation, None, b"".join(attached))
-    recipe, file = attached
-    return Request(operation, Opening(Format(body["opens"]), Recipe.decode(recipe)), file)
+    recipe, names, file = attached
+    return Request(operation, Opening(Format(body["opens"]), Recipe.decode(recipe), names), file)
 
 
 def encode_answer(answer: Answer, *, recycle: bool) -> Frame:

@@ -1,7 +1,8 @@
-"""The shelf: the states of its document that a child keeps parsed, each by the hash of its recipe.
+"""The shelf: the states of its document that a child keeps parsed, each by the hash of its recipe and names.
 
 A recipe names every byte of a file, by the bytes or by their hash, and comes from the
-owner, so nothing that a child says of a file can make it another one.
+owner, so nothing that a child says of a file can make it another one. The names of an
+upload's nodes are a child's own, and what is called wrongly by it is in its document.
 """
 
 from collections import OrderedDict
@@ -10,6 +11,8 @@ from typing import Final
 
 from officeplane.domain.document import Policy
 from officeplane.domain.revision import PieceKey
+from officeplane.formats.document_names import named
+from officeplane.formats.naming.names import Names
 from officeplane.formats.opening import Document, read_document
 from officeplane.formats.reading.reader import Reader
 from officeplane.sandbox.operations import Opening
@@ -75,10 +78,12 @@ class Shelf:
         return opened
 
     def open(self, opening: Opening, file: bytes) -> None:
-        """Parse a document and keep it."""
+        """Parse a document, call its nodes by their names, and keep it."""
         recipe = opening.recipe
         document = read_document(opening.format, file, recipe.cuts)
-        self.put(recipe.sha256, Opened(document, len(file), set(recipe.keys)))
+        if opening.names:
+            document = named(document, Names.decode(opening.names))
+        self.put(opening.state, Opened(document, len(file), set(recipe.keys)))
 
     def put(self, state: str, opened: Opened) -> None:
         """Keep a document as the state that it has come to."""

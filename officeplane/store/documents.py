@@ -125,6 +125,7 @@ class RevisionValues(TypedDict):
     sizes: Sequence[int]
     recipes: Sequence[bytes]
     titles: Sequence[str | None]
+    names: Sequence[bytes | None]
 
 
 def revision_values(revisions: Iterable[tuple[TaskId | None, NewRevision]]) -> RevisionValues:
@@ -141,6 +142,7 @@ def revision_values(revisions: Iterable[tuple[TaskId | None, NewRevision]]) -> R
         "sizes": [new.size for _, new in rows],
         "recipes": [new.recipe.encode() for _, new in rows],
         "titles": [new.title for _, new in rows],
+        "names": [new.names or None for _, new in rows],
     }
 
 
@@ -300,7 +302,7 @@ def _document(row: Row) -> Document:
 
 def _base(document_id: str, number: int, row: Row) -> EditBase:
     recipe = Recipe.decode(row["recipe"])
-    return EditBase(DocumentId(document_id), Format(row["format"]), number, row["sha256"], recipe)
+    return EditBase(DocumentId(document_id), Format(row["format"]), number, row["sha256"], recipe, row["names"] or b"")
 
 
 def _revision(row: Row) -> Revision:

@@ -4,11 +4,7 @@ Nothing here can show Word's own repair prompt; what makes it appear is checked 
 """
 
 import io
-import os
 import posixpath
-import re
-import shutil
-import subprocess
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
@@ -57,19 +53,10 @@ from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 from tests.fixtures.documents import excel, powerpoint, word
+from tests.formats.libreoffice import convert, libreoffice, without_print_titles
 
 # On a busy machine; alone the whole file takes a tenth of that.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
-
-_SECONDS: Final = 200
-
-
-def without_print_titles(data: bytes) -> bytes:
-    """Return a workbook without titles on every printed page; LibreOffice 7.4 cannot load `hard` with them."""
-    package = Package.read(data)
-    names = package.content("xl/workbook.xml")
-    package.put("xl/workbook.xml", re.sub(rb"<definedName name=._xlnm.Print_Titles.*?</definedName>", b"", names))
-    return package.write().content()
 
 
 _FLAT: Final = {Format.DOCX: "fodt", Format.XLSX: "fods", Format.PPTX: "fodp"}
@@ -232,40 +219,16 @@ def edited() -> dict[str, tuple[bytes, list[str]]]:
 @pytest.fixture(scope="module")
 def converted(edited: dict[str, tuple[bytes, list[str]]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which LibreOffice has left each document as PDF and as the flat XML of its own format."""
-    program = _libreoffice()
+    program = libreoffice()
     folder = tmp_path_factory.mktemp("libreoffice")
     (folder / "given").mkdir()
     for name, (data, _) in edited.items():
         (folder / "given" / f"{name}.{_format_of(name)}").write_bytes(data)
     # One call for each kind of output: starting takes longer than converting.
-    _convert(program, folder, "pdf", "*")
+    convert(program, folder, "pdf", "*")
     for kind, flat in _FLAT.items():
-        _convert(program, folder, flat, f"*.{kind}")
+        convert(program, folder, flat, f"*.{kind}")
     return folder
-
-
-def _libreoffice() -> str:
-    program = shutil.which("soffice") or shutil.which("libreoffice")
-    if program is None:
-        pytest.skip("LibreOffice is not installed: `apt-get install libreoffice-{writer,calc,impress}-nogui`")
-    home = Path(program).resolve().parent
-    missing = [name for name in ("sw", "sc", "sd") if not (home / f"lib{name}lo.so").exists()]
-    if missing:
-        pytest.skip(
-            f"LibreOffice is installed without lib{missing[0]}lo.so: one of Writer, Calc and Impress is missing"
-        )
-    return program
-
-
-def _convert(program: str, folder: Path, kind: str, names: str) -> None:
-    done = subprocess.run(
-        [
-            program, "--headless", "--norestore", f"-env:UserInstallation=file://{folder}/profile",
-            "--convert-to", kind, "--outdir", folder, *sorted((folder / "given").glob(names)),
-        ],
-        env={**os.environ, "HOME": str(folder)}, capture_output=True, text=True, timeout=_SECONDS, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", _NAMES)
@@ -322,7 +285,7 @@ def _book_of_formulas() -> bytes:
 
 
 def test_a_shifted_workbook_is_calculated_to_the_values_of_the_original(tmp_path: Path) -> None:
-    program = _libreoffice()
+    program = libreoffice()
     given = _book_of_formulas()
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / "original.xlsx").write_bytes(given)
@@ -334,7 +297,7 @@ def test_a_shifted_workbook_is_calculated_to_the_values_of_the_original(tmp_path
         (tmp_path / "given" / f"{name}.xlsx").write_bytes(workbook.package.write().content())
 
     # No formula has a result in the file, so each value is LibreOffice's.
-    _convert(program, tmp_path, "xlsx:Calc MS Excel 2007 XML", "*.xlsx")
+    convert(program, tmp_path, "xlsx:Calc MS Excel 2007 XML", "*.xlsx")
 
     wanted = _values(tmp_path / "original.xlsx")
     assert len(wanted) == 18 + len(_FORMULAS) + 5

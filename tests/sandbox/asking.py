@@ -17,12 +17,12 @@ A = TypeVar("A")
 class AFile:
     """A file, and how a child is sent it."""
 
-    def __init__(self, data: bytes, format: Format = Format.DOCX) -> None:
+    def __init__(self, data: bytes, format: Format = Format.DOCX, names: bytes = b"") -> None:
         self.data = data
         writer = RecipeWriter()
         writer.add(data)
-        self.opening = Opening(format, writer.finish())
-        self.state = self.opening.recipe.sha256
+        self.opening = Opening(format, writer.finish(), names)
+        self.state = self.opening.state
         self.pieces = dict(writer.pieces)
 
     def to_open(self) -> Sent:

@@ -7,21 +7,24 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 
 from officeplane.domain.document import Format
 from officeplane.formats.blank import blank
+from officeplane.formats.naming.names import Names
 from officeplane.frames import receive
 from officeplane.sandbox.answers import Admitted, Applied, Broke, Changed, Invalid, Refused, Unsupported, accepted
 from officeplane.sandbox.child import serve
-from officeplane.sandbox.operations import Apply, Check, Compare, FindChanged, Operation, Order
+from officeplane.sandbox.operations import Apply, Check, Compare, FindChanged, Operation, Order, ReadOutline
 from officeplane.sandbox.protocol import Said, decode_answer, encode_request
 from officeplane.sandbox.shelf import STATES_MAX
+from tests.fixtures.documents import powerpoint
 from tests.sandbox.asking import AFile, an_order, apply, done, edited, missing, preview, said, state_of, text
 
 A = TypeVar("A")
+DECK: Final = powerpoint.HARD["plain"]()
 DOCX = AFile(blank(Format.DOCX, None))
 BLANKS = [DOCX, AFile(blank(Format.XLSX, None), Format.XLSX), AFile(blank(Format.PPTX, None), Format.PPTX)]
 EDITS = [
@@ -204,6 +207,39 @@ def test_a_fingerprint_tells_whether_what_an_edit_aims_at_was_changed(line: Line
 
     assert line.ask(FindChanged(base.state, head.state, (mine,))) == Changed([page])
     assert line.ask(FindChanged(head.state, head.state, (mine,))) == Changed([])
+
+
+def test_a_file_is_open_under_its_names_beside_the_same_file_without(line: Line) -> None:
+    names = Names(seed="task").encode()
+    plain_file, other = AFile(DECK, Format.PPTX), AFile(DECK, Format.PPTX, names)
+    line.open(plain_file)
+    line.open(other)
+
+    one, another = ([node["id"] for node in _outline(line, file)] for file in (plain_file, other))
+
+    assert len(one) == len(another) > 0
+    assert not {*one} & {*another}
+
+
+def test_an_edit_of_a_file_with_names_writes_them_and_a_refused_one_leaves_them(line: Line) -> None:
+    file = AFile(DECK, Format.PPTX, Names(seed="task").encode())
+    line.open(file)
+    ids = [node["id"] for node in _outline(line, file)]
+
+    refused = line.ask(apply(file, an_order("delete_slide", slideId="slide-256")))
+    after_refusal = [node["id"] for node in _outline(line, file)]
+    written = AFile(
+        edited(line.ask(apply(file, an_order("set_notes", slideId=ids[0], notes="Some."))), file), Format.PPTX
+    )
+    line.open(written)
+
+    assert isinstance(plain(refused), Invalid)
+    assert after_refusal == ids
+    assert [node["id"] for node in _outline(line, written)] == ids
+
+
+def _outline(line: Line, file: AFile) -> list[dict[str, Any]]:
+    return [*accepted(plain(line.ask(ReadOutline(file.state)))).nodes]
 
 
 CONFINED = """

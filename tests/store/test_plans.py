@@ -115,6 +115,7 @@ REVISIONS: Final = {
     "sizes": NUMBERS,
     "recipes": TEXTS,
     "titles": TEXTS,
+    "names": TEXTS,
 }
 PIECES: Final = {"piece_document_ids": DOCUMENTS, "piece_keys": TEXTS, "pieces": TEXTS}
 AHEAD: Final = {

@@ -27,11 +27,15 @@ def node_of(mark: Element) -> str | None:
     return name.removeprefix(_PREFIX).replace("_", "-", 1) if name.startswith(_PREFIX) else None
 
 
+def name_of(node_id: str) -> str:
+    """Return what the bookmark of a node is called."""
+    # Word takes no hyphens in names of bookmarks.
+    return _PREFIX + node_id.replace("-", "_")
+
+
 def around(node_id: str, number: int) -> tuple[Element, Element]:
     """Return the beginning and the end of the bookmark for a node."""
-    # Word takes no hyphens in names of bookmarks.
-    name = _PREFIX + node_id.replace("-", "_")
-    return element("bookmarkStart", id=str(number), name=name), element("bookmarkEnd", id=str(number))
+    return element("bookmarkStart", id=str(number), name=name_of(node_id)), element("bookmarkEnd", id=str(number))
 
 
 def number_of(mark: Element) -> int:

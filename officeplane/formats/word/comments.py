@@ -37,6 +37,11 @@ class Comments:
         if part is not None:
             yield from root_of(self._package, part).iterchildren(_COMMENT)
 
+    @property
+    def part(self) -> str | None:
+        """The part that holds them, if there are any."""
+        return self._find()
+
     def texts(self) -> dict[str, str]:
         """Return what each comment says, by its number."""
         return {comment.get(ID, ""): said_by(comment) for comment in self}

@@ -25,6 +25,7 @@ from officeplane.services.edits.conflicts import Condition, Conflict, conflict_w
 from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lane_ahead import Work
 from officeplane.services.edits.lookahead import Lookahead, Tell
+from officeplane.services.edits.matching import names_of
 from officeplane.services.edits.orders import PlannedEdit, orders_of
 from officeplane.services.files.files import ask, content
 from officeplane.services.files.known_pieces import KnownPieces
@@ -164,6 +165,7 @@ class Editing:
             Work.of(task, head.author), head.base, {"revertedTo": number}, stored.base.recipe, {}, revision.sha256,
             revision.size,
             f"as of revision {number}", await documents.title_as_of(self._ledger, task.document_id, number),
+            stored.base.names,
         )  # fmt: skip
 
     async def _upload(self, task: ClaimedTask, head: EditStart, upload_id: str) -> Outcome:
@@ -180,9 +182,15 @@ class Editing:
             since = await made_since(self._ledger, task.document_id, upload.if_match, base.revision)
             facts = {"expected": upload.if_match, "actual": base.revision, **since}
             return _conflicting(Conflict(message, facts))
+        file = EditBase(task.document_id, base.format, base.revision + 1, upload.sha256, upload.recipe)
+        try:
+            names = await names_of(self._ledger, self._sandbox, base, file, task.id)
+        except DocumentNotFoundError as error:
+            return _permanent(str(error))
         return self._edited(
-            Work.of(task, head.author), base, {}, upload.recipe, {}, upload.sha256, upload.size, title=upload.title
-        )
+            Work.of(task, head.author), base, {}, upload.recipe, {}, upload.sha256, upload.size, title=upload.title,
+            names=names,
+        )  # fmt: skip
 
     @staticmethod
     def _edited(
@@ -195,6 +203,7 @@ class Editing:
         size: int,
         note: str | None = None,
         title: str | None = None,
+        names: bytes = b"",
     ) -> Edited | Failed:
         told = json_of({**result, "revision": base.revision + 1})
         if len(told) > RESULT_BYTES_MAX:
@@ -211,6 +220,7 @@ class Editing:
             work.author,
             note,
             title,
+            names,
         )
         return Edited(told, revision)
 

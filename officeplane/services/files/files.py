@@ -103,4 +103,4 @@ def _sent(executor: Executor, file: EditBase, known: KnownPieces | None) -> Sent
         if known is not None and seen is not None:
             known.know(file.document_id, seen)
 
-    return Sent(file.recipe.size, blocks(), Opening(file.format, file.recipe))
+    return Sent(file.recipe.size, blocks(), Opening(file.format, file.recipe, file.names))

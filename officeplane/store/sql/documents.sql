@@ -54,11 +54,13 @@ SELECT id, head FROM documents WHERE id = ANY(:document_ids::text[]) AND deleted
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest(:revision_document_ids::text[], :bases::bigint[], :revision_task_ids::uuid[],
                          :revision_task_types::text[], :authors::text[], :notes::text[], :sha256s::text[],
-                         :sizes::bigint[], :recipes::bytea[], :titles::text[])
-           AS g(document_id, base, task_id, task_type, author, note, sha256, size, recipe, title)
+                         :sizes::bigint[], :recipes::bytea[], :titles::text[], :names::bytea[])
+           AS g(document_id, base, task_id, task_type, author, note, sha256, size, recipe, title, names)
 ), added AS (
-    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
-    SELECT document_id, base + 1, base, task_id, task_type, author, note, sha256, size, recipe, title FROM given
+    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title,
+                           names)
+    SELECT document_id, base + 1, base, task_id, task_type, author, note, sha256, size, recipe, title, names
+      FROM given
 ), moved AS (
     UPDATE documents d SET head = given.base + 1, updated_at = clock_timestamp(),
            title = nullif(coalesce(given.title, d.title), '')
@@ -70,7 +72,8 @@ WITH given AS MATERIALIZED (
 
 -- name: head
 -- What an edit starts from: the head, and on which condition. No row: no such document.
-SELECT d.format, d.head, r.sha256, r.recipe, coalesce(t.on_behalf_of, t.created_by) AS author, c.base_revision, c.on_conflict
+SELECT d.format, d.head, r.sha256, r.recipe, r.names, coalesce(t.on_behalf_of, t.created_by) AS author,
+       c.base_revision, c.on_conflict
   FROM documents d
   JOIN revisions r ON r.document_id = d.id AND r.revision = d.head
   LEFT JOIN tasks t ON t.id = :task_id::uuid
@@ -79,7 +82,8 @@ SELECT d.format, d.head, r.sha256, r.recipe, coalesce(t.on_behalf_of, t.created_
 
 -- name: revision
 -- One revision, the head if none is named. No row: no such revision, or no such document.
-SELECT d.format, r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe, r.created_at
+SELECT d.format, r.revision, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe, r.names,
+       r.created_at
   FROM documents d JOIN revisions r ON r.document_id = d.id AND r.revision = coalesce(:revision::bigint, d.head)
  WHERE d.id = :document_id::text AND d.deleted_at IS NULL
 

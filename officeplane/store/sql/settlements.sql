@@ -197,8 +197,8 @@ WITH revised AS MATERIALIZED (
     SELECT e.*, coalesce(d.head = e.base, false) AS fits
       FROM unnest(:revision_task_ids::uuid[], :revision_document_ids::text[], :bases::bigint[],
                   :revision_task_types::text[], :authors::text[], :notes::text[], :sha256s::text[],
-                  :sizes::bigint[], :recipes::bytea[], :titles::text[])
-               AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe, title)
+                  :sizes::bigint[], :recipes::bytea[], :titles::text[], :names::bytea[])
+               AS e(task_id, document_id, base, task_type, author, note, sha256, size, recipe, title, names)
       LEFT JOIN LATERAL (SELECT head FROM documents
                           WHERE id = e.document_id AND deleted_at IS NULL FOR NO KEY UPDATE) d ON true
 ), o AS (
@@ -236,9 +236,10 @@ WITH revised AS MATERIALIZED (
     SELECT id, state, document_id, space, task_type, reason FROM settled
     UNION ALL SELECT id, state, document_id, space, task_type, '' FROM ended_ahead
 ), {accounted}, added AS (
-    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title)
+    INSERT INTO revisions (document_id, revision, base, task_id, task_type, author, note, sha256, size, recipe, title,
+                           names)
     SELECT r.document_id, r.base + 1, r.base, r.task_id, r.task_type, r.author, r.note, r.sha256, r.size, r.recipe,
-           r.title
+           r.title, r.names
       FROM ended JOIN revised r ON r.task_id = ended.id WHERE ended.state = 'COMPLETED'
     RETURNING document_id, revision, task_id, title
 ), moved AS (
