@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Final
 
 from officeplane.formats.excel.cells.values import shown
+from officeplane.formats.excel.charts.listing import Chart, charts_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import ExcelReader
-from officeplane.formats.excel.sheets.charts import Chart, charts_of
 from officeplane.formats.excel.sheets.deleted_numbers import last_sheet_number, note_last_sheet_number
 from officeplane.formats.excel.sheets.pictures import SheetPicture
 from officeplane.formats.excel.sheets.sheet_list import Sheet
