@@ -7,7 +7,7 @@ from lxml import etree
 
 from officeplane.formats.charts.data import GENERAL, Point, Shown, point_text
 from officeplane.formats.charts.names import c, said, under
-from officeplane.formats.xml import Element
+from officeplane.formats.xml import Element, take_out
 
 NUMBERS: Final = c("numRef")
 TEXTS: Final = c("strRef")
@@ -21,7 +21,7 @@ def refer(holder: Element, shown: Shown, *, numbers_only: bool = False) -> None:
     """Have a holder, such as `c:val`, name cells and remember what they hold; it forgets what it named before."""
     code = next((each.findtext(c("formatCode")) for each in holder.iter(c("numCache"), c("numLit"))), None)
     for child in list(holder):
-        holder.remove(child)
+        take_out(child)
     is_text = shown.is_text and not numbers_only
     made = under(holder, "strRef" if is_text else "numRef")
     under(made, "f").text = shown.formula
@@ -72,7 +72,7 @@ def forget(reference: Element) -> str | None:
     for name in _CACHES.values():
         for cache in reference.findall(c(name)):
             code = cache.findtext(c("formatCode")) or code
-            reference.remove(cache)
+            take_out(cache)
     return code
 
 

@@ -10,7 +10,7 @@ from officeplane.formats.charts.data import ChartData
 from officeplane.formats.charts.kinds import COMBINED, Kind, kind_of, plots_of, series_of, told
 from officeplane.formats.charts.names import c, fragment, local, put, said, say
 from officeplane.formats.charts.plots import axes_of, new_axes, new_plot, replace_axes, stack, turn
-from officeplane.formats.charts.series import fill, free_labels, matched, redrawn
+from officeplane.formats.charts.series import empty, fill, free_labels, matched, redrawn
 from officeplane.formats.charts.texts import entitle, set_legend, title_of
 from officeplane.formats.xml import Element
 
@@ -120,15 +120,17 @@ def give_data(root: Element, data: ChartData) -> None:
         # Texts on an axis that insists on dates would be days of January 1900.
         for axis in root.iter(c("dateAx")):
             say(axis, "auto", "1")
+    for series in held:
+        empty(series)
     chosen = matched(held, data, kind_of(plots[0]))
     for series in held:
         if series not in chosen or len(plots) == 1:
             _take_out(series)
     for at, (series, wanted) in enumerate(zip(chosen, data.series, strict=True)):
-        fill(series, wanted, data.categories, is_scatter=scatters[0])
-        say(series, "order", str(at))
         if len(plots) == 1:
             put(plots[0], series)
+        fill(series, wanted, data.categories, is_scatter=scatters[0])
+        say(series, "order", str(at))
 
 
 def give_texts(root: Element, look: ChartLook) -> None:

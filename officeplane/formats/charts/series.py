@@ -70,6 +70,13 @@ def matched(held: Sequence[Element], data: ChartData, kind: Kind | None) -> list
     return [found[at] for at in range(len(data.series))]
 
 
+def empty(series: Element) -> None:
+    """Have a series remember none of its points: what is large takes lxml long to move."""
+    for holder in series.iterchildren(*map(c, ("cat", "val", "xVal", "yVal"))):
+        for point in [*holder.iter(c("pt"))]:
+            _drop(point)
+
+
 def fill(series: Element, wanted: Series, categories: Shown | None, *, is_scatter: bool) -> None:
     """Have a series show data."""
     across, upwards = ("xVal", "yVal") if is_scatter else ("cat", "val")

@@ -213,8 +213,14 @@ class Workbook:
         return block_of(self._parts, formulas)
 
     def write_block(self, block: CellBlock, rows: Sequence[Sequence[Point]]) -> CellBlock | None:
-        """Put rows in place of a block; None where something else lies in the way."""
-        return write_block(self._parts, block, rows)
+        """Put rows in place of a block; None, and all is as it was last written, where there is no room for them."""
+        try:
+            written = write_block(self._parts, block, rows)
+        except InvalidEditError:
+            written = None
+        if written is None:
+            self.package.rollback()
+        return written
 
     def replace_text(self, wanted: Wanted, replace: str) -> list[str]:
         """Replace a text where it is meant; return the cell of each place at which it stands under the node."""

@@ -71,6 +71,17 @@ def rows(deck: Presentation, name: str = WORKBOOK) -> list[tuple[Any, ...]]:
     return list(workbook(deck, name)["Sheet1"].iter_rows(values_only=True))
 
 
+def opened_book(deck: Presentation) -> Any:
+    """Return the workbook of a chart, for a stranger to change."""
+    return openpyxl.load_workbook(io.BytesIO(deck.package.content(WORKBOOK)))
+
+
+def keep_book(deck: Presentation, book: Any) -> None:
+    saved = io.BytesIO()
+    book.save(saved)
+    deck.package.put(WORKBOOK, saved.getvalue(), as_it_is=True)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_chart_of_each_kind_is_what_it_was_asked_to_be(kind: ChartKind) -> None:
     deck, slide = one_slide()
@@ -188,27 +199,39 @@ def test_a_workbook_keeps_what_is_beside_the_data() -> None:
     assert (sheet["A7"].value, sheet["F1"].value, sheet["B1"].value, sheet["C1"].value) == ("a note", 4, "Share", None)
 
 
-def test_data_that_have_no_room_beside_others_get_a_sheet_of_their_own() -> None:
+def test_a_note_below_the_data_makes_room_for_more_of_them() -> None:
     deck, made = with_chart()
-    beside = with_cells(deck.package.content(WORKBOOK), "Sheet1", {"A5": "a note"})
+    beside = with_cells(deck.package.content(WORKBOOK), "Sheet1", {"B5": "a note"})
     deck.package.put(WORKBOOK, beside, as_it_is=True)
 
     applied(deck, update(made, data={"categories": [*"abcdef"], "series": [{"name": "S", "values": [*range(6)]}]}))
 
-    assert workbook(deck).sheetnames == ["Sheet1", "Chart data"]
-    assert workbook(deck)["Sheet1"]["A5"].value == "a note"
-    assert caches(chart(deck))["'Chart data'!$B$2:$B$7"] == ["0", "1", "2", "3", "4", "5"]
+    assert workbook(deck)["Sheet1"]["B8"].value == "a note"
+    assert caches(chart(deck))["Sheet1!$B$2:$B$7"] == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_data_that_have_no_room_beside_others_get_a_sheet_of_their_own() -> None:
+    deck, made = with_chart()
+    book = opened_book(deck)
+    book["Sheet1"].merge_cells("A3:A5")
+    keep_book(deck, book)
+
+    applied(deck, update(made, data={"categories": [*"abcdef"], "series": [{"name": "S", "values": [*range(6)]}]}))
+    once = workbook(deck).sheetnames
+    applied(deck, update(made, data=SHARES))
+
+    assert once == workbook(deck).sheetnames == ["Sheet1", "Chart data"]
+    assert [cell.value for cell in workbook(deck)["Sheet1"][2]] == ["Q1", 12.5, 9]
+    assert caches(chart(deck))["'Chart data'!$B$2:$B$3"] == ["60", "40"]
 
 
 def test_a_table_around_the_data_grows_with_them() -> None:
     deck, made = with_chart()
-    book = openpyxl.load_workbook(io.BytesIO(deck.package.content(WORKBOOK)))
+    book = opened_book(deck)
     sheet: Any = book.active
     sheet["A1"] = "Quarter"
     sheet.add_table(openpyxl.worksheet.table.Table(displayName="Table1", ref="A1:C4"))
-    saved = io.BytesIO()
-    book.save(saved)
-    deck.package.put(WORKBOOK, saved.getvalue(), as_it_is=True)
+    keep_book(deck, book)
 
     more = [*DATA["series"], {"name": "East", "values": [1, 2, 3]}]
     applied(deck, update(made, data={**DATA, "series": more}))

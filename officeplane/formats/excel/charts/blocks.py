@@ -10,6 +10,8 @@ from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.places import unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.sheets.tables import Table
+from officeplane.formats.excel.shifting.editing import edit_grid
+from officeplane.formats.excel.shifting.shift import Axis, Shift
 from officeplane.formats.excel.tags import main
 
 Formulas = tuple[str | None, str | None, str | None]
@@ -53,11 +55,16 @@ def block_of(parts: Parts, formulas: Sequence[Formulas]) -> CellBlock | None:
 
 
 def write_block(parts: Parts, old: CellBlock, rows: Sequence[Sequence[Point]]) -> CellBlock | None:
-    """Put rows in place of a block; None, and nothing is written, where something else lies in the way."""
+    """Put rows in place of a block; None, if there is no room for them beside what else is there.
+
+    What stands below or to the right is pushed away, such as a note on how to go on.
+    """
     sheet = parts.sheets.with_cells(old.sheet)
     new = Area(old.area.top, old.area.left, old.area.top + len(rows) - 1, old.area.left + len(rows[0]) - 1)
     if not _is_free(parts, sheet, old.area, new):
-        return None
+        _make_room(parts, sheet, old.area, new)
+        if not _is_free(parts, sheet, old.area, new):
+            return None
     tables = [table for table in parts.tables(sheet) if table.area.meets(new) or table.area.meets(old.area)]
     if any(table.area != old.area or not _can_take(table, rows[0]) for table in tables):
         return None
@@ -91,6 +98,13 @@ def _is_free(parts: Parts, sheet: Sheet, old: Area, new: Area) -> bool:
     both = old.with_cell(new.first).with_cell(Address(new.bottom, new.right))
     merged = any(merge.meets(both) for row in range(both.top, both.bottom + 1) for merge in grid.merges.in_row(row))
     return not merged and not any(joint.meets(both) for joint in grid.joint)
+
+
+def _make_room(parts: Parts, sheet: Sheet, old: Area, new: Area) -> None:
+    if new.bottom > old.bottom:
+        edit_grid(parts, sheet.name, Shift(Axis.ROWS, old.bottom + 1, new.bottom - old.bottom, inserts=True))
+    if new.right > old.right:
+        edit_grid(parts, sheet.name, Shift(Axis.COLUMNS, old.right + 1, new.right - old.right, inserts=True))
 
 
 def _can_take(table: Table, header: Sequence[Point]) -> bool:

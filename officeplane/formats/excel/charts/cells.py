@@ -1,24 +1,25 @@
 """Cells that charts show: what a formula of a chart names, and what stands there."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from officeplane.formats.charts.data import GENERAL, Point, Shown
 from officeplane.formats.excel.cells.addresses import Area, letters
+from officeplane.formats.excel.cells.implied_addresses import column_of
 from officeplane.formats.excel.cells.number_formats import NumberFormats
 from officeplane.formats.excel.cells.values import shown
 from officeplane.formats.excel.formulas.calculation import is_stale
 from officeplane.formats.excel.formulas.references import quoted
-from officeplane.formats.excel.formulas.shared import place_of
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.places import area_or_lines, name_refers_to, unquoted
 from officeplane.formats.excel.sheets.sheet_list import Sheet
-from officeplane.formats.excel.tags import FORMULA, main
+from officeplane.formats.excel.tags import FORMULA, VALUE, main
 from officeplane.formats.xml import Element
 
 _STRETCH: Final = re.compile(r"(?:'(?:[^']|'')*'|[^,'])+")
+_NO_CELLS: Final[Mapping[int, Element]] = {}
 _ON: Final = frozenset(("1", "true"))
 POINTS_MAX: Final = 100_000
 """Beyond so many cells a chart is not followed."""
@@ -38,29 +39,18 @@ class ChartCells:
         self._parts = parts
         self._sheets = parts.sheets
         self._strings = parts.strings
+        self._seen: dict[tuple[str, bool], Seen | None] = {}
+        self._rows: dict[str, dict[int, dict[int, Element]]] = {}
         self._is_stale = is_stale(parts.package, parts.workbook)
         self.formats = NumberFormats(parts.package, parts.workbook)
 
     def seen(self, formula: str, *, visible_only: bool = False) -> Seen | None:
         """Return what stands where a formula of a chart points; None if it names no cells of this workbook."""
-        areas = self._areas(formula)
-        if areas is None or sum(area.size for _, area in areas) > POINTS_MAX:
-            return None
-        points: list[Point] = []
-        stale: set[int] = set()
-        for sheet, area in areas:
-            found = {place_of(cell): cell for cell in self._parts.grid(sheet).cells_in(area)}
-            skipped = _Hidden(self._parts.grid(sheet).root, area) if visible_only else None
-            for at in area.cells():
-                if skipped is not None and (at.row in skipped.rows or at.column in skipped.columns):
-                    continue
-                cell = found.get(at)
-                if cell is not None and self._has_lost_result(cell):
-                    stale.add(len(points))
-                    points.append(None)
-                else:
-                    points.append(None if cell is None else self._point(cell))
-        return Seen(tuple(points), frozenset(stale))
+        known = (formula, visible_only)
+        if known not in self._seen:
+            # All series of a chart name the same categories.
+            self._seen[known] = self._looked_up(formula, visible_only=visible_only)
+        return self._seen[known]
 
     def shown(self, sheet: Sheet, area: Area) -> Shown:
         """Return cells as a chart is to show them."""
@@ -77,6 +67,43 @@ class ChartCells:
         """Tell whether the numbers of cells are dates or times."""
         looks = [self.formats.look(cell.get("s")) for cell in self._parts.grid(sheet).cells_in(area) if len(cell)]
         return bool(looks) and all(look.has_days or look.has_times for look in looks)
+
+    def _looked_up(self, formula: str, *, visible_only: bool) -> Seen | None:
+        areas = self._areas(formula)
+        if areas is None or sum(area.size for _, area in areas) > POINTS_MAX:
+            return None
+        points: list[Point] = []
+        stale: set[int] = set()
+        for sheet, area in areas:
+            rows = self._rows_of(sheet)
+            hidden = _Hidden(self._parts.grid(sheet).root, area) if visible_only else None
+            columns = range(area.left, area.right + 1)
+            if hidden is not None:
+                columns = [column for column in columns if column not in hidden.columns]
+            for number in range(area.top, area.bottom + 1):
+                if hidden is not None and number in hidden.rows:
+                    continue
+                row = rows.get(number, _NO_CELLS)
+                for column in columns:
+                    cell = row.get(column)
+                    if cell is None:
+                        points.append(None)
+                    elif self._has_lost_result(cell):
+                        stale.add(len(points))
+                        points.append(None)
+                    else:
+                        points.append(self._point(cell))
+        return Seen(tuple(points), frozenset(stale))
+
+    def _rows_of(self, sheet: Sheet) -> Mapping[int, Mapping[int, Element]]:
+        """Return the cells of a sheet that hold anything; a chart looks at the same rows once for each series."""
+        found = self._rows.get(sheet.part)
+        if found is None:
+            found = self._rows[sheet.part] = {}
+            for number, cell in self._parts.grid(sheet).cells():
+                if len(cell):
+                    found.setdefault(number, {})[column_of(cell)] = cell
+        return found
 
     def _areas(self, formula: str) -> list[tuple[Sheet, Area]] | None:
         found: list[tuple[Sheet, Area]] = []
@@ -103,7 +130,11 @@ class ChartCells:
             yield stretch if named is None else named.removeprefix("=")
 
     def _has_lost_result(self, cell: Element) -> bool:
-        return cell.find(FORMULA) is not None and (self._is_stale or cell.find(main("v")) is None)
+        has_formula = has_value = False
+        for child in cell:
+            has_formula = has_formula or child.tag == FORMULA
+            has_value = has_value or child.tag == VALUE
+        return has_formula and (self._is_stale or not has_value)
 
     def _point(self, cell: Element) -> Point:
         text = shown(cell, self._strings)

@@ -94,6 +94,8 @@ class ChartFollowing:
             return _forget_all(reference)
         if reference.tag not in {NUMBERS, TEXTS}:
             return (before != after or bool(after.stale)) and _forget_all(reference)
+        if before == after and not after.stale:
+            return False
         known = remembered(reference)
         is_stale = any(at < len(known) and known[at] is not None for at in after.stale)
         if not known or (before == after and not is_stale):
