@@ -7,9 +7,9 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Table
 from officeplane.formats.powerpoint import notes, reading
-from officeplane.formats.powerpoint.comments.remarks import Remark
 from officeplane.formats.powerpoint.additions import Additions
 from officeplane.formats.powerpoint.animations import animated
+from officeplane.formats.powerpoint.comments.remarks import Remark
 from officeplane.formats.powerpoint.deck import Deck
 from officeplane.formats.powerpoint.insets import Insets
 from officeplane.formats.powerpoint.layouts import purpose_of

@@ -101,7 +101,7 @@ def _drawing(package: Package, sheet: Sheet) -> str:
 
 def _blocks(root: Element) -> list[int]:
     maps = [one.get("data", "") for one in root.iter(f"{{{_O}}}idmap")]
-    return [int(number) for said in maps for number in said.split(",") if number.strip().isdecimal()]
+    return [number for said in maps for each in said.split(",") if (number := whole(each, 0)) > 0]
 
 
 def _box(number: int, height: int, cell: Address) -> str:
