@@ -7,6 +7,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_section import AddSection
 from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.cell_values import DateCell
+from officeplane.edits.comment import Comment, NewComment
 from officeplane.edits.contract import Edit, Result
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
@@ -74,6 +75,10 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
         border=st.none() | st.sampled_from(["thin", "none"]),
         number_format=st.none() | st.sampled_from(["date", "0.0%"]),
         size=st.none() | st.just(9),
+    ),
+    st.builds(
+        Comment,
+        add=st.builds(NewComment, nodeId=st.builds("{}!{}".format, SHEETS, CELLS), text=TEXTS.filter(bool)),
     ),
     st.builds(EditGrid, sheet=SHEETS, insert_rows=ROWS),
     st.builds(EditGrid, sheet=SHEETS, delete_rows=ROWS),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
+from officeplane.edits.comment import Comment, CommentReply
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
@@ -46,6 +47,9 @@ def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
             DeletePage(page_id=chance.choice(pages)),
             AddComment(node_id=chance.choice(pages), text=token),
         ]
+    remarks = [one.id for one in known if one.kind == "comment"]
+    if remarks:
+        choices.append(Comment(reply=CommentReply(comment_id=chance.choice(remarks), text=token)))
     if word.places_of(Wanted("e")):
         choices.append(ReplaceText(find="e", replace=chance.choice(["ee", "", "\n"])))
     return chance.choice(choices)

@@ -21,7 +21,6 @@ _V: Final = "urn:schemas-microsoft-com:vml"
 _O: Final = "urn:schemas-microsoft-com:office:office"
 _X: Final = "urn:schemas-microsoft-com:office:excel"
 _NAMES: Final = f'xmlns:v="{_V}" xmlns:o="{_O}" xmlns:x="{_X}"'
-_SHAPE: Final = f"{{{_V}}}shape"
 _NUMBERED: Final = re.compile(r"_x0000_s([0-9]{1,9})")
 _BLOCK: Final = 1024
 """Shapes are numbered by blocks; each drawing has some of its own."""

@@ -107,7 +107,7 @@ def _threads(package: Package, workbook: str, sheet: Sheet) -> Iterator[Remark]:
         for part in parts_of(package, sheet, "threadedComment")
         for element in package.tree(part).iterchildren("{*}threadedComment")
     ]
-    by_id = {thread_id(element): element for element in held}
+    by_id = {guid: element for element in held if (guid := thread_id(element))}
     answers: dict[Element, list[Element]] = {element: [] for element in held}
     for element in held:
         above = by_id.get(element.get("parentId", ""))
