@@ -14,6 +14,7 @@ from officeplane.formats.word.anchors import (
     is_shown,
     marks_of,
 )
+from officeplane.formats.word.bookmarks import number_of
 from officeplane.formats.word.choosing import nth_of, places_of
 from officeplane.formats.word.comments import comment_id, said_by
 from officeplane.formats.word.finder import Finder, Found
@@ -173,8 +174,8 @@ class Commenting:
         """Return the numbers that texts refer to; some of them may be of comments that are not there."""
         if sum(1 for _ in self._comments) >= _COMMENTS_MAX:
             raise InvalidEditError(f"there are {_COMMENTS_MAX:,} comments, and Word opens no more: delete some first")
-        marks = (mark for story in self._finder.stories.all() for mark in story.root.iter(COMMENT_REFERENCE))
-        return {int(number) for mark in marks if (number := mark.get(ID, "")).isdecimal()}
+        stories = self._finder.stories.all()
+        return {number_of(mark) for story in stories for mark in story.root.iter(COMMENT_REFERENCE)}
 
 
 def _is_in_text(paragraph: Element) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, declare
 from officeplane.formats.signature import Signature
+from officeplane.formats.word.bookmarks import number_of
 from officeplane.formats.word.comment_states import CommentStates, hexadecimal
 from officeplane.formats.word.extensions import let_older_ones_pass_over, root_of
 from officeplane.formats.word.names import AUTHOR, ID, PARA_ID, P, W, child, element, w
@@ -86,7 +87,7 @@ class Comments:
             declare(self._package, part, _CONTENT_TYPE)
             self._arrows.add("comments", part)
         root = root_of(self._package, part)
-        taken = {*mentioned, *(int(known) for one in self if (known := one.get(ID, "")).isdecimal())}
+        taken = {*mentioned, *map(number_of, self)}
         number = str(signature.number(taken, "comment"))
         made = child(root, "comment", id=number, author=signature.name)
         made.set(w("date"), f"{signature.moment}Z")

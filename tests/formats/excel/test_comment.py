@@ -224,3 +224,26 @@ def test_whom_a_service_knows_by_the_name_is_somebody_else() -> None:
     assert [(one.get("displayName"), one.get("providerId")) for one in persons] == [
         ("Ada", "AD"), ("Bo", "AD"), ("Ada", "None"),
     ]  # fmt: skip
+
+
+def test_threads_that_a_file_holds_wrongly_are_told_all_the_same() -> None:
+    book = opened(excel.threads())
+    part = "xl/threadedComments/threadedComment1.xml"
+    first, answer = book.package.tree(part)
+    del first.attrib["id"]
+    answer.set("parentId", "{nobody}")
+    del answer.attrib["personId"]
+    book.package.changed(part)
+    data = book.package.write().content()
+
+    told = comments(data)
+
+    assert [(one["text"], one.get("author"), one.get("inReplyTo")) for one in told.values()] == [
+        ("Seven?", "Ada", None),
+        ("Yes.", None, None),
+        ("[Threaded comment] Seven? Yes.", "tc={00000000-0000-4000-8000-000000000010}", None),
+        ("A plain note", "Cy", None),
+    ]
+    (gone,), after = applied(data, delete(ANSWER))
+    assert gone == {"id": ANSWER}
+    assert len(comments(after)) == 3

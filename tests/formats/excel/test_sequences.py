@@ -9,6 +9,7 @@ from officeplane.edits.append_rows import AppendRows
 from officeplane.edits.cell_values import DateCell
 from officeplane.edits.chart import EditChart
 from officeplane.edits.chart_fields import ChartChange, NewChart
+from officeplane.edits.comment import Comment, NewComment
 from officeplane.edits.contract import Edit, Result
 from officeplane.edits.copy_sheet import CopySheet
 from officeplane.edits.define_name import DefineName
@@ -95,6 +96,10 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
             kind=st.sampled_from(["bar", "area", "doughnut", "scatter"]),
             range=st.none() | st.builds("{}!{}".format, SHEETS, RANGES),
         ),
+    ),
+    st.builds(
+        Comment,
+        add=st.builds(NewComment, nodeId=st.builds("{}!{}".format, SHEETS, CELLS), text=TEXTS.filter(bool)),
     ),
     st.builds(EditGrid, sheet=SHEETS, insert_rows=ROWS),
     st.builds(EditGrid, sheet=SHEETS, delete_rows=ROWS),

@@ -189,7 +189,7 @@ def test_animations_follow_their_paragraphs_and_those_of_gone_ones_go() -> None:
         (powerpoint.illustrated, "slide-256.3", "is a chart, which has no text"),
         (powerpoint.tables, "slide-256.4", "is a table; name its cells, such as slide-256.4.r1.c1"),
         (powerpoint.tables, "slide-256.4.r2", "is a row; name its cells, such as slide-256.4.r2.c1"),
-        (powerpoint.commented, "slide-256.comment-1", "is a comment; no edit changes comments of slides yet"),
+        (powerpoint.commented, "slide-256.comment-0-1", "is a comment, which says what it says: reply to it"),
     ],
 )
 def test_what_has_no_text_is_refused_with_what_to_name(make: powerpoint.Maker, node: str, said: str) -> None:

@@ -1,6 +1,7 @@
 """Comments of Word: where they stand, what they are about, their answers, and what is left when they go."""
 
 import re
+from copy import deepcopy
 
 import pytest
 
@@ -261,8 +262,9 @@ def test_what_newer_versions_keep_besides_is_kept_up() -> None:
 def test_a_comment_that_nothing_refers_to_is_deleted_and_not_answered() -> None:
     word = opened(documents.comments())
     root = word.package.tree(MAIN)
-    for mark in [*root.iter("{*}commentReference")]:
-        mark.getparent().remove(mark)
+    for run in [*root.iter("{*}r")]:
+        for mark in run.findall("{*}commentReference"):
+            run.remove(mark)
     word.package.changed(MAIN)
     word = opened(written(word))
 
@@ -278,3 +280,31 @@ def test_who_deletes_a_comment_as_a_node_is_told_how_to() -> None:
 
     with pytest.raises(InvalidEditError, match="'comment-0' is a comment: `comment` deletes it"):
         applied(word, DeleteNode(node_id="comment-0"))
+
+
+def test_comments_that_a_file_holds_wrongly_are_told_and_deleted_all_the_same() -> None:
+    word = opened(documents.comments())
+    answer = applied(word, reply("comment-0", "one"))["id"]
+    states = word.package.tree(EXTENDED)
+    first, second = states
+    # Each answers the other, and one is said twice.
+    first.set(f"{{{W15}}}paraIdParent", second.get(f"{{{W15}}}paraId") or "")
+    second.set(f"{{{W15}}}paraIdParent", first.get(f"{{{W15}}}paraId") or "")
+    states.append(deepcopy(first))
+    word.package.changed(EXTENDED)
+    word.package.put(
+        "word/commentsIds.xml", f'<x:commentsIds xmlns:x="{CID}"><x:commentId x:paraId="?"/></x:commentsIds>'.encode()
+    )
+    declare(word.package, "word/commentsIds.xml", f"{TYPE}.commentsIds+xml")
+    Relationships(word.package, MAIN).add(
+        "http://schemas.microsoft.com/office/2016/09/relationships/commentsIds", "word/commentsIds.xml"
+    )
+    word = opened(written(word))
+
+    reply(answer, "two").apply(word, occasion(5))
+    for name in ("comment-0", answer, "comment-4"):
+        if name in comments_of(word):
+            applied(word, resolve(name), delete(name))
+
+    assert len(comments_of(word)) <= 1
+    assert_sound(word)

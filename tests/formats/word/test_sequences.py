@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
+from officeplane.edits.comment import Comment, CommentReply
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
@@ -60,6 +61,9 @@ def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
         setup["nodeId"] = chance.choice(later)
         setup["break"] = chance.choice(["page", "nextPage", "continuous"])
         choices.append(PageSetup.model_validate({**setup, "orientation": chance.choice(["portrait", "landscape"])}))
+    remarks = [one.id for one in known if one.kind == "comment"]
+    if remarks:
+        choices.append(Comment(reply=CommentReply(comment_id=chance.choice(remarks), text=token)))
     if word.places_of(Wanted("e")):
         choices.append(ReplaceText(find="e", replace=chance.choice(["ee", "", "\n"])))
     return chance.choice(choices)

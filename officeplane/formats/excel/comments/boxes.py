@@ -21,7 +21,6 @@ _V: Final = "urn:schemas-microsoft-com:vml"
 _O: Final = "urn:schemas-microsoft-com:office:office"
 _X: Final = "urn:schemas-microsoft-com:office:excel"
 _NAMES: Final = f'xmlns:v="{_V}" xmlns:o="{_O}" xmlns:x="{_X}"'
-_SHAPE: Final = f"{{{_V}}}shape"
 _NUMBERED: Final = re.compile(r"_x0000_s([0-9]{1,9})")
 _BLOCK: Final = 1024
 """Shapes are numbered by blocks; each drawing has some of its own."""
@@ -101,7 +100,7 @@ def _drawing(package: Package, sheet: Sheet) -> str:
 
 def _blocks(root: Element) -> list[int]:
     maps = [one.get("data", "") for one in root.iter(f"{{{_O}}}idmap")]
-    return [int(number) for said in maps for number in said.split(",") if number.strip().isdecimal()]
+    return [number for said in maps for each in said.split(",") if (number := whole(each, 0)) > 0]
 
 
 def _box(number: int, height: int, cell: Address) -> str:

@@ -8,7 +8,7 @@ from lxml import etree
 from officeplane.formats.excel.cells.addresses import address
 from officeplane.formats.excel.comments.boxes import add_box, remove_box
 from officeplane.formats.excel.comments.own_parts import drop_own, free_part, new_part
-from officeplane.formats.excel.comments.remarks import OF_THREAD, author_of, parts_of
+from officeplane.formats.excel.comments.remarks import OF_THREAD, authors_in, parts_of
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import MAIN, SPACE, main
@@ -50,8 +50,13 @@ def show_thread(package: Package, sheet: Sheet, cell: str, guid: str, texts: Seq
 
 def note_of_thread(package: Package, sheet: Sheet, guid: str) -> Element | None:
     """Return the note that shows a thread."""
-    held = (note for part in parts_of(package, sheet, _KIND) for note in package.tree(part).iter(main("comment")))
-    return next((note for note in held if author_of(note) == OF_THREAD + guid), None)
+    for part in parts_of(package, sheet, _KIND):
+        root = package.tree(part)
+        numbers = {str(at) for at, author in enumerate(authors_in(root)) if author == OF_THREAD + guid}
+        found = next((note for note in root.iter(main("comment")) if note.get("authorId") in numbers), None)
+        if found is not None:
+            return found
+    return None
 
 
 def remove_note(package: Package, sheet: Sheet, note: Element) -> None:

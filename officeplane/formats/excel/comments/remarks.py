@@ -4,12 +4,13 @@ Excel shows each thread to its older versions as a note, too. Such a note says
 nothing of its own, so it is no remark as long as its thread is there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from lxml import etree
 
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
@@ -88,11 +89,15 @@ def parts_of(package: Package, sheet: Sheet, kind: str) -> list[str]:
     return [arrow.target for arrow in Relationships(package, sheet.part).of_type(kind) if arrow.target in package]
 
 
-def author_of(note: Element) -> str:
+def authors_in(root: Element) -> list[str]:
+    """Return who wrote the notes of a part, in the order in which these name them."""
+    return [author.text or "" for author in root.iter(main("author"))]
+
+
+def author_of(note: Element, authors: Sequence[str]) -> str:
     """Return who wrote a note."""
-    authors = [author.text or "" for author in note.getroottree().getroot().iter(main("author"))]
-    at = note.get("authorId", "")
-    return authors[int(at)] if at.isascii() and at.isdecimal() and int(at) < len(authors) else ""
+    at = whole(note.get("authorId"), -1)
+    return authors[at] if 0 <= at < len(authors) else ""
 
 
 def _threads(package: Package, workbook: str, sheet: Sheet) -> Iterator[Remark]:
@@ -102,7 +107,7 @@ def _threads(package: Package, workbook: str, sheet: Sheet) -> Iterator[Remark]:
         for part in parts_of(package, sheet, "threadedComment")
         for element in package.tree(part).iterchildren("{*}threadedComment")
     ]
-    by_id = {thread_id(element): element for element in held}
+    by_id = {guid: element for element in held if (guid := thread_id(element))}
     answers: dict[Element, list[Element]] = {element: [] for element in held}
     for element in held:
         above = by_id.get(element.get("parentId", ""))
@@ -127,10 +132,12 @@ def _threads(package: Package, workbook: str, sheet: Sheet) -> Iterator[Remark]:
 
 def _notes(package: Package, sheet: Sheet) -> Iterator[Remark]:
     for part in parts_of(package, sheet, "comments"):
-        for note in package.tree(part).iter(main("comment")):
+        root = package.tree(part)
+        authors = authors_in(root)
+        for note in root.iter(main("comment")):
             cell = note.get("ref", "")
             text = "".join(held.text or "" for held in note.iter(main("t")))
-            yield Remark(f"{sheet.id}.comment-{cell}", note, cell, text, author_of(note), is_note=True)
+            yield Remark(f"{sheet.id}.comment-{cell}", note, cell, text, author_of(note, authors), is_note=True)
 
 
 def _persons(package: Package, workbook: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from officeplane.formats.excel.cells.addresses import address
-from officeplane.formats.excel.comments.remarks import OF_THREAD, author_of
+from officeplane.formats.excel.comments.remarks import OF_THREAD, author_of, authors_in
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.shifting.formulas import FormulaShift
 from officeplane.formats.excel.shifting.shift import Shift
@@ -17,6 +17,7 @@ _FORMULAS: Final = ("{*}FmlaLink", "{*}FmlaRange", "{*}FmlaGroup", "{*}FmlaTxbx"
 
 def shift_comments(root: Element, shift: Shift) -> Iterator[str]:
     """Move comments, and what binds single cells to XML, with their cells; yield what those said that are gone."""
+    authors = authors_in(root)
     for comment in list(root.iter(*_COMMENTS)):
         name = "ref" if comment.get("ref") is not None else "r"
         known = address(comment.get(name, ""))
@@ -26,7 +27,7 @@ def shift_comments(root: Element, shift: Shift) -> Iterator[str]:
         if after is not None:
             comment.set(name, str(after))
             continue
-        if not author_of(comment).startswith(OF_THREAD):
+        if not author_of(comment, authors).startswith(OF_THREAD):
             # What shows a thread to older programs says what the thread does.
             yield "".join(
                 each.text or "" for each in (*comment.iter("{*}t"), *comment.iter("{*}text")) if not len(each)

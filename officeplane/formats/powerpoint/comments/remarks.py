@@ -126,7 +126,8 @@ def _classic(root: Element, part: str, slide_id: str, authors: Mapping[str, str]
     by_number = {number_of(comment): comment for comment in held}
     answers: dict[Element, list[Element]] = {comment: [] for comment in held}
     for comment in held:
-        above = by_number.get(answered_by(comment) or ("", ""))
+        answered = answered_by(comment)
+        above = None if answered is None else by_number.get(answered)
         if above is not None and answered_by(above) is None:
             answers[above].append(comment)
     answering = {comment for each in answers.values() for comment in each}
