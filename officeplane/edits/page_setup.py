@@ -15,7 +15,7 @@ Points: TypeAlias = Annotated[float, Field(ge=0, le=1_584, allow_inf_nan=False)]
 _NUMBERS: Final = {
     "1": "decimal", "i": "lowerRoman", "I": "upperRoman", "a": "lowerLetter", "A": "upperLetter",
 }  # fmt: skip
-_HEADER: Final = "one story for all pages of the section but first and even pages that have one of their own"
+_HEADER: Final = "one story for all pages of the section but first and even ones that are set to differ"
 
 
 class Margins(Part):

@@ -23,7 +23,7 @@ class Sections:
 
     def __init__(self, body: Body) -> None:
         self._body = body
-        if body.story.section is None:
+        if not any(one.getparent() is body.story.container for one in self.all()):
             body.story.insert(len(body.story.blocks), [element(_SECTION)])
 
     def all(self) -> list[Element]:
@@ -37,7 +37,8 @@ class Sections:
 
     def of(self, at: int) -> Element:
         """Return the section that holds a block."""
-        return next(one for one in self.all() if self._body.story.place_of(one) >= at)
+        sections = self.all()
+        return next((one for one in sections if self._body.story.place_of(one) >= at), sections[-1])
 
     def changed(self, section: Element) -> None:
         """Note that something else is said of a section."""
