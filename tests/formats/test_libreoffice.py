@@ -132,6 +132,11 @@ def edited_book(workbook: Workbook) -> list[str]:
     _apply(workbook, 8, SetProperties(title="Wproperty"))
     shown: Any = {"number_format": '0.0 "Wunit"', "font": "Wfont", "border": "thin", "width": 90}
     _apply(workbook, 9, ApplyFormat(range="'Wrenamed it''s'!B2", **shown))
+    tables = [node.id for sheet in workbook.outline() for node in sheet.children if node.kind == "table"]
+    for table in tables:
+        area = workbook.place_of(table).area
+        change = {"insertRows": {"at": area.bottom - area.top + 2, "texts": [["Wtabled"]]}, "style": "TableStyleDark3"}
+        _apply(workbook, 10, EditTable.model_validate({"tableId": table, **change}))
     # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
     return [
         "Wreplaced",
@@ -145,6 +150,7 @@ def edited_book(workbook: Workbook) -> list[str]:
         "Wproperty",
         "40.0 Wunit",
         "Wfont",
+        *(["Wtabled"] if tables else []),
     ]
 
 
