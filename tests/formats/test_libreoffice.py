@@ -133,10 +133,15 @@ def edited_book(workbook: Workbook) -> list[str]:
     _apply(workbook, 8, SetProperties(title="Wproperty"))
     shown: Any = {"number_format": '0.0 "Wunit"', "font": "Wfont", "border": "thin", "width": 90}
     _apply(workbook, 9, ApplyFormat(range="'Wrenamed it''s'!B2", **shown))
-    comment = _apply(workbook, 10, Comment(add=NewComment(node_id="Wrenamed it's!C9", text="Wcomment")))
-    _apply(workbook, 11, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
+    tables = [node.id for sheet in workbook.outline() for node in sheet.children if node.kind == "table"]
+    for table in tables:
+        area = workbook.place_of(table).area
+        change = {"insertRows": {"at": area.bottom - area.top + 2, "texts": [["Wtabled"]]}, "style": "TableStyleDark3"}
+        _apply(workbook, 10, EditTable.model_validate({"tableId": table, **change}))
+    comment = _apply(workbook, 13, Comment(add=NewComment(node_id="Wrenamed it's!C9", text="Wcomment")))
+    _apply(workbook, 14, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
     new = NewChart(kind="bar", range="'Wrenamed it''s'!B2:C4", at="'Wrenamed it''s'!H2", title="Wchart")
-    _apply(workbook, 12, EditChart(create=new))
+    _apply(workbook, 15, EditChart(create=new))
     # 415 and Wformula40 are what LibreOffice calculates, for nobody has left it a value.
     return [
         "Wreplaced",
@@ -153,6 +158,7 @@ def edited_book(workbook: Workbook) -> list[str]:
         "40.0 Wunit",
         "Wfont",
         "Wchart",
+        *(["Wtabled"] if tables else []),
     ]
 
 

@@ -17,7 +17,12 @@ from tests.formats.excel.books import applied, assert_sound, differing, occasion
 
 TABLE: Final = "table-1"
 PART: Final = "xl/tables/table1.xml"
-ROWS: Final = [["Name", "Amount", "Double"], ["North", 1, "=B5*2"], ["South", 2, "=B6*2"], ["West", 3, "=B7*2"]]
+ROWS: Final[list[list[Any]]] = [
+    ["Name", "Amount", "Double"],
+    ["North", 1, "=B5*2"],
+    ["South", 2, "=B6*2"],
+    ["West", 3, "=B7*2"],
+]
 
 
 def book(*, totals: bool = False, beside: str | None = None, header: bool = True) -> bytes:
@@ -279,7 +284,7 @@ def test_whatever_is_asked_for_leaves_a_table_and_what_is_not_named(data: st.Dat
         area = opened(file).place_of(TABLE).area
         row = data.draw(st.integers(1, area.bottom - area.top + 2))
         column = chr(64 + data.draw(st.integers(1, area.right - area.left + 2)))
-        change = data.draw(
+        change: dict[str, Any] = data.draw(
             st.sampled_from(
                 [
                     {"insertRows": {"at": row, "count": 2}},

@@ -16,6 +16,7 @@ from officeplane.edits.define_name import DefineName
 from officeplane.edits.delete_sheet import DeleteSheet
 from officeplane.edits.edit_grid import Columns, EditGrid, Rows
 from officeplane.edits.edit_sheet import EditSheet
+from officeplane.edits.edit_table import EditTable
 from officeplane.edits.fill_template import FillTemplate
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.rename_sheet import RenameSheet
@@ -42,6 +43,17 @@ VALUES = (
 )
 ROWS = st.builds(Rows, at=st.integers(1, 15), count=st.integers(1, 4))
 COLUMNS = st.builds(Columns, at=st.sampled_from("ABCDEFGZ"), count=st.integers(1, 3))
+TABLE_CHANGES = st.fixed_dictionaries(
+    {"tableId": st.just("table-1"), "style": st.just("TableStyleLight2")},
+    optional={
+        "cells": st.dictionaries(st.sampled_from(["A1", "B2", "C3", "A4"]), TEXTS, min_size=1, max_size=2),
+        "insertRows": st.fixed_dictionaries({"at": st.integers(1, 7), "count": st.integers(1, 2)}),
+        "deleteRows": st.fixed_dictionaries({"at": st.integers(1, 5)}),
+        "insertColumns": st.fixed_dictionaries({"at": st.sampled_from("ABCDE")}),
+        "deleteColumns": st.fixed_dictionaries({"at": st.sampled_from("ABCD")}),
+        "headerRow": st.booleans(),
+    },
+)
 EDITS: st.SearchStrategy[Edit] = st.one_of(
     st.builds(SetCells, sheet=SHEETS, cells=st.dictionaries(CELLS, VALUES, min_size=1, max_size=4)),
     st.builds(AppendRows, sheet=SHEETS, rows=st.lists(st.lists(VALUES, max_size=3), min_size=1, max_size=3)),
@@ -59,6 +71,7 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
         conditional_format=st.none() | st.builds(ConditionalFormatRule, range=RANGES, kind=st.just("none")),
         hidden=st.none() | st.booleans(),
     ),
+    TABLE_CHANGES.map(EditTable.model_validate),
     st.builds(RenameSheet, sheet=SHEETS, name=SHEETS),
     st.builds(CopySheet, sheet=SHEETS, name=SHEETS, position=st.none() | st.integers(0, 6)),
     st.builds(

@@ -334,7 +334,7 @@ def test_whatever_is_asked_for_leaves_a_grid_and_what_is_not_named(data: st.Data
         top, left = data.draw(st.integers(1, rows)), data.draw(st.integers(1, columns))
         bottom, right = data.draw(st.integers(top, rows)), data.draw(st.integers(left, columns))
         name, end = f"{chr(64 + left)}{top}", f"{chr(64 + right)}{bottom}"
-        change = data.draw(
+        change: dict[str, Any] = data.draw(
             st.sampled_from(
                 [
                     {"merge": [f"{name}:{end}"]},

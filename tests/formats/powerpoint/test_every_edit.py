@@ -110,13 +110,13 @@ def edits_for(deck: Presentation) -> list[Edit]:
             for node in deck.reader().tree.by_id[slide.id].children
             if node.kind in {"title", "text", "shape", "notes"}
         ]
-        for node in [node for node in deck.reader().tree.by_id.values() if node.id.startswith(f"{slide.id}.")]:
-            wanted = WANTED.get(node.kind, ())
-            made += [ApplyFormat.model_validate({"node_id": node.id, **each}) for each in wanted if not is_odd(node)]
-        for node in deck.reader().tree.by_id[slide.id].children:
-            if node.kind == "table":
-                changes = OF_TABLES if node.facts["columns"] > 1 else OF_TABLES[:1]
-                made += [EditTable.model_validate({"tableId": node.id, **each}) for each in changes]
+        for on_it in [each for each in deck.reader().tree.by_id.values() if each.id.startswith(f"{slide.id}.")]:
+            wanted = () if is_odd(on_it) else WANTED.get(on_it.kind, ())
+            made += [ApplyFormat.model_validate({"node_id": on_it.id, **each}) for each in wanted]
+        for on_it in deck.reader().tree.by_id[slide.id].children:
+            if on_it.kind == "table":
+                changes = OF_TABLES if on_it.facts["columns"] > 1 else OF_TABLES[:1]
+                made += [EditTable.model_validate({"tableId": on_it.id, **each}) for each in changes]
         made += [EditNode(node_id=f"{slide.id}.notes", text="Token\nnotes", discard=True)]
         first = slides_of(deck)[0].id
         made += [

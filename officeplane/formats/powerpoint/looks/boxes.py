@@ -35,7 +35,7 @@ class Box:
 
 def give_shape(shape: Element, named: str, wanted: Box) -> None:
     """Change a shape; `named` is what it is called where it has no such thing."""
-    if shape.tag != SHAPE and not (wanted.vertical is wanted.fill is wanted.wrap is None):
+    if shape.tag != SHAPE and (wanted.vertical, wanted.fill, wanted.wrap) != (None, None, None):
         raise InvalidEditError(f"{named}: verticalAlign, fill and wrap are for shapes that can hold text, and cells")
     if wanted.vertical is not None or wanted.wrap is not None:
         body = text_with_paragraph(shape)
