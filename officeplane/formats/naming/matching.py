@@ -7,8 +7,8 @@ found is new, for a wrong id does more harm than a new one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from officeplane.formats.diff import longest_rising, steps
@@ -17,9 +17,9 @@ from officeplane.formats.naming.named import Named
 NODES_MAX: Final = 100_000
 _LIKE: Final = 0.6
 _SLIGHTLY_LIKE: Final = 0.3
-_COMPARED_MAX: Final = 40
-"""In a stretch with more nodes than this on both sides, none is compared with all others by likeness."""
-_LETTERS_MAX: Final = 2_000
+_COMPARED_MAX: Final = 10_000
+"""How many times two nodes are compared by likeness; who is not found until then is new."""
+_LETTERS_MAX: Final = 1_000
 
 
 class Pair(NamedTuple):
@@ -32,6 +32,7 @@ class Pair(NamedTuple):
 def pairs(before: Sequence[Named], after: Sequence[Named], *, numbers_count: bool) -> list[Pair]:
     """Return the nodes that are the same; `numbers_count` if the file may hold the numbers that the document had."""
     found = _Matching(before, after)
+    found.take_sure()
     found.take_unique()
     if numbers_count and all(
         pair.was.number == pair.now.number for pair in found.pairs() if pair.was.is_own and pair.now.is_own
@@ -48,16 +49,29 @@ class _Matching:
         self._now: dict[int, int] = {}
         self._taken: set[int] = set()
         self._is_numbered = False
+        self._compared = 0
 
     def pairs(self) -> list[Pair]:
         return [Pair(self._before[i], self._after[j]) for i, j in self._now.items()]
 
+    def take_sure(self) -> None:
+        """Pair what has a number that no program gives to anything else."""
+        places = {(node.family, node.number): j for j, node in enumerate(self._after) if node.is_sure}
+        for i, node in enumerate(self._before):
+            j = places.get((node.family, node.number))
+            if node.is_sure and j is not None and j not in self._taken:
+                self._take(i, j)
+
     def take_unique(self) -> None:
         """Pair what says something that nothing else says in either."""
-        was, now = (Counter(node.signature for node in nodes) for nodes in (self._before, self._after))
-        places = {node.signature: j for j, node in enumerate(self._after)}
+        left = [self._before[i] for i in range(len(self._before)) if i not in self._now]
+        came = [self._after[j] for j in range(len(self._after)) if j not in self._taken]
+        was, now = (Counter(node.signature for node in nodes) for nodes in (left, came))
+        places = {node.signature: j for j, node in enumerate(self._after) if j not in self._taken}
         for i, node in enumerate(self._before):
-            if not node.is_blank and was[node.signature] == 1 == now[node.signature]:
+            if i in self._now or node.is_blank:
+                continue
+            if was[node.signature] == 1 == now[node.signature]:
                 self._take(i, places[node.signature])
 
     def take_numbered(self) -> None:
@@ -113,30 +127,36 @@ class _Matching:
             one = [i for i in was if self._before[i].family == family]
             other = [j for j in now if self._after[j].family == family]
             if self._is_numbered:
-                self._take_if(one, other, self._is_same_number)
-            if min(len(one), len(other)) <= _COMPARED_MAX >= max(len(one), len(other)) // 4:
-                self._take_if(self._free(one), [j for j in other if j not in self._taken], self._is_alike)
+                self._take_same_numbers(one, other)
+            self._take_similar(self._free(one), [j for j in other if j not in self._taken])
 
-    def _take_if(self, was: Sequence[int], now: Sequence[int], is_it: Callable[[Named, Named], bool]) -> None:
-        """Pair each with the first that fits behind the last one paired."""
+    def _take_same_numbers(self, was: Sequence[int], now: Sequence[int]) -> None:
+        places = {self._after[j].number: j for j in now if self._after[j].is_own}
+        for i in was:
+            j = places.get(self._before[i].number) if self._before[i].is_own else None
+            if j is not None and self._likeness(i, j) >= _SLIGHTLY_LIKE:
+                self._take(i, j)
+
+    def _take_similar(self, was: Sequence[int], now: Sequence[int]) -> None:
+        """Pair each with the first that is like it, behind the last one paired."""
         begin = 0
         for i in was:
             for at in range(begin, len(now)):
-                if is_it(self._before[i], self._after[now[at]]):
+                if self._compared >= _COMPARED_MAX:
+                    return
+                if self._likeness(i, now[at]) >= _LIKE:
                     self._take(i, now[at])
                     begin = at + 1
                     break
 
-    def _is_same_number(self, was: Named, now: Named) -> bool:
-        return was.is_own and now.is_own and was.number == now.number and _likeness(was, now) >= _SLIGHTLY_LIKE
-
-    def _is_alike(self, was: Named, now: Named) -> bool:
-        return _likeness(was, now) >= _LIKE
+    def _likeness(self, i: int, j: int) -> float:
+        self._compared += 1
+        return _likeness(self._before[i], self._after[j]) if self._compared <= _COMPARED_MAX else 0.0
 
 
 def _likeness(was: Named, now: Named) -> float:
-    one, other = ((node.said if node.like is None else node.like())[:_LETTERS_MAX].split() for node in (was, now))
-    if not one or not other:
-        return 0.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return 0.0 if matcher.quick_ratio() < _SLIGHTLY_LIKE else matcher.ratio()
+    """Return how much two nodes have in common of their words, and of those that follow one another."""
+    said = ((node.said if node.like is None else node.like())[:_LETTERS_MAX].split() for node in (was, now))
+    one, other = (Counter([*words, *pairwise(words)]) for words in said)
+    whole = one.total() + other.total()
+    return 2 * (one & other).total() / whole if whole else 0.0

@@ -28,6 +28,8 @@ class Named:
     """What tells it from others that say the same, or nothing: whose comment it is, what a picture shows."""
     is_own: bool = True
     """Whether the file holds the number; if not, it is derived from what the node says."""
+    is_sure: bool = False
+    """Whether no other program gives the number to something else, for it was made here and is no count."""
     like: Callable[[], str] | None = None
     """Tells what to compare if it is called otherwise now: of a sheet what is on it."""
     below: list["Named"] = field(default_factory=list["Named"])

@@ -19,12 +19,13 @@ def renumber(root: Element, numbers: Mapping[Element, str]) -> dict[str, str]:
     new = dict(numbers)
     for about, number in numbers.items():
         new.update(dict.fromkeys(_alternatives(about), number))
-    taken = {about.get("id", "") for about in root.iter(_ABOUT)} | {*numbers.values()}
+    given = {*numbers.values()}
+    taken = {about.get("id", "") for about in root.iter(_ABOUT)} | given
     free = (str(number) for number in count(max((int(one) for one in taken if one.isdecimal()), default=0) + 1))
     in_the_way: dict[str, str] = {}
     for about in root.iter(_ABOUT):
         number = about.get("id", "")
-        if about not in new and number in numbers.values():
+        if about not in new and number in given:
             in_the_way.setdefault(number, next(free))
             new[about] = in_the_way[number]
     moved: dict[str, str] = {}

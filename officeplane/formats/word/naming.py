@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Final, TypeAlias, cast
 
 from officeplane.formats.naming.named import Named, digest, hashed, shown_by
@@ -34,6 +35,11 @@ Place: TypeAlias = tuple[Element, str]
 """Where a number stands: an element and its attribute."""
 
 
+def _paragraph_ids(node: Named, seed: str) -> Iterator[str]:
+    """Yield numbers as Word gives them to paragraphs, from 1 up to 2^31."""
+    return (f"{1 + int(digest(node, seed, turn), 16) % (2**31 - 1):08x}" for turn in count())
+
+
 class NamesOfWord:
     """The named nodes of a Word document; those that an id is written for are stamped first, with all others."""
 
@@ -49,7 +55,7 @@ class NamesOfWord:
     def fresh(self, node: Named, seed: str, taken: Collection[str], last: int) -> str:  # noqa: ARG002 - none is counted
         """Return a number for a node that nothing in its family has, or had."""
         if node.family in {"p", "r"}:
-            return f"{int(hashed(node, seed, {str(int(one, 16)) for one in taken if one}, 1, 2**31)):08x}"
+            return next(one for one in _paragraph_ids(node, seed) if one not in taken)
         if node.family == "heading":
             return f"{node.number.partition('-')[0]}-{digest(node, seed)}"
         if isinstance(node.source, Aside):
@@ -102,7 +108,11 @@ class NamesOfWord:
             return Named(detail.id, family, number, said, is_own=is_own, source=[(element, PARA_ID)])
         if kind in {"chapter", "section"}:
             place = self._stories.body.structure.by_id[detail.id]
-            return Named(detail.id, "heading", detail.id, detail.text, is_own=not place.is_derived)
+            openings = self._stories.body.story.blocks[place.begin].openings
+            is_sure = any(node_id == detail.id for node_id, _ in openings)
+            return Named(
+                detail.id, "heading", detail.id, detail.text, is_own=not place.is_derived, is_sure=is_sure
+            )  # fmt: skip
         found = self._numbered(detail, number)
         if found is None:
             return None

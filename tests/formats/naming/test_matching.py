@@ -64,6 +64,13 @@ def test_a_changed_text_between_the_same_neighbours_is_the_same_if_it_is_still_l
     assert _matched(before, after) == {0: 0, 1: 1, 2: 2}
 
 
+def test_a_number_that_was_made_here_is_believed_whatever_is_said_now() -> None:
+    before = [Named("n-ab", "n", "ab", "Scope", is_sure=True), *_nodes("Term")]
+    after = [*_nodes("Term", numbers=[9]), Named("n-ab", "n", "ab", "Definitions", is_sure=True)]
+
+    assert _matched(before, after) == {0: 1, 1: 0}
+
+
 def test_another_text_in_the_same_place_is_new() -> None:
     before = _nodes("begin", "the term is thirty days from notice", "end")
     after = _nodes("begin", "nothing of what was said before", "end", numbers=[4, 5, 6])
