@@ -11,6 +11,7 @@ from officeplane.cli.doctor.checks import (
     check_callers,
     check_keys,
     check_plane,
+    check_policy,
     check_postgres,
     check_redis,
     check_schema,
@@ -193,6 +194,14 @@ def test_missing_and_changed_migrations_are_problems() -> None:
 )
 def test_the_api_is_taken_at_its_word(readiness: Readiness, verdicts: list[tuple[str, Verdict]]) -> None:
     assert amiss(list(check_api("http://here", readiness))) == verdicts
+
+
+def test_it_is_said_which_files_are_let_in() -> None:
+    strict, standard = (check_policy(Settings.model_validate({"policy": name})) for name in ("strict", "standard"))
+
+    assert (strict.verdict, standard.verdict) == (Verdict.OK, Verdict.OK)
+    assert strict.detail.startswith("Strict: no file is let in that leads to anything elsewhere")
+    assert "OfficePlane-Holds" in standard.detail
 
 
 def test_a_provider_with_which_serve_would_not_start_is_a_problem() -> None:

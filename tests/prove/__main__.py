@@ -18,7 +18,19 @@ from typing import Final
 
 import structlog
 
-from tests.prove import attempts, chaos, documents, intruders, limits, recovery, shortages, splits, streams, suites
+from tests.prove import (
+    attempts,
+    chaos,
+    documents,
+    intruders,
+    limits,
+    recovery,
+    shortages,
+    splits,
+    streams,
+    suites,
+    validity,
+)
 from tests.prove.figures import Figure, as_json, row
 
 Part = Callable[[Path], Awaitable[list[Figure]]]
@@ -46,6 +58,7 @@ PARTS: Final[Mapping[str, Part]] = {
         recovery.flushed,
         recovery.postgres_restarts,
         documents.documents,
+        validity.validity,
         intruders.intruders,
         intruders.past_the_gate,
         chaos.chaos,
