@@ -7,7 +7,8 @@ from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning
-from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Part, Result, Words
+from officeplane.edits.contract import IDS_TOLD, Line, NodeId, Occasion, Part, Result, Words
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.looks.change import Edge, FormatChange
 from officeplane.formats.excel.looks.formatting import Formatting
 from officeplane.formats.excel.looks.lines import Lines
@@ -29,7 +30,7 @@ Points: TypeAlias = Annotated[float, Field(ge=0, le=1_584, allow_inf_nan=False)]
 BorderStyle: TypeAlias = Literal["none", "hair", "dotted", "dashed", "thin", "medium", "thick", "double"]
 BorderSide: TypeAlias = Literal["all", "outline", "inside", "top", "bottom", "left", "right"]
 
-_WHERE: Final = ("node_id", "find", "nth", "range")
+_WHERE: Final = ("node_id", "find", "nth", "range", *TrackedEdit.model_fields)
 _OF_WORKBOOKS: Final = (
     "bold", "italic", "underline", "strike", "color", "font", "size", "style", "align", "vertical_align", "indent",
     "number_format", "fill", "border", "wrap", "width", "height",
@@ -73,7 +74,7 @@ class Spacing(Part):
         return self
 
 
-class ApplyFormat(Edit):
+class ApplyFormat(TrackedEdit):
     """How something looks. Say what it is (`nodeId`, `find` or `range`) and what to change; all else stays.
 
     In texts: letters, styles, levels of headings, lists, alignment and room of paragraphs, fill of cells. In workbooks:
