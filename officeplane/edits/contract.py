@@ -40,6 +40,8 @@ class Occasion:
     at: datetime
     given: list[str] = field(default_factory=list[str], init=False)
     """The ids that were given out."""
+    is_tracked: bool = field(default=False, init=False)
+    """Whether what goes is still there, as a tracked change."""
     _warnings: list[EditWarning] = field(default_factory=list[EditWarning], init=False)
 
     def fresh_id(self, prefix: str) -> str:
@@ -75,6 +77,8 @@ class Occasion:
 
     def give_up(self, losses: Iterable[Loss], *, discard: bool) -> None:
         """Refuse an edit that would destroy what it does not name; where that is meant, warn of it."""
+        if self.is_tracked:
+            return
         lost = list(losses)
         if lost and not discard:
             raise refusal(lost)

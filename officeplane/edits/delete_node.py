@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Result
+from officeplane.edits.contract import NodeId, Occasion, Result
 from officeplane.edits.delete_sheet import DeleteSheet
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -13,7 +14,7 @@ from officeplane.formats.word.document import Word
 from officeplane.formats.word.nodes.deleting import Deleting
 
 
-class DeleteNode(Edit):
+class DeleteNode(TrackedEdit):
     """A node less; to name it is consent to what goes with it, of which warnings tell."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d"}, {"nodeId": "slide-256.2"}]})

@@ -4,13 +4,14 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Result
+from officeplane.edits.contract import NodeId, Occasion, Result
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 
 
-class DeletePage(Edit):
+class DeletePage(TrackedEdit):
     """A page, or a slide, less."""
 
     task_type: ClassVar = "delete_page"

@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
-from officeplane.edits.contract import IDS_TOLD, Edit, NodeId, Occasion, Result
+from officeplane.edits.contract import IDS_TOLD, NodeId, Occasion, Result
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.nodes import slide_id_of
@@ -13,7 +14,7 @@ from officeplane.formats.word.document import Word
 from officeplane.formats.word.nodes.duplicating import Duplicating
 
 
-class DuplicateNode(Edit):
+class DuplicateNode(TrackedEdit):
     """The copy has what the original has but comments and bookmarks, and ids of its own, which the result tells."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"nodeId": "p-1a2b3c4d"}, {"nodeId": "slide-256"}]})

@@ -4,7 +4,8 @@ from typing import ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import CONTENT_OF_NODES, Discard, Edit, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import CONTENT_OF_NODES, Discard, NodeId, Occasion, Result, Words
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.nodes import slide_id_of
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -12,7 +13,7 @@ from officeplane.formats.word.document import Word
 from officeplane.formats.word.nodes.texts import NodeTexts
 
 
-class EditNode(Edit):
+class EditNode(TrackedEdit):
     """What the node says from now on; of its paragraphs those that stay the same are left untouched."""
 
     model_config = ConfigDict(

@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import Discard, Edit, Line, NodeId, Occasion, Part, Result, Words
+from officeplane.edits.contract import Discard, Line, NodeId, Occasion, Part, Result, Words
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.cells.addresses import address, area, column_number
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
@@ -61,7 +62,7 @@ class NewTableColumns(TableColumns):
     )
 
 
-class EditTable(Edit):
+class EditTable(TrackedEdit):
     """A table is changed in place; what is not named stays as it is, formatting and widths too.
 
     Cells are named as on a sheet: `B3` is the second cell of the third row, the header counted. All names are those of
@@ -121,7 +122,7 @@ class EditTable(Edit):
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        if not self.model_fields_set - {"table_id", "discard"}:
+        if not self.model_fields_set - {"table_id", "discard", *TrackedEdit.model_fields}:
             message = (
                 "say what to change: cells, insertRows, deleteRows, insertColumns, deleteColumns, merge, split, style "
                 "or headerRow"

@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning
-from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import IDS_TOLD, Line, NodeId, Occasion, Result, Words
 from officeplane.edits.format_fields import (
     OF_SLIDES,
     OF_TEXTS,
@@ -20,6 +20,7 @@ from officeplane.edits.format_fields import (
     Spacing,
 )
 from officeplane.edits.format_slides import looks_of_slide
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.looks.change import Edge, FormatChange
 from officeplane.formats.excel.looks.formatting import Formatting
 from officeplane.formats.excel.looks.lines import Lines
@@ -35,13 +36,13 @@ from officeplane.formats.word.looks.borders import Borders
 from officeplane.formats.word.looks.formatting import LooksOfText, format_node, format_text
 from officeplane.formats.word.looks.letters import Letters
 
-_WHERE: Final = ("node_id", "find", "nth", "range")
+_WHERE: Final = ("node_id", "find", "nth", "range", *TrackedEdit.model_fields)
 _SIZE_OF_TEXTS_MAX: Final = 1_638
 _FONT_SIZE_OF_CELLS_MAX: Final = 409
 _FONT_NAME_OF_CELLS_MAX: Final = 31
 
 
-class ApplyFormat(Edit):
+class ApplyFormat(TrackedEdit):
     """How something looks. Say what it is (`nodeId`, `find` or `range`) and what to change; all else stays.
 
     In texts: letters, styles, levels of headings, lists, alignment, room and lines of paragraphs, fill, lines and sizes

@@ -4,17 +4,8 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from officeplane.edits.contract import (
-    CONTENT_OF_NODES,
-    IDS_TOLD,
-    Edit,
-    Line,
-    NodeId,
-    Occasion,
-    Result,
-    Words,
-    the_one_place,
-)
+from officeplane.edits.contract import CONTENT_OF_NODES, IDS_TOLD, Line, NodeId, Occasion, Result, Words, the_one_place
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.node_editing import Place
 from officeplane.formats.powerpoint.nodes import slide_id_of
@@ -23,7 +14,7 @@ from officeplane.formats.word.document import Word
 from officeplane.formats.word.nodes.inserting import Inserting
 
 
-class InsertContent(Edit):
+class InsertContent(TrackedEdit):
     """One of `before`, `after` and `into` says where; the result has the id of what was made, or of what goes on."""
 
     model_config = ConfigDict(

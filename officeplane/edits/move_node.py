@@ -4,7 +4,8 @@ from typing import ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Result, the_one_place
+from officeplane.edits.contract import NodeId, Occasion, Result, the_one_place
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.node_editing import Place
@@ -13,7 +14,7 @@ from officeplane.formats.word.document import Word
 from officeplane.formats.word.nodes.moving import Moving
 
 
-class MoveNode(Edit):
+class MoveNode(TrackedEdit):
     """One of `before`, `after` and `into` says where it stands afterwards; the result has its id from then on."""
 
     model_config = ConfigDict(

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 from pydantic import ConfigDict, Field
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import IDS_TOLD, Edit, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import IDS_TOLD, NodeId, Occasion, Result, Words
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.fitting import letters_in
@@ -14,7 +15,7 @@ from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
 
 
-class ReplaceText(Edit):
+class ReplaceText(TrackedEdit):
     """Every occurrence of a text, also one split over stretches of formatting, is replaced.
 
     Or only those of a node, or one of them; or whatever a pattern fits.

@@ -32,7 +32,8 @@ from officeplane.formats.xml import Element
 _LEADS: Final = frozenset((P_PR, BOOKMARK_START, BOOKMARK_END, w("proofErr"), w("commentRangeEnd"), w("permEnd")))
 _WRAPPERS: Final = frozenset((SDT, w("sdtContent"), w("customXml"), w("ins"), w("moveTo")))
 _NOTHING: Final = RANGE_MARKS | {SECT_PR, w("proofErr")}
-_OBJECTS: Final = (w("drawing"), w("pict"), w("object"))
+_SEEN: Final = tuple(w(name) for name in ("drawing", "pict", "object", "ins", "del", "moveFrom", "moveTo"))
+"""What is seen in a paragraph without a text: what is drawn, and tracked changes, of an end, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Block:
         if not self.is_content:
             return True
         is_silent = self.element.tag == P and not self.text and not self.comment_ids
-        return is_silent and next(self.element.iter(*_OBJECTS), None) is None
+        return is_silent and next(self.element.iter(*_SEEN), None) is None
 
     @property
     def section_break(self) -> Element | None:

@@ -182,6 +182,18 @@ class Body:
         for heading in headings:
             self.story.touch(heading.begin)
 
+    def keep_headings(self, headings: Sequence[tuple[Element, str]]) -> None:
+        """Give headings the ids that they had before somebody deleted what they said."""
+        self._bookmarks.put_inside_each(headings)
+        for heading, _ in headings:
+            self.story.touch(self.story.place_of(heading))
+
+    def forget_empty(self, node_id: str) -> None:
+        """Take away the bookmark of a page of which nothing is left."""
+        page = self.structure.by_id.get(node_id)
+        if page is not None and not any(block.is_content for block in self.story.blocks[page.begin : page.end]):
+            self._bookmarks.remove(page)
+
     def remember_twins(self) -> None:
         """Keep the ids of headings that say what others say: they have them by their turn."""
         derived = [place for place in self.structure.by_id.values() if place.is_heading and place.is_derived]

@@ -29,6 +29,8 @@ from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Hit, Story
 from officeplane.formats.word.structure import NodePlace
 from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
+from officeplane.formats.word.tracking.pencil import Pencil
+from officeplane.formats.word.tracking.tracking import Tracking
 from officeplane.formats.word.writer import Writer
 from officeplane.formats.xml import Element
 
@@ -175,6 +177,10 @@ class Word:
     def review(self, choice: Choice, *, accept: bool) -> Reviewed:
         """Accept or reject tracked changes."""
         return review(self._stories, self.reader(), choice, accept=accept)
+
+    def tracking(self, pencil: Pencil) -> Tracking:
+        """Return what writes what is done next as tracked changes."""
+        return Tracking(self.package, self._stories, lambda node_id: self.finder().look(node_id), pencil)
 
     def name(self, maker: str) -> None:
         """Name the paragraphs that an edit has added; `maker` is the task that it was."""

@@ -1,6 +1,6 @@
 """The stories of a document: its body, and its headers, footers and notes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -45,6 +45,8 @@ class Stories:
         self.styles = Styles(package, self.part)
         self._body: Body | None = None
         self._asides: list[Aside] | None = None
+        self.about_to_change: Callable[[Story], None] | None = None
+        """Is told of each text before an edit changes it."""
 
     @property
     def body(self) -> Body:
@@ -88,6 +90,8 @@ class Stories:
         """Write down what reading gives the paragraphs of a text, before the first change of it."""
         if story.stamp() and story is self.body.story:
             self.body.remember_twins()
+        if self.about_to_change is not None:
+            self.about_to_change(story)
 
     def of(self, element: Element) -> Story:
         """Return the text that an element stands in."""

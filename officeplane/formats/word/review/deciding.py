@@ -1,11 +1,29 @@
 """Deciding: a tracked change becomes the text, or what was before it does."""
 
+from itertools import takewhile
 from typing import Final
 
+from lxml import etree
+
 from officeplane.formats.word.block import inside
-from officeplane.formats.word.bookmarks import RANGE_MARKS
-from officeplane.formats.word.names import P_PR, R_PR, SECT_PR, TBL, TC, TR, T, element, w
+from officeplane.formats.word.bookmarks import RANGE_MARKS, node_of
+from officeplane.formats.word.names import (
+    BOOKMARK_END,
+    BOOKMARK_START,
+    ID,
+    P_PR,
+    R_PR,
+    SECT_PR,
+    TBL,
+    TC,
+    TR,
+    R,
+    T,
+    element,
+    w,
+)
 from officeplane.formats.word.names import P as PARAGRAPH
+from officeplane.formats.word.nodes.rewriting import drop_empty
 from officeplane.formats.word.preserved_marks import PreservedMarks, marks_to_preserve
 from officeplane.formats.word.review.formats import reject_format
 from officeplane.formats.word.review.names import CELL_MERGE, CELLS, DELETIONS, FORMATS, INSERTIONS
@@ -20,8 +38,11 @@ _BEFORE_MERGE: Final = frozenset((w("cnfStyle"), w("tcW"), w("gridSpan"), w("hMe
 _EMPTY_PROPERTIES: Final = frozenset((P_PR, R_PR, _ROW_PR, w("tcPr")))
 
 
-def decide(change: Element, *, accept: bool) -> int:
-    """Accept or reject one change; return how many ends of Word's sections went with it."""
+def decide(change: Element, emptied: set[Element], *, accept: bool) -> int:
+    """Accept or reject one change; return how many ends of Word's sections went with it.
+
+    `emptied` are the paragraphs that lost some of their text to the changes that were decided before.
+    """
     holder = change.getparent()
     if holder is None:
         return 0
@@ -34,7 +55,7 @@ def decide(change: Element, *, accept: bool) -> int:
     elif accept == (change.tag in INSERTIONS):
         _keep(change, holder)
     else:
-        return _lose(change, holder)
+        return _lose(change, holder, emptied)
     return 0
 
 
@@ -46,12 +67,17 @@ def _keep(change: Element, holder: Element) -> None:
     if change.tag in DELETIONS:
         for gone in [*change.iter(*_RESTORED)]:
             gone.tag = _RESTORED[str(gone.tag)]
-    for inner in list(change):
+    inside = [inner for inner in change if inner.tag != R or any(held.tag != R_PR for held in inner)]
+    for inner in inside:
         change.addprevious(inner)
+    after = change.getnext()
     holder.remove(change)
+    if inside:
+        _make_one(inside[-1], after)
+        _make_one(inside[0].getprevious(), inside[0])
 
 
-def _lose(change: Element, holder: Element) -> int:
+def _lose(change: Element, holder: Element, emptied: set[Element]) -> int:
     """Take away what the mark is about."""
     if holder.tag == _ROW_PR:
         _remove_row(holder)
@@ -60,12 +86,40 @@ def _lose(change: Element, holder: Element) -> int:
     elif holder.tag == _LIST:
         _drop(holder)
     elif _is_mark(change, holder):
-        return _join(change, holder)
+        return _join(change, holder, emptied)
     else:
+        emptied.update(change.iterancestors(PARAGRAPH))
         for kept in _inline(marks_to_preserve([change])):
             change.addprevious(kept)
+        before, after = change.getprevious(), change.getnext()
         holder.remove(change)
+        _make_one(before, after)
+        # A link or a field of which nothing is left would be seen nowhere and found all the same.
+        drop_empty(holder, next(holder.iterancestors(PARAGRAPH), holder))
     return 0
+
+
+def _make_one(before: Element | None, after: Element | None) -> None:
+    """Bring together again what one change or one run was, before somebody changed something inside it."""
+    if before is None or after is None or before.tag != after.tag or before.attrib != after.attrib:
+        return
+    if before.tag == R and _is_text(before) and _is_text(after) and _look(before) == _look(after):
+        before.extend([inner for inner in after if inner.tag != R_PR])
+        _remove(after)
+    elif before.tag in INSERTIONS | DELETIONS and len(before) and len(after):
+        last, first = before[-1], after[0]
+        before.extend(list(after))
+        _remove(after)
+        _make_one(last, first)
+
+
+def _is_text(run: Element) -> bool:
+    return all(inner.tag in {R_PR, T} for inner in run)
+
+
+def _look(run: Element) -> bytes:
+    properties = run.find(R_PR)
+    return b"" if properties is None else etree.tostring(properties, method="c14n", exclusive=True)
 
 
 def _is_mark(change: Element, holder: Element) -> bool:
@@ -73,32 +127,67 @@ def _is_mark(change: Element, holder: Element) -> bool:
     return holder.tag in {_ROW_PR, _LIST, R_PR} or change.tag in CELLS
 
 
-def _join(change: Element, properties: Element) -> int:
+def _join(change: Element, properties: Element, emptied: set[Element]) -> int:
     """Give what a paragraph says to the one behind it: its end is gone."""
     paragraph = next(properties.iterancestors(PARAGRAPH), None)
     _drop(change)
     if paragraph is None:
         return 0
-    after = paragraph.getnext()
-    while after is not None and after.tag in _SILENT:
-        after = after.getnext()
+    after = _neighbour(paragraph, behind=True)
     own = paragraph.find(P_PR)
+    _forget_nodes(paragraph)
     said = [inner for inner in paragraph if inner is not own]
     if after is None or after.tag != PARAGRAPH:
         if not said and not _is_needed(paragraph):
             _remove(paragraph)
         return 0
     breaks = 0 if own is None else len(own.findall(SECT_PR))
+    is_left = paragraph not in emptied and after in emptied
+    if not _says_something(after) and (_says_something(paragraph) or is_left):
+        _take_form(paragraph, after)
+        emptied.add(paragraph)
+        return breaks
     first = after.find(P_PR)
     at = 0 if first is None else after.index(first) + 1
     after[at:at] = said
+    _forget_nodes(after)
     _remove(paragraph)
     return breaks
 
 
+def _neighbour(block: Element, *, behind: bool) -> Element | None:
+    """Return what stands before or behind a block, without the marks between."""
+    return next((one for one in block.itersiblings(preceding=not behind) if one.tag not in _SILENT), None)
+
+
+def _says_something(paragraph: Element) -> bool:
+    return any(inner.tag != P_PR and inner.tag not in _SILENT for inner in paragraph)
+
+
+def _forget_nodes(paragraph: Element) -> None:
+    """Take out the bookmarks of headings and pages of which nothing is left: they would name what follows."""
+    for start in [one for one in paragraph.iterchildren(BOOKMARK_START) if node_of(one) is not None]:
+        between = takewhile(lambda one: one.tag in _SILENT, start.itersiblings())
+        end = next((one for one in between if one.tag == BOOKMARK_END and one.get(ID) == start.get(ID)), None)
+        if end is not None:
+            paragraph.remove(start)
+            paragraph.remove(end)
+
+
+def _take_form(paragraph: Element, after: Element) -> None:
+    """Have a paragraph end as the next one does, which says nothing: so the text stays where it is, under its id."""
+    own, theirs = paragraph.find(P_PR), after.find(P_PR)
+    if own is not None:
+        paragraph.remove(own)
+    paragraph.extend([inner for inner in after if inner is not theirs])
+    if theirs is not None:
+        paragraph.insert(0, theirs)
+    _remove(after)
+
+
 def _is_needed(paragraph: Element) -> bool:
     """Tell whether a paragraph ends a cell or keeps two tables apart, or ends a section."""
-    before, after = paragraph.getprevious(), paragraph.getnext()
+    before, after = _neighbour(paragraph, behind=False), _neighbour(paragraph, behind=True)
     if paragraph.find(f"{P_PR}/{SECT_PR}") is not None or after is None:
         return True
     return before is not None and before.tag == TBL and after.tag in {TBL, SECT_PR}
@@ -121,7 +210,7 @@ def _remove_row(properties: Element) -> None:
 
 
 def _remove_table(table: Element, preserved: PreservedMarks) -> None:
-    after, before = table.getnext(), table.getprevious()
+    before, after = _neighbour(table, behind=False), _neighbour(table, behind=True)
     kept = _inline(preserved)
     if (
         kept

@@ -1,0 +1,1 @@
+"""Tracking: what an edit has done, written as changes that somebody accepts or rejects."""
