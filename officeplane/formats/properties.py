@@ -9,7 +9,8 @@ from lxml import etree
 from officeplane.domain.document import UnsupportedDocumentError
 from officeplane.formats.archive import entries
 from officeplane.formats.inflation import inflate
-from officeplane.formats.link_checks import links, target
+from officeplane.formats.kept_links import links
+from officeplane.formats.link_checks import target
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, declare
 from officeplane.formats.xml import parse

@@ -246,13 +246,13 @@ CONFINED = """
     import os, socket, sys
     from officeplane.sandbox import child, confinement, resource_limits
 
-    def burn(_data):
+    def burn(*_):
         while True: pass
 
-    def grow(_data):
+    def grow(*_):
         return bytearray(resource_limits.MEMORY_BYTES)
 
-    def write(_data):
+    def write(*_):
         open("/tmp/officeplane-must-not-be", "w").write("x" * 100000)
 
     child.admit = {"burn": burn, "grow": grow, "write": write}[sys.argv[2]]

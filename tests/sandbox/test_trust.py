@@ -5,6 +5,7 @@ from typing import Any, cast, get_args
 import pytest
 
 from officeplane.domain.document import Format
+from officeplane.domain.representation import Representation, RepresentationWanted
 from officeplane.domain.space import Space, qualified
 from officeplane.formats.blank import blank
 from officeplane.formats.excel.cell_reading import CellsWanted
@@ -34,6 +35,8 @@ from officeplane.sandbox.operations import (
     ReadPicture,
     ReadText,
     ReadTextPart,
+    Represent,
+    TellKept,
 )  # fmt: skip
 from officeplane.sandbox.pool import Sandbox
 from tests.sandbox.asking import AFile, an_order
@@ -52,6 +55,8 @@ ABOUT_A_DOCUMENT: list[Operation[Any]] = [
     ListNodes(STATE, ListWanted("comments")),
     ReadPicture(STATE, "picture-1"),
     ReadCells(STATE, CellsWanted("none-such")),
+    Represent(STATE, RepresentationWanted(Representation.MARKDOWN)),
+    TellKept(STATE),
     ComparePart(STATE, STATE, DiffWanted()),
     Compare(STATE, STATE),
     Match(STATE, STATE, "task", head_is_named=False),

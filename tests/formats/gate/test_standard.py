@@ -8,9 +8,13 @@ from officeplane.domain.document import Format, InvalidEditError, Policy, Unsupp
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.delete_slide import DeleteSlide
+from officeplane.edits.edit_grid import EditGrid, Rows
 from officeplane.edits.edit_node import EditNode
 from officeplane.edits.edit_page import EditPage
+from officeplane.edits.rename_sheet import RenameSheet
 from officeplane.edits.replace_image import ReplaceImage
+from officeplane.formats.excel.cell_reading import CellsWanted
+from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.gate import TOTAL_BYTES_MAX, admit, check_parts
 from officeplane.formats.kept_links import Kept, Link, kept_as, kept_in
 from officeplane.formats.opening import read_document
@@ -217,3 +221,21 @@ def test_documents_in_documents_are_unpacked_to_no_more_than_one(monkeypatch: py
     monkeypatch.setattr("officeplane.formats.gate.TOTAL_BYTES_MAX", sum(sizes) - 1)
 
     assert refusal(data) == "zip_bomb"
+
+
+def test_references_to_other_workbooks_stay_when_rows_move_and_sheets_are_renamed() -> None:
+    rows = (
+        "<row r='9'><c r='A9'><f>[1]Sheet1!A5+Sheet1!A5</f><v>1</v></c><c r='B9'><f>'[1]Sheet1'!$A$5:B9</f><v>1</v></c>"
+        "<c r='C9'><f>SUM([1]Sheet1:Sheet2!A5)+[1]!Name</f><v>1</v></c></row>"
+    )
+    book = read_document(Format.XLSX, excel.small(rows, names=("Sheet1", "Other")))
+
+    for edit in (EditGrid(sheet="Sheet1", insert_rows=Rows(at=2)), RenameSheet(sheet="Sheet1", name="Plan")):
+        edit.apply(book, occasion())
+
+    assert isinstance(book, Workbook)
+    assert {item["cell"]: item["formula"] for item in book.cells(CellsWanted()).items} == {
+        "A10": "=[1]Sheet1!A5+Plan!A6",
+        "B10": "='[1]Sheet1'!$A$5:B9",
+        "C10": "=SUM([1]Sheet1:Sheet2!A5)+[1]!Name",
+    }
