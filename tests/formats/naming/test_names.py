@@ -4,13 +4,14 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import docx
 import openpyxl
 import pptx
 import pytest
+from pptx.util import Pt
 
 from officeplane.domain.document import Format
 from officeplane.formats.document_names import named, named_nodes, names_of_upload
@@ -26,7 +27,11 @@ _HARD: Final = [
     # It has a hundred thousand cells, and one sheet.
     if (kind, name) != (Format.XLSX, "big")
 ]
-_OPENED: Final = {Format.DOCX: docx.Document, Format.XLSX: openpyxl.load_workbook, Format.PPTX: pptx.Presentation}
+_OPENED: Final[Mapping[Format, Callable[[io.BytesIO], object]]] = {
+    Format.DOCX: docx.Document,
+    Format.XLSX: openpyxl.load_workbook,
+    Format.PPTX: pptx.Presentation,
+}
 
 
 def opened(kind: Format, data: bytes) -> Document:
@@ -184,7 +189,7 @@ def _deck(*titles: str) -> bytes:
         slide = made.slides.add_slide(made.slide_layouts[1])
         assert slide.shapes.title is not None
         slide.shapes.title.text = title
-        slide.placeholders[1].text = f"{title}, {title} and {title}"  # type: ignore[attr-defined]
+        slide.shapes.add_textbox(Pt(9), Pt(9), Pt(99), Pt(9)).text_frame.text = f"{title}, {title} and {title}"
     return _saved(made.save)
 
 
