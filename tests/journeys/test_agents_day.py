@@ -172,7 +172,11 @@ def _tracked(node: str, text: str) -> dict[str, Any]:
 def _contract() -> bytes:
     """Return the contract with clauses that can be told from others, and a logo."""
     document = docx.Document(io.BytesIO(contract()))
-    plain = [paragraph for paragraph in document.paragraphs if paragraph.style.name == "Normal"]
+    plain = [
+        paragraph
+        for paragraph in document.paragraphs
+        if paragraph.style is not None and paragraph.style.name == "Normal"
+    ]
     for paragraph, text in zip(plain[10::6], (*_CLAUSES.values(), *_MORE), strict=False):
         paragraph.text = text
     plain[0].add_run().add_picture(io.BytesIO(png(120, 60)), width=Inches(1))

@@ -1,7 +1,7 @@
 """Cells that charts show: what a formula of a chart names, and what stands there."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from officeplane.formats.charts.data import GENERAL, Point, Shown
@@ -77,7 +77,7 @@ class ChartCells:
         for sheet, area in areas:
             rows = self._rows_of(sheet)
             hidden = _Hidden(self._parts.grid(sheet).root, area) if visible_only else None
-            columns = range(area.left, area.right + 1)
+            columns: Sequence[int] = range(area.left, area.right + 1)
             if hidden is not None:
                 columns = [column for column in columns if column not in hidden.columns]
             for number in range(area.top, area.bottom + 1):
