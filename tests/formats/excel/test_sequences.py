@@ -1,4 +1,5 @@
 import datetime as dt
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ VALUES = (
 )
 ROWS = st.builds(Rows, at=st.integers(1, 15), count=st.integers(1, 4))
 COLUMNS = st.builds(Columns, at=st.sampled_from("ABCDEFGZ"), count=st.integers(1, 3))
-TABLE_CHANGES = st.fixed_dictionaries(
+TABLE_CHANGES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"tableId": st.just("table-1"), "style": st.just("TableStyleLight2")},
     optional={
         "cells": st.dictionaries(st.sampled_from(["A1", "B2", "C3", "A4"]), TEXTS, min_size=1, max_size=2),
