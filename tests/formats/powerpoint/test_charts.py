@@ -445,6 +445,22 @@ def test_a_chart_without_a_workbook_gets_one_with_its_new_data() -> None:
     assert Package.read(written(deck)).content("ppt/charts/_rels/chart1.xml.rels").count(b"embeddings/") == 2
 
 
+@pytest.mark.parametrize(
+    ("categories", "values", "said"),
+    [
+        (["a", "b"], [1], "has 1 values, and there are 2 categories"),
+        (["a"], [10**400], "less than or equal"),
+        (["a"], [float("inf")], "finite number"),
+        ([True], [1], "valid"),
+    ],
+)
+def test_data_that_no_chart_can_show_are_no_payload(categories: list[Any], values: list[Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        create(
+            kind="line", into="slide-1", data={"categories": categories, "series": [{"name": "s", "values": values}]}
+        )
+
+
 def test_a_slide_says_only_that_there_is_a_chart() -> None:
     deck, made = with_chart()
     slide = made.partition(".")[0]
