@@ -6,6 +6,7 @@ from typing import Any
 import openpyxl
 import pytest
 from lxml import etree
+from openpyxl.worksheet.table import Table
 
 from officeplane.domain.document import Format, InvalidEditError
 from officeplane.edits.add_slide import AddSlide
@@ -230,7 +231,7 @@ def test_a_table_around_the_data_grows_with_them() -> None:
     book = opened_book(deck)
     sheet: Any = book.active
     sheet["A1"] = "Quarter"
-    sheet.add_table(openpyxl.worksheet.table.Table(displayName="Table1", ref="A1:C4"))
+    sheet.add_table(Table(displayName="Table1", ref="A1:C4"))
     keep_book(deck, book)
 
     more = [*DATA["series"], {"name": "East", "values": [1, 2, 3]}]
