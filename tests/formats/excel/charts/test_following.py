@@ -237,7 +237,8 @@ def test_whatever_is_edited_a_chart_remembers_what_a_stranger_reads_in_its_cells
 
 def _flat(found: Any) -> list[Any]:
     """Return the cells of a range, or the one that it is."""
-    return [cell for row in found for cell in row] if type(found) is tuple else [found]
+    rows: Any = found if hasattr(found, "__len__") else ((found,),)
+    return [cell for row in rows for cell in row]
 
 
 def _expected(cell: Any, *, as_text: bool) -> str | None:
