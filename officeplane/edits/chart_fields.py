@@ -17,7 +17,8 @@ Legend = Literal["right", "left", "top", "bottom", "topRight"]
 _POINTS_MAX: Final = 10_000
 _SERIES_MAX: Final = 255
 _Offset = Annotated[float, Field(ge=-4_032, le=4_032, allow_inf_nan=False)]
-_Number: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)]
+_EXACT_MAX: Final = 2**53 - 1
+_Number: TypeAlias = Annotated[int, Field(ge=-_EXACT_MAX, le=_EXACT_MAX)] | Annotated[float, Field(allow_inf_nan=False)]
 _Category: TypeAlias = Annotated[Words, Field(max_length=1_000)] | _Number
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from officeplane.edits.all_edits import all_edits
+from officeplane.edits.chart import EditChart
 from officeplane.edits.contract import Edit
 from officeplane.edits.insert_image import InsertImage
 from officeplane.edits.replace_image import ReplaceImage
@@ -26,6 +27,14 @@ def test_the_pictures_of_examples_are_pictures() -> None:
         (example,) = edit.model_json_schema()["examples"]
 
         assert (given_bitmap(example["base64"]).width, bool(example["alt"])) == (1, True)
+
+
+def test_every_field_of_a_chart_says_what_it_is_for() -> None:
+    schema = EditChart.model_json_schema()
+
+    for part in (schema, *schema["$defs"].values()):
+        for name, field in part["properties"].items():
+            assert len(field.get("description", "")) > 15, name
 
 
 @pytest.mark.parametrize("edit", [InsertImage, ReplaceImage])

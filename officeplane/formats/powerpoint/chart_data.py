@@ -50,7 +50,8 @@ class Given(NamedTuple):
 def keep_data(package: Package, part: str, given: Given) -> tuple[ChartData, str]:
     """Keep data in a new workbook; return them as the chart of a part shows them, and by what id it names that."""
     book = Workbook(Package.read(blank(Format.XLSX, None)))
-    book.write_block(CellBlock(_SHEET, Area(1, 1, 1, 1)), given.rows)
+    if book.write_block(CellBlock(_SHEET, Area(1, 1, 1, 1)), given.rows) is None:
+        raise InvalidEditError("the data do not fit into a sheet: give less of them")
     name = _free_name(package, posixpath.join(posixpath.dirname(posixpath.dirname(part)), "embeddings"))
     _keep(package, name, book)
     return _shown(_SHEET, 1, 1, given), Relationships(package, part).add("package", name)

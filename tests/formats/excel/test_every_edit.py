@@ -77,8 +77,7 @@ def edits_for(sheets: list[Node]) -> list[Edit]:
                 EditChart(
                     create=NewChart(
                         kind="line",
-                        category_column=False,
-                        range=f"{sheet.id}!A:A",
+                        range=f"{sheet.id}!A1:B9",
                         at=f"{sheet.id}!F2",
                         header_row=False,
                     )

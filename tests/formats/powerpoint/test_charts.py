@@ -6,7 +6,11 @@ from typing import Any
 import openpyxl
 import pytest
 from lxml import etree
+<<<<<<< HEAD
 from openpyxl.worksheet.table import Table as TableOfSheet
+=======
+from openpyxl.worksheet.table import Table
+>>>>>>> charts
 
 from officeplane.domain.document import Format, InvalidEditError
 from officeplane.edits.add_slide import AddSlide
@@ -231,7 +235,11 @@ def test_a_table_around_the_data_grows_with_them() -> None:
     book = opened_book(deck)
     sheet: Any = book.active
     sheet["A1"] = "Quarter"
+<<<<<<< HEAD
     sheet.add_table(TableOfSheet(displayName="Table1", ref="A1:C4"))
+=======
+    sheet.add_table(Table(displayName="Table1", ref="A1:C4"))
+>>>>>>> charts
     keep_book(deck, book)
 
     more = [*DATA["series"], {"name": "East", "values": [1, 2, 3]}]
@@ -444,6 +452,22 @@ def test_a_chart_without_a_workbook_gets_one_with_its_new_data() -> None:
     own = "ppt/embeddings/Microsoft_Excel_Worksheet1.xlsx"
     assert rows(deck, own) == [(None, "Share"), ("a", 60), ("b", 40)]
     assert Package.read(written(deck)).content("ppt/charts/_rels/chart1.xml.rels").count(b"embeddings/") == 2
+
+
+@pytest.mark.parametrize(
+    ("categories", "values", "said"),
+    [
+        (["a", "b"], [1], "has 1 values, and there are 2 categories"),
+        (["a"], [10**400], "less than or equal"),
+        (["a"], [float("inf")], "finite number"),
+        ([True], [1], "valid"),
+    ],
+)
+def test_data_that_no_chart_can_show_are_no_payload(categories: list[Any], values: list[Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        create(
+            kind="line", into="slide-1", data={"categories": categories, "series": [{"name": "s", "values": values}]}
+        )
 
 
 def test_a_slide_says_only_that_there_is_a_chart() -> None:

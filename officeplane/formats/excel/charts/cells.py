@@ -77,9 +77,14 @@ class ChartCells:
         for sheet, area in areas:
             rows = self._rows_of(sheet)
             hidden = _Hidden(self._parts.grid(sheet).root, area) if visible_only else None
+<<<<<<< HEAD
             columns: Sequence[int] = range(area.left, area.right + 1)
             if hidden is not None:
                 columns = [column for column in columns if column not in hidden.columns]
+=======
+            all_columns = range(area.left, area.right + 1)
+            columns = [each for each in all_columns if hidden is None or each not in hidden.columns]
+>>>>>>> charts
             for number in range(area.top, area.bottom + 1):
                 if hidden is not None and number in hidden.rows:
                     continue

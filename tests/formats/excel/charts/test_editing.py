@@ -219,3 +219,11 @@ def test_a_chart_on_a_sheet_of_its_own_is_changed_but_not_moved() -> None:
 def test_what_is_not_one_of_the_two_or_changes_nothing_is_no_payload(payload: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         EditChart.model_validate(payload, by_alias=True, by_name=False)
+
+
+def test_a_whole_column_is_as_long_as_what_stands_in_it() -> None:
+    _, data = applied(book_with(), create(range="Sheet1!A:B"))
+
+    assert shown(data)["Sheet1!$B$2:$B$4"] == ["1", "3", "5"]
+    with pytest.raises(InvalidEditError, match="or none that hold anything"):
+        applied(blank(Format.XLSX, None), create(range="Sheet1!A:B"))

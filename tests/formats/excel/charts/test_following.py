@@ -228,11 +228,17 @@ def test_whatever_is_edited_a_chart_remembers_what_a_stranger_reads_in_its_cells
         if formula == "#REF!":
             assert not caches(reference)[formula]
             continue
-        found = sheet[formula.partition("!")[2]]
-        cells = [cell for row in found for cell in row] if isinstance(found, tuple) else [found]
+        found: Any = sheet[formula.partition("!")[2]]
+        cells = _flat(found)
         assert caches(reference)[formula] == [
             _expected(cell, as_text=reference.tag.endswith("strRef")) for cell in cells
         ]
+
+
+def _flat(found: Any) -> list[Any]:
+    """Return the cells of a range, or the one that it is."""
+    rows: Any = found if hasattr(found, "__len__") else ((found,),)
+    return [cell for row in rows for cell in row]
 
 
 def _expected(cell: Any, *, as_text: bool) -> str | None:
