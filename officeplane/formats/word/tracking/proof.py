@@ -79,12 +79,12 @@ def _paragraph(paragraph: Element, *, accept: bool) -> object:
         # What others have inserted is text; what is put into it is no part of that.
         for one in pieces:
             one.path = tuple(shell for shell in one.path if shell.element.tag not in COME)
-    noted_in = {run: _noted(run) for run in {piece.run for piece in pieces} if run is not None}
+    noted_in = {run: [] if run is None else _noted(run) for run in {piece.run for piece in pieces}}
     line = [
         (
             unit.key,
             # A field may be in its short or in its long form.
-            None if unit.key[0] == "field" else [(one.look, noted_in.get(one.run)) for one in unit.pieces],
+            None if unit.key[0] == "field" else [(one.look, noted_in[one.run]) for one in unit.pieces],
         )
         for unit in units_of(pieces)
     ]
