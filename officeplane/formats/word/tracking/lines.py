@@ -86,7 +86,10 @@ def _merged(pencil: Pencil, old: list[Piece], new: list[Piece]) -> tuple[list[Pi
     is_tracked = False
     swapped: dict[Piece, list[Piece]] = {}
     gone_before: dict[Piece | None, list[Piece]] = {}
-    for i1, i2, j1, j2 in _differences(before, after):
+    for kind, i1, i2, j1, j2 in _compared(before, after):
+        if kind == "equal":
+            is_tracked |= _note_looks(pencil, before[i1:i2], after[j1:j2])
+            continue
         is_tracked = True
         for unit in after[j1:j2]:
             pieces = as_tracked(unit)
@@ -98,11 +101,6 @@ def _merged(pencil: Pencil, old: list[Piece], new: list[Piece]) -> tuple[list[Pi
         gone_before[following] = [
             piece for unit in before[i1:i2] for piece in as_tracked(unit) if _delete(pencil, piece)
         ]
-    for one, other in _alike(before, after):
-        for piece, same in zip(one.pieces, other.pieces, strict=True):
-            if piece.look != same.look and not _is_own(pencil, same):
-                same.was = piece.run if piece.run is not None else element("r")
-                is_tracked = True
     line: list[Piece] = []
     for piece in new:
         if not piece.is_silent:
@@ -110,6 +108,17 @@ def _merged(pencil: Pencil, old: list[Piece], new: list[Piece]) -> tuple[list[Pi
         line += swapped.get(piece, [piece])
     _put_gone(line, gone_before.pop(None, []), old)
     return line, is_tracked
+
+
+def _note_looks(pencil: Pencil, before: Sequence[Unit], after: Sequence[Unit]) -> bool:
+    """Note how letters looked that look otherwise now; return whether there are any."""
+    is_any = False
+    for one, other in zip(before, after, strict=True):
+        for piece, same in zip(one.pieces, other.pieces, strict=True):
+            if piece.look != same.look and not _is_own(pencil, same):
+                same.was = piece.run if piece.run is not None else element("r")
+                is_any = True
+    return is_any
 
 
 def _put_gone(line: list[Piece], gone: list[Piece], old: Sequence[Piece]) -> None:
@@ -126,17 +135,6 @@ def _put_gone(line: list[Piece], gone: list[Piece], old: Sequence[Piece]) -> Non
         leading.add(old[begin].number)
     last = max((place for place in range(at, len(line)) if line[place].number in leading), default=at - 1)
     line[last + 1 : last + 1] = gone
-
-
-def _differences(before: Sequence[Unit], after: Sequence[Unit]) -> list[tuple[int, int, int, int]]:
-    """Return where two lines differ: the stretch of the one, and the stretch of the other in its place."""
-    return [(i1, i2, j1, j2) for kind, i1, i2, j1, j2 in _compared(before, after) if kind != "equal"]
-
-
-def _alike(before: Sequence[Unit], after: Sequence[Unit]) -> Iterable[tuple[Unit, Unit]]:
-    for kind, i1, i2, j1, j2 in _compared(before, after):
-        if kind == "equal":
-            yield from zip(before[i1:i2], after[j1:j2], strict=True)
 
 
 def _compared(before: Sequence[Unit], after: Sequence[Unit]) -> list[tuple[str, int, int, int, int]]:

@@ -47,6 +47,8 @@ class Piece:
     run: Element | None
     path: tuple[Shell, ...]
     letter: str = ""
+    look: tuple[str, ...] = ()
+    """How its letters look."""
     deed: str = ""
     """`ins` or `del`, once it is known what became of it."""
     was: Element | None = None
@@ -58,14 +60,9 @@ class Piece:
         return not isinstance(self.leaf.tag, str) or self.leaf.tag in _SILENT
 
     @property
-    def look(self) -> tuple[str, ...]:
-        """How its letters look."""
-        return () if self.run is None else look_of(self.run.find(R_PR))
-
-    @property
     def around(self) -> tuple[str, ...]:
         """What it stands in."""
-        return tuple(shell.key for shell in self.path)
+        return tuple(shell.key for shell in self.path) if self.path else ()
 
     @property
     def says(self) -> str:
@@ -133,12 +130,13 @@ def as_tracked(unit: Unit) -> list[Piece]:
     instruction.text = simple.get(w("instr"), "")
     begin, middle, end = (element("fldChar", fldCharType=kind) for kind in ("begin", "separate", "end"))
     shown = [
-        Piece(one.leaf, one.run, (*one.path[:depth], *one.path[depth + 1 :]), one.letter)
+        Piece(one.leaf, one.run, (*one.path[:depth], *one.path[depth + 1 :]), one.letter, one.look)
         for one in unit.pieces
         if one.leaf is not simple
     ]
     run = element("r") if first.run is None else first.run
-    return [Piece(one, run, path) for one in (begin, instruction, middle)] + shown + [Piece(end, run, path)]
+    marks = [Piece(one, run, path, "", first.look) for one in (begin, instruction, middle, end)]
+    return [*marks[:-1], *shown, marks[-1]]
 
 
 def _walk(parent: Element, path: tuple[Shell, ...]) -> Iterator[Piece]:
@@ -162,12 +160,13 @@ def _walk(parent: Element, path: tuple[Shell, ...]) -> Iterator[Piece]:
 
 
 def _letters(run: Element, path: tuple[Shell, ...]) -> Iterator[Piece]:
+    look = look_of(run.find(R_PR))
     for held in run:
         if held.tag in {T, DELETED_TEXT}:
             for letter in held.text or "":
-                yield Piece(held, run, path, letter)
+                yield Piece(held, run, path, letter, look)
         elif held.tag != R_PR:
-            yield Piece(held, run, path)
+            yield Piece(held, run, path, "", look)
 
 
 def _shell_key(shell: Element) -> str:

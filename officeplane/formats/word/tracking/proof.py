@@ -16,7 +16,7 @@ from officeplane.formats.word.review.deciding import decide
 from officeplane.formats.word.review.names import CHANGES
 from officeplane.formats.word.tracking.looks import form_of, look_of, said, section_of
 from officeplane.formats.word.tracking.pencil import Pencil, end_of
-from officeplane.formats.word.tracking.pieces import COME, GONE, Piece, pieces_of, units_of
+from officeplane.formats.word.tracking.pieces import COME, GONE, pieces_of, units_of
 from officeplane.formats.xml import Element
 
 _SILENT: Final = RANGE_MARKS | {w("proofErr")}
@@ -79,23 +79,25 @@ def _paragraph(paragraph: Element, *, accept: bool) -> object:
         # What others have inserted is text; what is put into it is no part of that.
         for one in pieces:
             one.path = tuple(shell for shell in one.path if shell.element.tag not in COME)
-    line = [(unit.key, [_look(piece) for piece in unit.pieces]) for unit in units_of(pieces)]
+    noted_in = {run: [] if run is None else _noted(run) for run in {piece.run for piece in pieces}}
+    line = [
+        (
+            unit.key,
+            # A field may be in its short or in its long form.
+            None if unit.key[0] == "field" else [(one.look, noted_in[one.run]) for one in unit.pieces],
+        )
+        for unit in units_of(pieces)
+    ]
     boxes = [
         [*_blocks(box, accept=accept)] for box in paragraph.iter(TEXT_BOX)
         if next(box.iterancestors(FALLBACK), None) is None
     ]  # fmt: skip
     noted = [said(one) for one in paragraph.iterfind(f"{P_PR}/{w('pPrChange')}")]
-    return form_of(paragraph), look_of(end_of(paragraph)), section_of(paragraph), noted, _fields(line), boxes
+    return form_of(paragraph), look_of(end_of(paragraph)), section_of(paragraph), noted, line, boxes
 
 
-def _fields(line: list[tuple[tuple[object, ...], list[object]]]) -> list[object]:
-    """Return a line in which fields say the same in their short and in their long form."""
-    return [(key, None if key[0] == "field" else looks) for key, looks in line]
-
-
-def _look(piece: Piece) -> object:
-    noted = [] if piece.run is None else [said(one) for one in piece.run.iterfind(f"{R_PR}/{w('rPrChange')}")]
-    return piece.look, noted
+def _noted(run: Element) -> list[str]:
+    return [said(one) for one in run.iterfind(f"{R_PR}/{w('rPrChange')}")]
 
 
 def _properties(holder: Element, name: str) -> list[str]:
