@@ -6,11 +6,7 @@ from typing import Any
 import openpyxl
 import pytest
 from lxml import etree
-<<<<<<< HEAD
-from openpyxl.worksheet.table import Table as TableOfSheet
-=======
 from openpyxl.worksheet.table import Table
->>>>>>> charts
 
 from officeplane.domain.document import Format, InvalidEditError
 from officeplane.edits.add_slide import AddSlide
@@ -235,11 +231,7 @@ def test_a_table_around_the_data_grows_with_them() -> None:
     book = opened_book(deck)
     sheet: Any = book.active
     sheet["A1"] = "Quarter"
-<<<<<<< HEAD
-    sheet.add_table(TableOfSheet(displayName="Table1", ref="A1:C4"))
-=======
     sheet.add_table(Table(displayName="Table1", ref="A1:C4"))
->>>>>>> charts
     keep_book(deck, book)
 
     more = [*DATA["series"], {"name": "East", "values": [1, 2, 3]}]

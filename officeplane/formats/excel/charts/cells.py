@@ -1,7 +1,7 @@
 """Cells that charts show: what a formula of a chart names, and what stands there."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from officeplane.formats.charts.data import GENERAL, Point, Shown
@@ -77,14 +77,8 @@ class ChartCells:
         for sheet, area in areas:
             rows = self._rows_of(sheet)
             hidden = _Hidden(self._parts.grid(sheet).root, area) if visible_only else None
-<<<<<<< HEAD
-            columns: Sequence[int] = range(area.left, area.right + 1)
-            if hidden is not None:
-                columns = [column for column in columns if column not in hidden.columns]
-=======
             all_columns = range(area.left, area.right + 1)
             columns = [each for each in all_columns if hidden is None or each not in hidden.columns]
->>>>>>> charts
             for number in range(area.top, area.bottom + 1):
                 if hidden is not None and number in hidden.rows:
                     continue
