@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final, TypeAlias, cast
 
-from officeplane.formats.naming.named import Named, digest, hashed, shown_by
+from officeplane.formats.naming.named import NUMBERS_END, Named, digest, hashed, shown_by
 from officeplane.formats.part_names import rename_parts
 from officeplane.formats.reading.detail import Detail
 from officeplane.formats.word.bookmarks import HEADINGS, name_of
@@ -29,6 +29,7 @@ _DRAWN: Final = frozenset(("picture", "chart", "diagram", "shape", "text box"))
 _NOTES: Final = {"footnote": w("footnoteReference"), "endnote": w("endnoteReference")}
 _REMARKS: Final = (w("commentRangeStart"), w("commentRangeEnd"), COMMENT_REFERENCE)
 _ROWS_AND_TEXTS: Final = frozenset(("paragraph", "heading", "item", "row"))
+_NOTES_END: Final = 32_768
 _SAID_MAX: Final = 2_000
 
 Place: TypeAlias = tuple[Element, str]
@@ -60,7 +61,9 @@ class NamesOfWord:
             return f"{node.number.partition('-')[0]}-{digest(node, seed)}"
         if isinstance(node.source, Aside):
             return f"{node.family}{hashed(node, seed, ())}"
-        return hashed(node, seed, taken)
+        # Word takes no more notes than this; where there are so many, it has refused the file already.
+        is_note = node.family in _NOTES and len(taken) < _NOTES_END // 2
+        return hashed(node, seed, taken, 1, _NOTES_END if is_note else NUMBERS_END)
 
     def write(self, numbers: Mapping[Named, str], last: Mapping[str, int]) -> None:  # noqa: ARG002 - none is counted
         """Have the file give nodes these numbers."""

@@ -114,6 +114,14 @@ def test_a_file_that_cannot_be_matched_gets_new_ids_for_everything() -> None:
     assert not now.keys() & head.keys()
 
 
+def test_notes_get_no_numbers_that_word_does_not_take() -> None:
+    now = named(opened(Format.DOCX, word.HARD["footnotes"]()), Names(seed="task"))
+
+    notes = [node.number for _, node in scoped(named_nodes(now).top) if node.family in {"footnote", "endnote"}]
+    assert notes
+    assert all(0 < int(number) < 2**15 for number in notes)
+
+
 def test_a_new_slide_is_not_called_what_a_deleted_one_was() -> None:
     head = opened(Format.PPTX, _deck("one", "two", "three"))
     # The program at the other end gives the number of the last slide to a new one.
