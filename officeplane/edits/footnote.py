@@ -1,8 +1,8 @@
 """`footnote`: a note behind a text or at the end of a node."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from officeplane.edits.contract import Edit, NodeId, Occasion, Result, Words
 from officeplane.formats.opening import Document
@@ -38,6 +38,13 @@ class AddFootnote(Edit):
     endnote: bool = Field(
         default=False, description="Whether it stands at the end of the document instead of the foot of the page."
     )
+
+    @model_validator(mode="after")
+    def _nth_of_something(self) -> Self:
+        if self.nth is not None and self.find is None:
+            message = "nth counts occurrences of find: give find, or leave nth out"
+            raise ValueError(message)
+        return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         kind: Kind = "endnote" if self.endnote else "footnote"

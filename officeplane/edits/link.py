@@ -1,8 +1,8 @@
 """`link`: a text leads to an address or to another node, or no longer."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from officeplane.edits.contract import Edit, NodeId, Occasion, Part, Result, Words
 from officeplane.formats.opening import Document
@@ -52,6 +52,13 @@ class SetLink(Edit):
         description='Where it leads: `{"url": "https://..."}`, or `{"nodeId": "..."}` for a place in the document. '
         "null: nowhere; the link goes and its text stays."
     )
+
+    @model_validator(mode="after")
+    def _nth_of_something(self) -> Self:
+        if self.nth is not None and self.find is None:
+            message = "nth counts occurrences of find: give find, or leave nth out"
+            raise ValueError(message)
+        return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         finder = document.finder()

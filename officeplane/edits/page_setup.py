@@ -59,8 +59,9 @@ class PageNumbers(Part):
 class PageSetup(Edit):
     """How pages look: of the section in which a node begins, or without one of the whole document.
 
-    A section is a stretch of the text with paper, margins, columns, header and footer of its own. To turn one table
-    on its side: `break` before it with `orientation: landscape`, then `break` before what follows it with `portrait`.
+    A section is Word's here, not a heading: a stretch of the text with paper, margins, columns, header and footer of
+    its own. To turn one table on its side: `break` before it with `orientation: landscape`, then `break` before what
+    follows it with `portrait`.
     """
 
     model_config = ConfigDict(

@@ -67,7 +67,7 @@ class Contents:
             return Code(text_of(paragraph))
         if name in {"quote", "intense quote"}:
             return Quote(line)
-        if not line and paragraph.find(f"{P_PR}/{w('pBdr')}") is not None:
+        if not line and _is_ruled(paragraph):
             return Rule()
         return Paragraph(line)
 
@@ -158,6 +158,13 @@ class Contents:
     def _style_name(self, paragraph: Element) -> str:
         style = value(paragraph.find(P_PR), "pStyle")
         return "" if style is None else self._styles.name(style).lower()
+
+
+def _is_ruled(paragraph: Element) -> bool:
+    """Tell whether there is a line above or below a paragraph, and no box around it."""
+    borders = paragraph.find(f"{P_PR}/{w('pBdr')}")
+    drawn = {element_name(one) for one in borders if one.get(VAL) not in {"nil", "none"}} if borders is not None else ()
+    return bool(drawn) and "left" not in drawn
 
 
 def _alike(one: Span, other: Span) -> bool:

@@ -276,6 +276,17 @@ def test_a_paragraph_has_a_box_until_its_lines_are_taken_away() -> None:
     assert before is not None
 
 
+def test_an_empty_line_in_a_box_is_no_rule_and_one_with_a_line_below_is() -> None:
+    word = opened(saying("a", "", "b"))
+    page = details(word, "page")[0].id
+
+    formatted(word, nodeId=page, border="thin")
+    assert "***" not in (word.reader().content(word.reader().tree.by_id[page]) or "")
+    formatted(word, nodeId=page, border={"style": "none", "sides": ["top", "left", "right"]})
+
+    assert "***" in (word.reader().content(word.reader().tree.by_id[page]) or "")
+
+
 def test_a_line_that_a_style_draws_is_taken_away_from_one_paragraph() -> None:
     boxed = (
         '<w:style w:type="paragraph" w:styleId="Boxed"><w:name w:val="Boxed"/><w:pPr><w:pBdr>'

@@ -271,6 +271,12 @@ def test_a_table_and_a_page_are_bookmarked_from_their_first_to_their_last_paragr
     assert said == ["Name", "after the inner one"]
 
 
+def test_a_number_of_occurrences_wants_a_text_to_count() -> None:
+    for edit, more in ((AddFootnote, {"text": "n"}), (SetLink, {"to": None})):
+        with pytest.raises(ValueError, match="nth counts occurrences of find"):
+            edit.model_validate({"nodeId": "p-1", "nth": 2, **more})
+
+
 @pytest.mark.parametrize("name", ["", "1a", "_hidden", "a b", "a" * 41, "a-b"])
 def test_names_that_word_does_not_take_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="name"):

@@ -1,7 +1,8 @@
-"""Sections: stretches of a text with a paper of their own, and the breaks before them.
+"""Word's sections: stretches of a text with a paper of their own, and the breaks before them.
 
-What is said of a section stands at its end: in its last paragraph, or, of the last
-section, at the end of the text. How a section begins is said there, too.
+They have nothing to do with the sections that headings begin. What is said of one stands
+at its end: in its last paragraph, or, of the last one, at the end of the text. How it
+begins is said there, too.
 """
 
 from copy import deepcopy
