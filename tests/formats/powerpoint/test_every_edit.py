@@ -95,7 +95,8 @@ def edits_for(deck: Presentation) -> list[Edit]:
     ]
     pictures = [detail for detail in deck.reader().tree.by_id.values() if detail.kind == "picture"]
     made += [ReplaceImage(node_id=detail.id, base64=ONE_PIXEL, alt="Token") for detail in pictures[:2]]
-    for detail in deck.reader().tree.by_id.values():
+    # Answers before what they answer: they go with it.
+    for detail in reversed(deck.reader().tree.by_id.values()):
         if detail.kind == "comment":
             made += [
                 Comment(reply=CommentReply(comment_id=detail.id, text="Token\nsecond")),
