@@ -136,7 +136,9 @@ class Edit(Part):
                 document.name(occasion.task_id)
                 return result
             case Workbook():
-                return self.in_excel(document, occasion)
+                result = self.in_excel(document, occasion)
+                document.recalculate()
+                return result
             case Presentation():
                 return self.in_powerpoint(document, occasion)
 

@@ -8,10 +8,10 @@ from pydantic.alias_generators import to_camel
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning
 from officeplane.edits.contract import IDS_TOLD, Edit, Line, NodeId, Occasion, Part, Result, Words
+from officeplane.formats.excel.cells.number_codes import number_code
 from officeplane.formats.excel.looks.change import Edge, FormatChange
 from officeplane.formats.excel.looks.formatting import Formatting
 from officeplane.formats.excel.looks.lines import Lines
-from officeplane.formats.excel.cells.number_codes import number_code
 from officeplane.formats.excel.looks.sizes import steps_of
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document

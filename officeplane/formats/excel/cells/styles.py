@@ -77,10 +77,10 @@ class Styles:
         return known
 
     def _make_twin(self, style: str, change: Callable[[Element], None]) -> str:
-        format = self._sheet.entry(CELL_FORMATS, whole(style, -1))
-        if format is None:
+        known = self._sheet.entry(CELL_FORMATS, whole(style, -1))
+        if known is None:
             return style
-        twin = deepcopy(format)
+        twin = deepcopy(known)
         twin.tail = None
         change(twin)
         if whole(twin.get("xfId"), 0) >= len(self._sheet.entries(NAMED_FORMATS)):

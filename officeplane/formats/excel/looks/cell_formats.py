@@ -10,6 +10,7 @@ from officeplane.formats.excel.looks.change import FormatChange
 from officeplane.formats.excel.looks.frames import change_lines, fill_of
 from officeplane.formats.excel.looks.letters import change_letters
 from officeplane.formats.excel.looks.named_styles import NamedStyles
+from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.stylesheet import (
     BORDERS,
     CELL_FORMATS,
@@ -19,7 +20,6 @@ from officeplane.formats.excel.stylesheet import (
     Stylesheet,
     shape,
 )
-from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
 from officeplane.formats.xml import Element
