@@ -152,6 +152,7 @@ class Edit(Part):
             case Workbook():
                 document.charts.begin()
                 result = self.in_excel(document, occasion)
+                document.recalculate()
                 document.charts.follow()
                 return result
             case Presentation():

@@ -21,10 +21,10 @@ from officeplane.edits.format_fields import (
 )
 from officeplane.edits.format_slides import looks_of_slide
 from officeplane.edits.tracked import TrackedEdit
+from officeplane.formats.excel.cells.number_codes import number_code
 from officeplane.formats.excel.looks.change import Edge, FormatChange
 from officeplane.formats.excel.looks.formatting import Formatting
 from officeplane.formats.excel.looks.lines import Lines
-from officeplane.formats.excel.looks.number_codes import number_code
 from officeplane.formats.excel.looks.sizes import steps_of
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document

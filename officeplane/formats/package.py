@@ -128,6 +128,14 @@ class Package:
             found = self._trees[name] = read(self._parts[name].content())
         return found
 
+    def is_parsed(self, name: str) -> bool:
+        """Tell whether a part has a tree already."""
+        return name in self._trees
+
+    def stored(self, name: str) -> object:
+        """Return what is the same as long as the content of a part that is not parsed is."""
+        return self._parts[name]
+
     def plant(self, name: str, root: Element) -> None:
         """Have a part that was not changed be parsed as another tree that says the same."""
         self._trees[name] = root

@@ -4,6 +4,7 @@ Nothing here can show Word's own repair prompt; what makes it appear is checked 
 """
 
 import io
+import json
 import posixpath
 import warnings
 import zipfile
@@ -53,6 +54,7 @@ from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 from tests.fixtures.documents import excel, powerpoint, word
+from tests.formats.excel.recalculation.cases import FORMULAS, TOLD, told_by_libreoffice, workbook
 from tests.formats.libreoffice import convert, libreoffice, without_print_titles
 
 # On a busy machine; alone the whole file takes a tenth of that.
@@ -251,6 +253,13 @@ def test_libreoffice_finds_everything_that_edits_have_written(
     said = " ".join(" ".join(str(text) for text in flat.getroot().itertext()).split())
     attributes = {value for each in flat.iter() for value in each.attrib.values()}
     assert [word for word in words if word not in said and not any(word in value for value in attributes)] == []
+
+
+def test_libreoffice_calculates_what_results_of_formulas_are_compared_with() -> None:
+    told = dict(zip(FORMULAS, told_by_libreoffice(workbook(), libreoffice()), strict=True))
+
+    kept = json.loads(TOLD.read_text(encoding="utf-8"))
+    assert {formula: each for formula, each in told.items() if each != kept[formula]} == {}
 
 
 @pytest.mark.parametrize("name", _NAMES)

@@ -47,7 +47,7 @@ def cells(parts: Parts, wanted: CellsWanted) -> Part:
     teller = CellTeller(parts, grid, wanted.show)
     at = -1
     for cell in grid.cells_in(within):
-        if len(cell) == 0 and not (FORMATS in wanted.show and VALUES not in wanted.show):
+        if len(cell) == 0 and not teller.fills(cell) and not (FORMATS in wanted.show and VALUES not in wanted.show):
             continue
         at += 1
         if at < wanted.begin:
@@ -70,11 +70,18 @@ class CellTeller:
         self._seen = Seen(parts)
         self._stale = is_stale(parts.package, parts.workbook)
 
+    def fills(self, cell: Element) -> bool:
+        """Tell whether an empty cell shows what a formula of another cell comes to, which is not known."""
+        return bool(self._grid.joint) and self._grid.joint_areas.at(place_of(cell)) is not None
+
     def told(self, cell: Element) -> dict[str, Any]:
         """Return what is wanted of a cell, as JSON has it."""
         item: dict[str, Any] = {"cell": str(place_of(cell))}
         formula = formula_of(self._grid, cell)
         text = shown(cell, self._strings)
+        if len(cell) == 0 and self.fills(cell):
+            text = None
+            item["stale"] = True
         if VALUES in self._show:
             item["value"] = None if text is None else self._typed(cell, text)
         if FORMULAS in self._show and formula is not None:

@@ -1,14 +1,23 @@
 """The parts of a workbook, each parsed and looked through once for as long as it stays parsed."""
 
+import re
+from typing import Final
+
 from officeplane.domain.document import UnsupportedDocumentError
 from officeplane.formats.excel.cells.grid import Grid
 from officeplane.formats.excel.cells.shared_strings import SharedStrings
 from officeplane.formats.excel.cells.styles import Styles
+from officeplane.formats.excel.recalculation.changes import Changes
+from officeplane.formats.excel.recalculation.formulas import Formulas
+from officeplane.formats.excel.recalculation.kinds import Readings
 from officeplane.formats.excel.sheets.sheet_list import Sheet, Sheets
 from officeplane.formats.excel.sheets.tables import Table, tables_of
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, main_part
+from officeplane.formats.xml import Element
+
+_HAS_FORMULA: Final = re.compile(rb"<(?:\w+:)?f[\s>/]")
 
 
 class Parts:
@@ -22,6 +31,25 @@ class Parts:
             raise UnsupportedDocumentError("damaged", "the file's main part is no workbook; save it as .xlsx")
         self._grids: dict[str, Grid] = {}
         self._strings: SharedStrings | None = None
+        self._changes: tuple[Element, Changes] | None = None
+        self._has_formulas: dict[str, tuple[object, bool]] = {}
+        self.readings = Readings()
+        self.formulas: Formulas | None = None
+        """What is known of its formulas from one edit to the next."""
+
+    @property
+    def changes(self) -> Changes:
+        """What has changed since results were last in order."""
+        root = self.package.tree(self.workbook)
+        if self._changes is None or self._changes[0] is not root:
+            self._changes = (root, Changes())
+        return self._changes[1]
+
+    def settle_changes(self) -> Changes:
+        """Return the same, and begin anew."""
+        found = self.changes
+        self._changes = None
+        return found
 
     @property
     def sheets(self) -> Sheets:
@@ -60,6 +88,19 @@ class Parts:
     def forget(self, part: str) -> None:
         """Look through the cells of a sheet anew, by its part: they, or formulas that they share, are elsewhere now."""
         self._grids.pop(part, None)
+
+    def has_formulas(self, sheet: Sheet) -> bool:
+        """Tell whether a sheet may have formulas; one that nobody has looked at is not parsed for that."""
+        if not sheet.has_cells or self.package.is_parsed(sheet.part):
+            return sheet.has_cells
+        stored = self.package.stored(sheet.part)
+        known = self._has_formulas.get(sheet.part)
+        if known is None or known[0] is not stored:
+            content = self.package.content(sheet.part)
+            # Letters of two bytes are looked at as such.
+            found = b"\0" in content[:64] or _HAS_FORMULA.search(content) is not None
+            known = self._has_formulas[sheet.part] = (stored, found)
+        return known[1]
 
     def tables(self, sheet: Sheet) -> list[Table]:
         """Return the tables of a sheet."""

@@ -12,7 +12,7 @@ from officeplane.formats.excel.cells.values import shown
 from officeplane.formats.excel.charts.listing import Chart, charts_of
 from officeplane.formats.excel.charts.reading import told_form, told_table
 from officeplane.formats.excel.comments.remarks import remarks_on
-from officeplane.formats.excel.formulas.calculation import is_stale
+from officeplane.formats.excel.formulas.calculation import count_stale, is_stale
 from officeplane.formats.excel.formulas.shared import formula_of, place_of
 from officeplane.formats.excel.looks.seen import form_of
 from officeplane.formats.excel.parts import Parts
@@ -150,7 +150,7 @@ class ExcelReader:
                 held = Detail(
                     f"range-{sheet.number}", _RANGE, name=str(used), is_coarse=True, source=AreaSource(sheet, used)
                 )
-                stale = sum(cell.find(FORMULA) is not None for _, cell in grid.cells()) if self._stale else 0
+                stale = count_stale(self._parts.package, self._parts.workbook, grid.root)
                 if stale:
                     held.marks["stale"] = stale
                 made.children.append(held)

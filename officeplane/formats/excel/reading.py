@@ -13,7 +13,7 @@ from officeplane.formats.excel.cells.shared_strings import SharedStrings
 from officeplane.formats.excel.cells.values import shown
 from officeplane.formats.excel.charts.listing import charts_of
 from officeplane.formats.excel.comments import remarks
-from officeplane.formats.excel.formulas.calculation import is_stale
+from officeplane.formats.excel.formulas.calculation import count_stale, is_stale
 from officeplane.formats.excel.formulas.shared import formula_of
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.defined_names import names_in
@@ -34,7 +34,6 @@ _BETWEEN: Final = {ord("\t"): " ", ord("\n"): " ", ord("\r"): " "}
 
 def outline(parts: Parts, *, tells_stale: bool) -> list[Node]:
     """Return the sheets with their used range, tables and charts, and how many results of each are stale, if wanted."""
-    tells_stale = tells_stale and is_stale(parts.package, parts.workbook)
     return [
         Node(sheet.id, "sheet", sheet.name, list(_children(parts, sheet, tells_stale=tells_stale)))
         for sheet in parts.sheets.all
@@ -46,7 +45,7 @@ def _children(parts: Parts, sheet: Sheet, *, tells_stale: bool) -> Iterator[Node
         grid = parts.grid(sheet)
         used = grid.used_range()
         if used is not None:
-            stale = sum(_has_formula(cell) for _, cell in grid.cells()) if tells_stale else 0
+            stale = count_stale(parts.package, parts.workbook, grid.root) if tells_stale else 0
             yield Node(f"range-{sheet.number}", "range", str(used), marks={"stale": stale} if stale else {})
         for table in parts.tables(sheet):
             yield Node(table.id, "table", f"{table.name} {table.area}")

@@ -26,6 +26,7 @@ from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.looks.formatting import Formatted, Formatting, format_places
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.reader import AreaSource, ExcelReader
+from officeplane.formats.excel.recalculation.recalculating import recalculate
 from officeplane.formats.excel.sheet_rows import Row, rows
 from officeplane.formats.excel.sheets.adding import add_sheet
 from officeplane.formats.excel.sheets.copying import Copied, copy_sheet
@@ -93,6 +94,10 @@ class Workbook:
     def comparable(self) -> Readable:
         """Return it as it is compared: that all results are stale since an edit is no difference."""
         return _WithoutMarks(self._parts)
+
+    def recalculate(self) -> None:
+        """Bring the results of formulas in order after an edit."""
+        recalculate(self._parts)
 
     def places_of(self, wanted: Wanted) -> list[str]:
         """Return the cell of each occurrence of a text, in order."""

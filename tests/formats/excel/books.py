@@ -44,6 +44,7 @@ def applied(data: bytes, *edits: Edit) -> tuple[list[Result], bytes]:
 def with_cells(data: bytes, sheet: str, cells: Cells) -> bytes:
     book = opened(data)
     book.set_cells(sheet, cells)
+    book.recalculate()
     return written(book)
 
 

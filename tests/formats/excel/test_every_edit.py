@@ -181,7 +181,7 @@ def test_every_edit_for_workbooks_is_tried_here() -> None:
 def test_an_edit_of_cells_touches_their_sheet_and_the_note_to_calculate() -> None:
     data = excel.hard()
 
-    _, after = applied(data, SetCells(sheet="Last", cells={"B1": 2}))
+    _, after = applied(data, SetCells(sheet="Last", cells={"C1": 2}))
 
     assert differing(data, after) == {"xl/worksheets/sheet5.xml", "xl/workbook.xml"}
 

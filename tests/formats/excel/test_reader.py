@@ -66,18 +66,20 @@ def test_a_formula_without_a_result_has_no_value_and_is_stale(book: Workbook) ->
     assert told(book)["C3"] == {"cell": "C3", "value": None, "formula": "=SUM(C2:C2)", "stale": True}
 
 
-def test_results_are_stale_from_an_edit_on() -> None:
+def test_results_that_an_edit_may_have_changed_and_that_are_not_calculated_here_are_stale() -> None:
     workbook = read_document(Format.XLSX, excel.hard())
     assert isinstance(workbook, Workbook)
     sheet = workbook.outline()[0].text
-    before = [item for item in workbook.cells(CellsWanted(sheet=sheet)).items if item.get("stale")]
+    before = {item["cell"]: item for item in workbook.cells(CellsWanted(sheet=sheet)).items}
 
-    SetCells(sheet=sheet, cells={"Z99": 1}).apply(workbook, occasion())
+    SetCells(sheet=sheet, cells={"B3": 7}).apply(workbook, occasion())
 
-    formulas = [item for item in workbook.cells(CellsWanted(sheet=sheet)).items if "formula" in item]
-    assert formulas
-    assert len(before) < len(formulas)
-    assert all(item["stale"] for item in formulas)
+    after = {item["cell"]: item for item in workbook.cells(CellsWanted(sheet=sheet)).items}
+    assert not any("stale" in item for item in before.values())
+    assert {cell for cell, item in after.items() if item.get("stale")} == {"E2", "E3", "E4"}
+    assert all(after[cell]["value"] is None for cell in ("E2", "E3", "E4"))
+    assert after["C3"] == {**before["C3"], "value": 15.5}
+    assert after["F8"] == before["F8"]
 
 
 def test_only_what_is_wanted_of_a_cell_is_told(book: Workbook) -> None:

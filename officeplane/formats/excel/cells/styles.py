@@ -6,18 +6,14 @@ from typing import Final
 
 from lxml import etree
 
-from officeplane.formats.excel.cells.format_codes import check_format_code
-from officeplane.formats.excel.cells.number_formats import styles_part
-from officeplane.formats.excel.cells.style_sheet import holder, make_styles_part, number_of
+from officeplane.formats.excel.cells.number_codes import number_code
 from officeplane.formats.excel.numbers import whole
+from officeplane.formats.excel.stylesheet import CELL_FORMATS, FONTS, NAMED_FORMATS, Stylesheet, plain
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
 from officeplane.formats.xml import Element
 
-_XFS: Final = main("cellXfs")
 _XF: Final = main("xf")
-_NAMED: Final = main("cellStyleXfs")
-_FONTS: Final = main("fonts")
 _MARK: Final = "quotePrefix"
 _LOOKS_LIKE_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -31,14 +27,9 @@ class Styles:
     """The formats of cells, by number; a workbook without any has no marks either."""
 
     def __init__(self, package: Package, workbook: str) -> None:
-        self._package = package
-        self._workbook = workbook
-        self._part = styles_part(package, workbook)
-        self._formats = None if self._part is None else package.tree(self._part).find(_XFS)
-        named = None if self._part is None else package.tree(self._part).find(_NAMED)
-        self._named = 0 if named is None else len(named)
-        formats = () if self._formats is None else self._formats
-        self._marked = {str(at) for at, each in enumerate(formats) if _plain(each).get(_MARK) in {"1", "true"}}
+        self._sheet = Stylesheet(package, workbook)
+        formats = self._sheet.entries(CELL_FORMATS)
+        self._marked = {str(at) for at, each in enumerate(formats) if plain(each).get(_MARK) in {"1", "true"}}
         self._twins: dict[tuple[str, bool | str], str] = {}
 
     def for_text(self, style: str | None, text: str) -> str | None:
@@ -53,30 +44,25 @@ class Styles:
         """Return the format that is like this one and shows numbers so."""
         known = self._twins.get((style or "0", code))
         if known is None:
-            check_format_code(code)
-            part = self._part = make_styles_part(self._package, self._workbook)
-            root = self._package.tree(part)
-            self._formats = holder(root, "cellXfs")
-            if not len(self._formats):
-                etree.SubElement(self._formats, _XF)
-            number = str(number_of(root, code))
+            number = str(self._sheet.number_of_code(number_code(code)))
+            if not self._sheet.entries(CELL_FORMATS):
+                self._sheet.put(CELL_FORMATS, etree.Element(_XF))
 
             def change(twin: Element) -> None:
                 twin.set("numFmtId", number)
                 twin.set("applyNumberFormat", "1")
 
-            known = self._twins[style or "0", code] = self._make_twin(self._formats, style or "0", change)
-            self._package.changed(part)
+            known = self._twins[style or "0", code] = self._make_twin(style or "0", change)
         return known
 
     def first_font(self) -> list[Element]:
         """Return what the font of plain cells is made of."""
-        fonts = None if self._part is None else self._package.tree(self._part).find(_FONTS)
-        return list(fonts[0]) if fonts is not None and len(fonts) else []
+        font = self._sheet.entry(FONTS, 0)
+        return [] if font is None else list(font)
 
     def _twin(self, style: str | None, marked: bool) -> str | None:
         number = style or "0"
-        if self._formats is None or self._part is None or (number in self._marked) == marked:
+        if (number in self._marked) == marked or not self._sheet.entries(CELL_FORMATS):
             return style
         known = self._twins.get((number, marked))
         if known is None:
@@ -87,34 +73,20 @@ class Styles:
                 else:
                     twin.attrib.pop(_MARK, None)
 
-            known = self._twins[number, marked] = self._make_twin(self._formats, number, change)
-            self._package.changed(self._part)
+            known = self._twins[number, marked] = self._make_twin(number, change)
         return known
 
-    def _make_twin(self, formats: Element, style: str, change: Callable[[Element], None]) -> str:
-        number = whole(style, len(formats))
-        if number >= len(formats):
+    def _make_twin(self, style: str, change: Callable[[Element], None]) -> str:
+        known = self._sheet.entry(CELL_FORMATS, whole(style, -1))
+        if known is None:
             return style
-        twin = deepcopy(_plain(formats[number]))
+        twin = deepcopy(known)
+        twin.tail = None
         change(twin)
-        if whole(twin.get("xfId"), 0) >= self._named:
+        if whole(twin.get("xfId"), 0) >= len(self._sheet.entries(NAMED_FORMATS)):
             # The named style it was made from is not there; no new format should say so again.
             twin.attrib.pop("xfId", None)
-        wanted = _canonical(twin)
-        for at, each in enumerate(formats):
-            if _canonical(_plain(each)) == wanted:
-                return str(at)
-        formats.append(twin)
-        formats.set("count", str(len(formats)))
+        made = str(self._sheet.put(CELL_FORMATS, twin))
         if twin.get(_MARK) in {"1", "true"}:
-            self._marked.add(str(len(formats) - 1))
-        return str(len(formats) - 1)
-
-
-def _plain(format: Element) -> Element:
-    """Return the format itself where a program wrote two of them, one for itself and one for others."""
-    return format if format.tag == _XF else next(format.iterfind(f"{{*}}Fallback/{_XF}"), format)
-
-
-def _canonical(node: Element) -> bytes:
-    return etree.tostring(node, method="c14n", exclusive=True)
+            self._marked.add(made)
+        return made

@@ -9,7 +9,7 @@ from officeplane.formats.excel.cells.addresses import Address, Area, area
 from officeplane.formats.excel.cells.grid import Row
 from officeplane.formats.excel.cells.number_formats import BUILT_IN, NumberFormats
 from officeplane.formats.excel.cells.values import Formatted, Plain, Value, check_text, empty, write
-from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.formulas.calculation import forget_order
 from officeplane.formats.excel.formulas.formula import Formula, storable
 from officeplane.formats.excel.formulas.references import shift
 from officeplane.formats.excel.formulas.rewriting import column_renamed
@@ -58,6 +58,7 @@ class SheetWriter:
         """
         given, code = (value.value, value.format) if isinstance(value, Formatted) else (value, None)
         self._touched = True
+        self._parts.changes.cell(self._sheet.part, at)
         if given is not None:
             self._check_merges(at)
         self._make_way(at)
@@ -79,7 +80,8 @@ class SheetWriter:
         self._restyle(cell, given)
         self._show(cell, given, code)
         write(cell, self._formats.calendar.number(given) if isinstance(given, date | time) else given)
-        self._changes_formulas = self._changes_formulas or isinstance(given, Formula)
+        if isinstance(given, Formula):
+            self._note_formula(at)
         if given is None:
             if cell.get("s") is None and len(cell) == 0 and row is not None:
                 row.remove(cell)
@@ -101,6 +103,7 @@ class SheetWriter:
     def follow(self, cell: Element, text: str, *, is_inline: bool) -> None:
         """Follow a text that was changed where it lies, in the cell or among the shared strings."""
         self._touched = self._touched or is_inline
+        self._parts.changes.cell(self._sheet.part, place_of(cell))
         self._tell_tables(place_of(cell), text)
         self._restyle(cell, text)
 
@@ -119,7 +122,6 @@ class SheetWriter:
             column_renamed(package, table.name, before, after)
         if self._changes_formulas:
             forget_order(package, workbook)
-        calculate_on_load(package, workbook)
 
     def _row(self, number: int) -> Row | None:
         known = self._rows.get(number)
@@ -172,17 +174,23 @@ class SheetWriter:
         spills = cell.get("cm") is not None and at == joint.first
         if joint.size > 1 and not spills and not all(each in self._all_cells for each in joint.cells()):
             raise InvalidEditError(f"{at} is part of the array formula in {joint}: write all of its cells or none")
+        self._parts.changes.area(self._sheet.part, joint)
         if spills:
             for spilled in self._grid.cells_in(joint):
                 empty(spilled)
         elif formula.getparent() is cell:
             cell.remove(formula)
+        self._note_formula(place_of(cell))
+
+    def _note_formula(self, at: Address) -> None:
+        """Note a cell whose formula comes or goes."""
         self._changes_formulas = True
+        self._parts.changes.formula(self._sheet.part, at)
 
     def _free(self, cell: Element) -> None:
         formula = cell.find(FORMULA)
         if formula is not None:
-            self._changes_formulas = True
+            self._note_formula(place_of(cell))
             self._departures.leave(formula)
 
     def _tell_tables(self, at: Address, value: Plain) -> None:

@@ -6,22 +6,20 @@ from typing import Final
 from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.cells.number_formats import BUILT_IN
 from officeplane.formats.excel.looks.change import FormatChange
 from officeplane.formats.excel.looks.frames import change_lines, fill_of
 from officeplane.formats.excel.looks.letters import change_letters
 from officeplane.formats.excel.looks.named_styles import NamedStyles
-from officeplane.formats.excel.looks.stylesheet import (
+from officeplane.formats.excel.numbers import whole
+from officeplane.formats.excel.stylesheet import (
     BORDERS,
     CELL_FORMATS,
     FILLS,
     FONTS,
     NAMED_FORMATS,
-    NUMBER_FORMATS,
     Stylesheet,
     shape,
 )
-from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.tags import main
 from officeplane.formats.package import Package
 from officeplane.formats.xml import Element
@@ -31,7 +29,6 @@ FORMATS_MAX: Final = 65_490
 
 _XF: Final = main("xf")
 _ALIGNMENT: Final = main("alignment")
-_FIRST_OF_ITS_OWN: Final = 164
 _STANDS_AT_A_SIDE: Final = frozenset(("left", "right", "distributed"))
 # What the first entries of each list are taken for by cells that say nothing.
 _FIRST: Final = {
@@ -73,7 +70,7 @@ class CellFormats:
         if change.style is not None:
             NamedStyles(self._sheet).give(after, change.style)
         if change.number_format is not None:
-            self._name(after, "numFmtId", "applyNumberFormat", self._number_format(change.number_format))
+            self._name(after, "numFmtId", "applyNumberFormat", self._sheet.number_of_code(change.number_format))
         if change.is_of_fonts:
             font = self._copy(FONTS, after.get("fontId"))
             change_letters(font, change)
@@ -104,21 +101,6 @@ class CellFormats:
                 )
             number = self._sheet.put(CELL_FORMATS, format)
         return str(number)
-
-    def _number_format(self, code: str) -> int:
-        own = {
-            each.get("formatCode", ""): whole(each.get("numFmtId"), 0) for each in self._sheet.entries(NUMBER_FORMATS)
-        }
-        if code in own:
-            return own[code]
-        taken = set(own.values())
-        for number, built_in in BUILT_IN.items():
-            if built_in == code and number not in taken:
-                return number
-        number = max((*taken, _FIRST_OF_ITS_OWN - 1)) + 1
-        entry = etree.Element(main("numFmt"), numFmtId=str(number), formatCode=code)
-        self._sheet.put(NUMBER_FORMATS, entry)
-        return number
 
     def _copy(self, tag: str, number: str | None) -> Element:
         self._fill_up(tag)

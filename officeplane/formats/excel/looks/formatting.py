@@ -10,9 +10,9 @@ from officeplane.formats.excel.looks.change import FormatChange
 from officeplane.formats.excel.looks.lines import Lines
 from officeplane.formats.excel.looks.painter import Painter
 from officeplane.formats.excel.looks.sizes import Widths
-from officeplane.formats.excel.looks.stylesheet import FONTS, Stylesheet
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.places import Place
+from officeplane.formats.excel.stylesheet import FONTS, Stylesheet
 from officeplane.formats.excel.tags import main
 
 _HEIGHT_MAX = 409

@@ -4,8 +4,8 @@ from copy import deepcopy
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.looks.stylesheet import NAMED_FORMATS, NAMES, Stylesheet
 from officeplane.formats.excel.numbers import whole
+from officeplane.formats.excel.stylesheet import NAMED_FORMATS, NAMES, Stylesheet
 from officeplane.formats.excel.tags import main
 from officeplane.formats.xml import Element
 

@@ -12,10 +12,10 @@ from officeplane.formats.excel.looks.formatting import usual_width, widths_of
 from officeplane.formats.excel.looks.letters import is_on
 from officeplane.formats.excel.looks.named_styles import NamedStyles
 from officeplane.formats.excel.looks.sizes import INDENT_POINTS
-from officeplane.formats.excel.looks.stylesheet import BORDERS, CELL_FORMATS, FILLS, FONTS, Stylesheet
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.sheet_list import Sheet
+from officeplane.formats.excel.stylesheet import BORDERS, CELL_FORMATS, FILLS, FONTS, Stylesheet
 from officeplane.formats.excel.tags import main
 from officeplane.formats.xml import Element
 

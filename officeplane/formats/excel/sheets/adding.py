@@ -55,6 +55,7 @@ def add_sheet(parts: Parts, name: str, position: int | None, blocks: list[Block]
         sheets.element.append(element)
     make_room(package.tree(parts.workbook), at)
     package.changed(parts.workbook)
+    parts.changes.has_moved = True
     made = Sheet(element, part, "worksheet")
     _write(parts, made, blocks)
     return made.id

@@ -8,13 +8,13 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.addresses import Area
-from officeplane.formats.excel.cells.style_sheet import holder, make_styles_part
 from officeplane.formats.excel.formulas.formula import Formula
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.children import put
 from officeplane.formats.excel.sheets.rules import Bound, RuleFormulas, cut, quoted_text, ranges_of, replace
 from officeplane.formats.excel.sheets.sheet_list import Sheet
+from officeplane.formats.excel.stylesheet import DIFFERENCES, Stylesheet
 from officeplane.formats.excel.tags import main
 from officeplane.formats.xml import Element
 
@@ -160,8 +160,6 @@ def _scale(rule: Element, wanted: ConditionalFormat) -> None:
 
 
 def _look(parts: Parts, look: Look) -> int:
-    part = make_styles_part(parts.package, parts.workbook)
-    looks = holder(parts.package.tree(part), "dxfs")
     made = etree.Element(main("dxf"))
     if look.bold or look.italic or look.color:
         font = etree.SubElement(made, main("font"))
@@ -173,12 +171,4 @@ def _look(parts: Parts, look: Look) -> int:
     if look.fill:
         pattern = etree.SubElement(etree.SubElement(made, main("fill")), main("patternFill"))
         etree.SubElement(pattern, main("bgColor"), rgb=f"FF{look.fill.upper()}")
-    looks.append(made)
-    wanted = etree.tostring(made, method="c14n", exclusive=True)
-    for at, each in enumerate(looks):
-        if each is not made and etree.tostring(each, method="c14n", exclusive=True) == wanted:
-            looks.remove(made)
-            return at
-    looks.set("count", str(len(looks)))
-    parts.package.changed(part)
-    return len(looks) - 1
+    return Stylesheet(parts.package, parts.workbook).put(DIFFERENCES, made)

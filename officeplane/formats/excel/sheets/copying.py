@@ -9,7 +9,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.implied_addresses import name_cells
-from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.formulas.calculation import forget_order
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.sheets.adding import next_sheet_number
@@ -63,7 +63,7 @@ def copy_sheet(parts: Parts, sheet_name: str, name: str | None, position: int | 
     _copy_names(workbook, here + (at <= here), at, follow)
     package.changed(parts.workbook)
     forget_order(package, parts.workbook)
-    calculate_on_load(package, parts.workbook)
+    parts.changes.has_moved = True
     return Copied(made.id, tables)
 
 

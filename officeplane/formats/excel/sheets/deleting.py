@@ -1,10 +1,14 @@
 """Deleting a sheet, with the parts that only it used."""
 
+from typing import Final
+
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Area
+from officeplane.formats.excel.formulas.calculation import forget_order
 from officeplane.formats.excel.formulas.rewriting import sheet_lost
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.recalculation.recalculating import readers_of
 from officeplane.formats.excel.sheets.deleted_numbers import last_sheet_number, note_last_sheet_number
 from officeplane.formats.excel.sheets.indexes import close_gap
 from officeplane.formats.excel.sheets.lost_places import place_in_words
@@ -14,6 +18,8 @@ from officeplane.formats.excel.tags import RELATION
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
+
+_ALL_CELLS: Final = Area(1, 1, ROWS_MAX, COLUMNS_MAX)
 
 
 def delete_sheet(parts: Parts, name: str) -> tuple[str, list[str]]:
@@ -27,6 +33,9 @@ def delete_sheet(parts: Parts, name: str) -> tuple[str, list[str]]:
     _check_slicers(package, sheet, {table.root.get("id", "") for table in tables})
     names_of_tables = frozenset(table.name.casefold() for table in tables)
     at, order, identity = sheets.all.index(sheet), sheets.names, sheet.id
+    for part, cell in readers_of(parts, sheet.part, _ALL_CELLS) if sheet.has_cells else ():
+        parts.changes.cell(part, cell)
+    parts.changes.has_moved = True
     reached = reachable(package, sheet.part)
     Relationships(package, parts.workbook).remove(sheet.element.get(RELATION, ""))
     sheets.element.remove(sheet.element)
@@ -38,7 +47,6 @@ def delete_sheet(parts: Parts, name: str) -> tuple[str, list[str]]:
     called = {each.part: each.name for each in others}
     places = [place_in_words(part, holder, called) for part, holder in lost]
     forget_order(package, parts.workbook)
-    calculate_on_load(package, parts.workbook)
     package.changed(parts.workbook)
     return identity, list(dict.fromkeys(places))
 

@@ -36,6 +36,7 @@ def set_filter(parts: Parts, sheet: Sheet, place: Area | None) -> list[str]:
         if place is not None and table.area.meets(place):
             raise InvalidEditError(f"{place} is in the table {table.name}, which has a filter of its own")
     lost = [] if before is None else _end(root, before)
+    parts.changes.has_moved |= bool(lost)
     scope = next(at for at, each in enumerate(parts.sheets.all) if each.part == sheet.part)
     workbook = parts.package.tree(parts.workbook)
     if place is None:

@@ -5,7 +5,6 @@ from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.implied_addresses import name_cells
-from officeplane.formats.excel.formulas.calculation import calculate_on_load
 from officeplane.formats.excel.formulas.holders import formula_holders
 from officeplane.formats.excel.formulas.references import quoted, sheets_of
 from officeplane.formats.excel.formulas.tokens import Kind, Token, tokens
@@ -65,8 +64,8 @@ def move_sheet(parts: Parts, name: str, position: int) -> str:
     workbook = parts.package.tree(parts.workbook)
     _count_anew(workbook, {old: new for new, old in enumerate(order)})
     parts.package.changed(parts.workbook)
-    if _follow(parts, sheet.name, before, [before[old] for old in order]):
-        calculate_on_load(parts.package, parts.workbook)
+    _follow(parts, sheet.name, before, [before[old] for old in order])
+    parts.changes.has_moved = True
     return sheet.id
 
 
@@ -85,20 +84,16 @@ def _count_anew(workbook: Element, places: Mapping[int, int]) -> None:
             view.set("firstSheet", str(nearest_visible(first, visible)))
 
 
-def _follow(parts: Parts, moved: str, before: list[str], after: list[str]) -> bool:
-    """Let stretches of sheets that would run backwards end beside the moved sheet; tell whether there are any."""
-    has_stretches = False
+def _follow(parts: Parts, moved: str, before: list[str], after: list[str]) -> None:
+    """Let stretches of sheets that would run backwards end beside the moved sheet."""
     for part, holder in formula_holders(parts.package):
         text = holder.text or ""
         if ":" not in text or "!" not in text:
             continue
-        found = tokens(text)
-        has_stretches = has_stretches or any(token.kind is Kind.SHEET and len(sheets_of(token)) == 2 for token in found)
-        followed = "".join(_followed(token, moved, before, after) for token in found)
+        followed = "".join(_followed(token, moved, before, after) for token in tokens(text))
         if followed != text:
             holder.text = followed
             _changed(parts, part)
-    return has_stretches
 
 
 def _changed(parts: Parts, part: str) -> None:

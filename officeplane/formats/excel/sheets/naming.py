@@ -6,7 +6,6 @@ from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.formats.excel.cells.addresses import address
-from officeplane.formats.excel.formulas.calculation import calculate_on_load
 from officeplane.formats.excel.formulas.formula import Formula, storable
 from officeplane.formats.excel.formulas.holders import formula_holders
 from officeplane.formats.excel.formulas.references import sheets_of, shift
@@ -32,7 +31,7 @@ def define_name(parts: Parts, name: str, text: str, sheet_name: str | None, comm
     made = set_name(workbook, name, stored, scope)
     if comment is not None:
         made.set("comment", comment)
-    _settle(parts)
+    _settle(parts, name)
     return f"name-{made.get('name')}"
 
 
@@ -45,7 +44,7 @@ def delete_name(parts: Parts, name: str, sheet_name: str | None) -> list[str]:
     if not drop_name(workbook, name, scope):
         where = "" if sheet_name is None else f" of the sheet {sheet_name!r}"
         raise InvalidEditError(f"there is no name {name}{where}; `sheets` lists the names, with the sheet of each")
-    _settle(parts)
+    _settle(parts, name)
     return list(dict.fromkeys(_uses(parts, name, scope)))
 
 
@@ -135,6 +134,6 @@ def _place(part: str, cell: str | None, name: str | None, sheet: Sheet | None) -
     return f"the name {name}" if name else f"the part {part}"
 
 
-def _settle(parts: Parts) -> None:
-    calculate_on_load(parts.package, parts.workbook)
+def _settle(parts: Parts, name: str) -> None:
+    parts.changes.names.add(name.casefold())
     parts.package.changed(parts.workbook)

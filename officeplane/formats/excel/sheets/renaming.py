@@ -14,5 +14,6 @@ def rename_sheet(parts: Parts, sheet_name: str, name: str) -> str:
     if before != name:
         sheet.element.set("name", name)
         parts.package.changed(parts.workbook)
+        parts.changes.has_moved = True
         sheet_renamed(parts.package, before, name)
     return sheet.id

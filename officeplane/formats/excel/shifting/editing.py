@@ -1,20 +1,21 @@
 """Inserting and deleting rows and columns of a sheet, with everything that says where something is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import LOST, EditWarning
-from officeplane.formats.excel.cells.addresses import Address, area, letters
+from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, Area, area, letters
 from officeplane.formats.excel.cells.grid import Row
 from officeplane.formats.excel.cells.texts import decode
 from officeplane.formats.excel.cells.values import write
-from officeplane.formats.excel.formulas.calculation import calculate_on_load, forget_order
+from officeplane.formats.excel.formulas.calculation import forget_order
 from officeplane.formats.excel.formulas.rewriting import columns_lost, tables_lost
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.parts import Parts
+from officeplane.formats.excel.recalculation.recalculating import readers_of
 from officeplane.formats.excel.sheets.lost_places import place_in_words
 from officeplane.formats.excel.sheets.sheet_list import Sheet
 from officeplane.formats.excel.sheets.tables import Table
@@ -58,6 +59,7 @@ class GridEdit:
         root = grid.root
         check_shift(parts, self._sheet, grid, shift)
         tables = parts.tables(self._sheet)
+        readers = [] if shift.inserts else readers_of(parts, self._sheet.part, self._shifted_area())
         formulas = FormulaShift(shift, self._sheet.name, parts.sheets.names)
         following = Following(parts, self._sheet, formulas)
         following.follow()
@@ -74,7 +76,7 @@ class GridEdit:
             self._shift_table(table)
         self._shift_objects()
         forget_order(package, parts.workbook)
-        calculate_on_load(package, parts.workbook)
+        self._note_changes(readers)
         package.changed(parts.workbook)
 
     def warnings(self) -> Iterator[EditWarning]:
@@ -94,6 +96,23 @@ class GridEdit:
             )
         for said in self._gone:
             yield EditWarning(LOST, said, self._sheet.id)
+
+    def _shifted_area(self) -> Area:
+        """Return the cells that come or go."""
+        shift = self._shift
+        last = shift.end - 1
+        return Area(shift.at, 1, last, COLUMNS_MAX) if shift.is_of_rows else Area(1, shift.at, ROWS_MAX, last)
+
+    def _note_changes(self, readers: Iterable[tuple[str, Address]]) -> None:
+        """Note what reads other cells now: of areas that cells came into, or that `readers` of what is gone read."""
+        changes, part = self._parts.changes, self._sheet.part
+        changes.has_moved = True
+        if self._shift.inserts:
+            changes.area(part, self._shifted_area())
+        for holder, at in readers:
+            seat = self._shift.cell(at) if holder == part else at
+            if seat is not None:
+                changes.cell(holder, seat)
 
     def _shift_sheet(self, root: Element) -> None:
         shift = self._shift
@@ -145,6 +164,7 @@ class GridEdit:
             row = Row(grid.add_row(at.row) if element is None else element, at.row)
             cell = row.find(at.column)
             write(row.add(at.column) if cell is None else cell, decode(name))
+            self._parts.changes.cell(self._sheet.part, at)
 
     def _drop_table(self, table: Table) -> None:
         package, part = self._package, self._sheet.part

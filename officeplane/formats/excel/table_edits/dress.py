@@ -10,7 +10,6 @@ from officeplane.formats.excel.cells.addresses import Address, Area
 from officeplane.formats.excel.cells.texts import decode
 from officeplane.formats.excel.cells.values import empty
 from officeplane.formats.excel.cells.writer import SheetWriter
-from officeplane.formats.excel.formulas.calculation import calculate_on_load
 from officeplane.formats.excel.parts import Parts
 from officeplane.formats.excel.shifting.tables import check_slicers
 from officeplane.formats.excel.table_edits.found import Found, find_table, set_area
@@ -95,7 +94,6 @@ def _hide_header(parts: Parts, found: Found) -> None:
         empty(cell)
     set_area(parts, table, Area(area.top + 1, area.left, area.bottom, area.right))
     parts.package.changed(found.sheet.part)
-    calculate_on_load(parts.package, parts.workbook)
 
 
 def _own_styles(parts: Parts) -> list[str]:

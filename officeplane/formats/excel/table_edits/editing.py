@@ -30,6 +30,7 @@ class EditedTable:
 def edit_table(parts: Parts, table_id: str, change: TableChange) -> EditedTable:
     """Change a table of a sheet."""
     found = find_table(parts, table_id)
+    before = found.area, found.table.has_header
     if change.merge or change.split:
         raise InvalidEditError("tables of Excel have no merged cells: leave out merge and split")
     gone = change.delete_columns
@@ -51,8 +52,12 @@ def edit_table(parts: Parts, table_id: str, change: TableChange) -> EditedTable:
         set_style(parts, find_table(parts, table_id), change.style)
     if change.header_row is not None:
         set_header(parts, table_id, is_header=change.header_row)
-    found = find_table(parts, table_id)
-    return EditedTable(found.rows, found.columns, warnings)
+    after = find_table(parts, table_id)
+    if (after.area, after.table.has_header) != before:
+        # Formulas that name the table read other cells now.
+        for area in (before[0], after.area):
+            parts.changes.area(after.sheet.part, area)
+    return EditedTable(after.rows, after.columns, warnings)
 
 
 def _about_numbers(table_id: str, change: TableChange) -> Iterator[EditWarning]:

@@ -141,9 +141,7 @@ def test_a_value_may_have_a_number_format_which_is_kept_once() -> None:
     assert_sound(after)
 
 
-@pytest.mark.parametrize(
-    "code", ["0.00", '0 "pieces"', "yyyy\\-mm", "[Red]-0;[>=100]0;_-@_-", "#,##0 [$€-407]", "0,0 €"]
-)
+@pytest.mark.parametrize("code", ["0.00", '0 "pieces"', "yyyy\\-mm", "[Red]-0;[>=100]0;_-@_-", "#,##0 [$€-407]"])
 def test_a_number_format_that_excel_reads_is_taken(code: str) -> None:
     after = set_in(a_book(), {"A1": {"value": 5, "format": code}})
 

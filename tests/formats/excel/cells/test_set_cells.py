@@ -158,12 +158,12 @@ def test_a_formula_that_comes_or_goes_takes_the_calculation_chain_along(cells: d
 def test_everything_around_the_cells_stays_as_it_is() -> None:
     data = excel.hard()
 
-    after = with_cells(data, "Data", {"B3": 100})
+    after = with_cells(data, "Data", {"B9": 100})
 
     assert differing(data, after) == {SHEET1, "xl/workbook.xml"}
     before, now = parts(data)[SHEET1].decode(), parts(after)[SHEET1].decode()
     assert now.split("<sheetData>", 1)[1] == before.split("<sheetData>", 1)[1].replace(
-        '<c r="B3" s="2"><v>2</v></c>', '<c r="B3" s="2"><v>100</v></c>'
+        '<row r="10">', '<row r="9"><c r="B9"><v>100</v></c></row><row r="10">'
     )
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from officeplane.domain.document import InvalidEditError
+from officeplane.formats.excel.cells.number_codes import number_code
 from officeplane.formats.excel.looks import cell_formats
 from officeplane.formats.excel.looks.cell_formats import CellFormats
 from officeplane.formats.excel.looks.change import Edge, FormatChange
-from officeplane.formats.excel.looks.number_codes import number_code
 from tests.fixtures.documents import excel
 from tests.formats.excel.books import MAIN, assert_sound, opened, part, parts, reopened, written
 

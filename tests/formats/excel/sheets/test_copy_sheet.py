@@ -62,7 +62,7 @@ def test_a_copy_stands_behind_its_original_and_holds_what_that_holds() -> None:
     ]  # fmt: skip
 
 
-def test_nothing_but_the_lists_of_the_workbook_is_changed_by_a_copy() -> None:
+def test_nothing_but_the_lists_of_the_workbook_is_changed_by_a_copy_and_what_adds_over_stretches_of_sheets() -> None:
     data = excel.hard()
 
     _, after = copied(data)
@@ -70,6 +70,7 @@ def test_nothing_but_the_lists_of_the_workbook_is_changed_by_a_copy() -> None:
     old = parts(data)
     assert {name for name in differing(data, after) if name in old} == {
         "[Content_Types].xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/calcChain.xml",
+        "xl/worksheets/sheet2.xml",
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.excel.looks.number_codes import NAMED, number_code
+from officeplane.formats.excel.cells.number_codes import NAMED, number_code
 
 
 @pytest.mark.parametrize("name", NAMED)

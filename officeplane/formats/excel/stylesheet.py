@@ -4,6 +4,8 @@ from typing import Final, TypeAlias
 
 from lxml import etree
 
+from officeplane.domain.document import InvalidEditError
+from officeplane.formats.excel.cells.number_formats import BUILT_IN, codes_in, styles_part
 from officeplane.formats.excel.tags import MAIN, main
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships, declare
@@ -16,11 +18,15 @@ NUMBER_FORMATS: Final = main("numFmts")
 NAMED_FORMATS: Final = main("cellStyleXfs")
 CELL_FORMATS: Final = main("cellXfs")
 NAMES: Final = main("cellStyles")
+DIFFERENCES: Final = main("dxfs")
 
 _ORDER: Final = [
-    NUMBER_FORMATS, FONTS, FILLS, BORDERS, NAMED_FORMATS, CELL_FORMATS, NAMES, main("dxfs"), main("tableStyles"),
+    NUMBER_FORMATS, FONTS, FILLS, BORDERS, NAMED_FORMATS, CELL_FORMATS, NAMES, DIFFERENCES, main("tableStyles"),
     main("colors"), main("extLst"),
 ]  # fmt: skip
+_OWN_MIN: Final = 164
+"""Numbers of formats below it are Excel's own."""
+_CODES_MAX: Final = 65_535
 _KIND: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"
 _FEWEST: Final = (
     f'<styleSheet xmlns="{MAIN}">'
@@ -42,8 +48,7 @@ class Stylesheet:
     def __init__(self, package: Package, workbook: str) -> None:
         self._package = package
         self._workbook = workbook
-        arrows = Relationships(package, workbook).of_type("styles")
-        self._part = next((arrow.target for arrow in arrows if arrow.target in package), None)
+        self._part = styles_part(package, workbook)
         self._lists: dict[str, _Kept] = {}
 
     def entries(self, tag: str) -> list[Element]:
@@ -76,6 +81,18 @@ class Stylesheet:
         if number is None:
             number = kept.add(entry)
             self._package.changed(self._made_part())
+        return number
+
+    def number_of_code(self, code: str) -> int:
+        """Return the number of a number format, which is added if no format is the same."""
+        own = {} if self._part is None else codes_in(self._package.tree(self._part))
+        for number, each in {**BUILT_IN, **own}.items():
+            if each == code:
+                return number
+        number = max(*own, _OWN_MIN - 1, 0) + 1
+        if number > _CODES_MAX:
+            raise InvalidEditError("the workbook has as many number formats as Excel can keep")
+        self.put(NUMBER_FORMATS, etree.Element(main("numFmt"), numFmtId=str(number), formatCode=code))
         return number
 
     def _kept(self, tag: str, holder: Element) -> "_Kept":

@@ -94,6 +94,6 @@ def number_code(given: str) -> str:
 
 def _no_code(given: str, reason: str) -> InvalidEditError:
     return InvalidEditError(
-        f"numberFormat {given!r} is no code that Excel reads: {reason}; give one such as '#,##0.00', 'yyyy-mm-dd' or "
-        f"'0.0 \"kg\"' (words stand in quotes), or one of {', '.join(NAMED)}"
+        f"the number format {given!r} is no code that Excel reads: {reason}; give one such as '#,##0.00', 'yyyy-mm-dd' "
+        f"or '0.0 \"kg\"' (words stand in quotes), or one of {', '.join(NAMED)}"
     )
