@@ -7,6 +7,7 @@ from officeplane.formats.word.names import BOOKMARK_START, NAME, P_PR, R_ID, VAL
 from officeplane.formats.word.styles import Styles
 from officeplane.formats.xml import Element
 
+_LINK: Final = w("hyperlink")
 _TWENTIETHS: Final = 20
 _EMU: Final = 12_700
 _ALIGNMENTS: Final = {"start": "left", "end": "right", "both": "justify"}
@@ -26,14 +27,27 @@ def form_of_paragraph(paragraph: Element, item: Item | None, styles: Styles) -> 
     spacing = _points(properties, "spacing", ("before", "after"))
     borders = _lines(None if properties is None else properties.find(w("pBdr")))
     names = [mark.get(NAME, "") for mark in paragraph.iter(BOOKMARK_START)]
-    links = [
-        {"text": "".join(held.text or "" for held in link.iter(T)), "bookmark": link.get(w("anchor"))}
-        for link in paragraph.iter(w("hyperlink"))
-        if link.get(w("anchor")) and link.get(R_ID) is None
-    ]
     marks = [name for name in names if not name.startswith("_")]
+    links = _links_inside(paragraph)
     more = {"indent": indent, "spacing": spacing, "borders": borders, "bookmarks": marks, "links": links}
     return {**form, **{name: said for name, said in more.items() if said}}
+
+
+def _links_inside(paragraph: Element) -> list[dict[str, str]]:
+    """Return the links to other places of the document; those side by side that lead to one place are one."""
+    links: list[dict[str, str]] = []
+    last: Element | None = None
+    for link in paragraph.iter(_LINK):
+        bookmark = link.get(w("anchor"))
+        if not bookmark or link.get(R_ID) is not None:
+            continue
+        text = "".join(held.text or "" for held in link.iter(T))
+        if last is not None and link.getprevious() is last and links[-1]["bookmark"] == bookmark:
+            links[-1]["text"] += text
+        else:
+            links.append({"text": text, "bookmark": bookmark})
+        last = link
+    return links
 
 
 def form_of_row(row: Element) -> dict[str, Any]:

@@ -357,7 +357,7 @@ def test_what_only_some_letters_have_is_told_as_mixed() -> None:
         (powerpoint.tables, {"nodeId": f"{TABLE}.r2.c3", "height": 9}, "is a cell over several rows"),
         (powerpoint.tables, {"nodeId": f"{TABLE}.r1", "width": 9}, "is a row, whose width is that of its table"),
         (powerpoint.tables, {"nodeId": TABLE, "wrap": False}, "texts always go on in another line"),
-        (powerpoint.commented, {"nodeId": "slide-256.comment-1", "bold": True}, "is a comment; name something"),
+        (powerpoint.commented, {"nodeId": "slide-256.comment-0-1", "bold": True}, "is a comment; name something"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_can(make: powerpoint.Maker, payload: dict[str, Any], said: str) -> None:

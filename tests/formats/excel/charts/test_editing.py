@@ -120,7 +120,7 @@ def test_a_range_without_names_and_one_whose_rows_are_series_say_so() -> None:
 
 
 def test_a_result_that_nobody_has_calculated_is_not_remembered() -> None:
-    book = book_with({"A1:B3": [["", "Sales"], ["a", 1], ["b", Formula("=B2*2")]]})
+    book = book_with({"A1:B3": [["", "Sales"], ["a", 1], ["b", Formula('=INDIRECT("B2")')]]})
 
     _, data = applied(book, create(range="Sheet1!A1:B3"))
 
