@@ -12,8 +12,9 @@ from openpyxl.worksheet.table import Table, TableColumn, TableFormula, TableStyl
 from officeplane.domain.document import InvalidEditError
 from officeplane.edits.contract import Result
 from officeplane.edits.edit_table import EditTable
+from officeplane.edits.set_cells import FormulaCell, SetCells
 from tests.fixtures.documents import excel
-from tests.formats.excel.books import applied, assert_sound, differing, occasion, opened, part, reopened
+from tests.formats.excel.books import applied, assert_sound, differing, occasion, opened, part, reopened, written
 
 TABLE: Final = "table-1"
 PART: Final = "xl/tables/table1.xml"
@@ -311,3 +312,29 @@ def said(data: bytes) -> set[str]:
     """Return every text of the sheet that is no formula."""
     held = (cell.value for row in reopened(data)["Data"] for cell in row)
     return {each for each in held if isinstance(each, str) and not each.startswith("=")}
+
+
+@pytest.mark.parametrize(
+    ("formula", "payload", "result"),
+    [
+        ("=COUNTBLANK(T[Name])", {"insertRows": {"at": 5, "count": 2}}, 2),
+        ("=COUNTBLANK(T[Name])", {"insertRows": {"at": 3, "count": 1}}, 1),
+        ("=COUNTBLANK(T[Name])", {"deleteRows": {"at": 3}}, 0),
+        ("=COUNTA(T[#All])", {"headerRow": False}, 9),
+    ],
+)
+def test_results_that_count_a_table_are_those_of_its_cells_now(
+    formula: str, payload: dict[str, Any], result: int
+) -> None:
+    workbook = opened(book())
+    for edit in (SetCells(sheet="Other", cells={"D1": FormulaCell(formula=formula)}), a_change(**payload)):
+        edit.apply(workbook, occasion())
+        workbook.package.write()
+
+    told = openpyxl.load_workbook(io.BytesIO(written(workbook)), data_only=True)["Other"]["D1"].value
+
+    assert told in {result, None}
+
+
+def a_change(**payload: Any) -> EditTable:
+    return EditTable.model_validate({"tableId": TABLE, **payload})
