@@ -15,7 +15,7 @@ from tests.cli.conftest import run_program
 
 SCENARIOS = ("drain-documents", "submit", "post", "lanes", "hot-document")
 DOCUMENT_SCENARIOS = ("many-files", "hot-file", "edit-latency", "long-text", "grid", "revision-storage")
-DOCUMENTS_SECONDS = 100
+DOCUMENTS_SECONDS = 400
 
 
 @dataclass(frozen=True, slots=True)
