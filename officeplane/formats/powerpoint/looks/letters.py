@@ -5,6 +5,7 @@ from typing import Final
 
 from lxml import etree
 
+from officeplane.formats.letters import LettersWanted
 from officeplane.formats.powerpoint.looks.properties import put, put_fill
 from officeplane.formats.powerpoint.names import a, under
 from officeplane.formats.xml import Element
@@ -17,22 +18,8 @@ _OWN_COLOUR_URI: Final = "{A12FA001-AC4F-418D-AE19-62706E023703}"
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
-    """What to change of letters; None leaves it as it is."""
-
-    bold: bool | None = None
-    italic: bool | None = None
-    underline: bool | None = None
-    strike: bool | None = None
-    color: str | None = None
-    highlight: str | None = None
-    font: str | None = None
-    size: float | None = None
-
-    @property
-    def says_something(self) -> bool:
-        """Whether anything is to be changed."""
-        return self != Letters()
+class Letters(LettersWanted):
+    """What to change of letters on a slide."""
 
     def give(self, properties: Element) -> None:
         """Change the properties of a run, or of a paragraph's end."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from officeplane.formats.letters import LettersWanted
 from officeplane.formats.word.looks.properties import put, take
 from officeplane.formats.xml import Element
 
@@ -16,24 +17,11 @@ _HIGHLIGHTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
-    """What to change of letters; None leaves it as it is."""
+class Letters(LettersWanted):
+    """What to change of letters in a text."""
 
-    bold: bool | None = None
-    italic: bool | None = None
-    underline: bool | None = None
-    strike: bool | None = None
-    color: str | None = None
-    highlight: str | None = None
-    font: str | None = None
-    size: float | None = None
     style: str | None = None
     """The id of a character style."""
-
-    @property
-    def says_something(self) -> bool:
-        """Whether anything is to be changed."""
-        return self != Letters()
 
     def give(self, properties: Element) -> None:
         """Change the properties of a run, or of a paragraph's end."""
