@@ -38,11 +38,6 @@ class Kind(StrEnum):
         """Whether its series may stand on each other."""
         return self in {Kind.COLUMN, Kind.BAR, Kind.LINE, Kind.AREA}
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether the colour of a series is that of a line or of marks."""
-        return self in {Kind.LINE, Kind.SCATTER}
-
 
 class Told(NamedTuple):
     """What a chart is."""

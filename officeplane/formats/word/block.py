@@ -19,7 +19,6 @@ from officeplane.formats.word.names import (
     SECT_PR,
     TBL,
     TC,
-    TEXT_BOX,
     TR,
     P,
     value,
@@ -130,15 +129,6 @@ class Block:
         if self._paragraphs is None:
             self._paragraphs = _paragraphs(self.element)
         return self._paragraphs
-
-    @property
-    def top_paragraphs(self) -> list[Paragraph]:
-        """Its paragraphs without those of text boxes."""
-        return (
-            self.paragraphs[:1]
-            if self.element.tag == P
-            else [one for one in self.paragraphs if next(one.element.iterancestors(TEXT_BOX), None) is None]
-        )
 
     @property
     def says_something(self) -> bool:

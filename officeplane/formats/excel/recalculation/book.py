@@ -58,12 +58,6 @@ class Book:
             known = self._places[sheet, area] = keys(value for row in self.rows(sheet, area) for value in row)
         return known
 
-    def is_all_shown(self, sheet: int, area: Area) -> bool:
-        """Tell whether no row of an area is hidden."""
-        grid = self._grid(sheet)
-        rows = (grid.row(number) for number in range(area.top, area.bottom + 1))
-        return all(row is None or row.get("hidden") not in {"1", "true"} for row in rows)
-
     def look(self, count: int) -> None:
         """Count what is looked at; more than one edit may take time for is not told."""
         self._looks += count
