@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from officeplane.cli import short_ids
 from officeplane.cli.exits import UsageError
-from officeplane.cli.short_ids import ends_of, remember, whole_id
+from officeplane.cli.short_ids import REMEMBERED, ends_of, remember, whole_id
 from tests.cli.conftest import PROGRAM, Officeplane, Plane, Tasks
 
 ID = "019c1a2b-3c4d-7e5f-8a6b-7c8d9e0f1a2b"
@@ -55,10 +54,10 @@ def test_ends_are_as_long_as_it_takes() -> None:
     assert ends_of([ID, alike]) == {ID: "d9e0f1a2b", alike: "e9e0f1a2b"}
 
 
-def test_what_was_shown_long_ago_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short_ids, "REMEMBERED", 2)
-    for one in (ID, OTHER_ID, ID.replace("1a2b", "ffff")):
-        remember([one])
+def test_what_was_shown_long_ago_is_forgotten() -> None:
+    remember([ID])
+    remember([OTHER_ID])
+    remember(f"019c1a2b-3c4d-7e5f-8a6b-{number:012x}" for number in range(REMEMBERED - 1))
 
     assert whole_id("9e0f1a2b") == "9e0f1a2b"
     assert whole_id("000f1a2b") == OTHER_ID
