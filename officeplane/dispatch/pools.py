@@ -15,7 +15,6 @@ from redis.exceptions import ResponseError
 
 Reply: TypeAlias = "str | int | ResponseError | list[Reply] | None"
 
-CONNECT_SECONDS: Final = 1.0
 _UNBOUNDED: Final = 2**31
 
 
@@ -51,7 +50,7 @@ def open_pool(url: str, client_name: str) -> Pool:
         "decode_responses": True,
         "encoding_errors": "replace",  # foreign bytes on a list are garbage to drop, not an exception
         "socket_timeout": None,
-        "socket_connect_timeout": CONNECT_SECONDS,
+        "socket_connect_timeout": None,
         "retry": Retry(NoBackoff(), 0),
         "retry_on_timeout": False,
         "retry_on_error": [],

@@ -107,6 +107,14 @@ async def test_an_answer_counts_that_came_while_the_loop_was_held_up(
     assert through_proxy.availability.available
 
 
+async def test_a_connection_counts_that_was_made_while_the_loop_was_held_up(redis: Connection) -> None:
+    asking = asyncio.create_task(redis.ask([packed("ECHO", "there")], within_seconds=30))
+    asyncio.get_running_loop().call_soon(time.sleep, 1.2)
+
+    assert await asking == ["there"]
+    assert redis.availability.available
+
+
 async def test_a_black_hole_is_noticed_within_the_deadline(through_proxy: Doorbell, proxy: FaultProxy) -> None:
     proxy.hold()
 
