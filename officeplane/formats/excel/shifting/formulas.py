@@ -1,12 +1,13 @@
 """Formulas that follow a shift: one pass of a pattern over each text, and only over those that may name the sheet."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Final, TypeAlias
 
 from officeplane.formats.excel.cells.addresses import ROWS_MAX, column_number, letters
 from officeplane.formats.excel.formulas.references import LOST
+from officeplane.formats.excel.formulas.shapes import Shapes
 from officeplane.formats.excel.formulas.tokens import SHEET, TEXT
 from officeplane.formats.excel.shifting.shift import Shift
 
@@ -48,6 +49,10 @@ def _pattern(reference: str) -> re.Pattern[str]:
 _ROWS: Final = _pattern(_IN_ROWS)
 _COLUMNS: Final = _pattern(_IN_COLUMNS)
 
+_OF_CELLS: Final = (2, 4, 5, 7)
+_OF_LINES: Final = (9, 11, 12, 14)
+"""The groups of a reference to cells, or to whole rows or columns: what its ends are, each with what stands before."""
+
 
 class _Aim(Enum):
     OURS = "ours"
@@ -71,10 +76,13 @@ class FormulaShift:
         self._name = sheet.casefold()
         self._places = {name.casefold(): at for at, name in enumerate(order)}
         self._aims: dict[str, _Aim] = {}
+        self._shapes = Shapes(self._rows_in)
 
     def plain(self, formula: str, *, is_own: bool) -> str:
         """Return a formula that stands by itself, in the sheet or elsewhere."""
-        return self.with_ends(formula, self._plainly, is_own=is_own)
+        # Sheets' names have numbers that are not like any other.
+        after = self._filled(formula) if is_own and self._is_of_rows and "!" not in formula else None
+        return self.with_ends(formula, self._plainly, is_own=is_own) if after is None else after
 
     def name(self, formula: str, *, is_own: bool) -> str:
         """Return what a name stands for: what no `$` holds is counted from wherever the name is used."""
@@ -88,6 +96,39 @@ class FormulaShift:
         after = self._pattern.sub(lambda match: self._followed(match, ends, is_own), formula)
         self.count += counts and after != formula
         return after
+
+    def _filled(self, formula: str) -> str | None:
+        """Return a formula of the sheet after its rows have moved; None when it has to be looked at closer."""
+        pieces, rows = self._shapes.of(formula)
+        if rows is None or len(formula) > _LENGTH_MAX:
+            return None
+        has_changed = False
+        for first, last in rows:
+            begin, until = int(pieces[first]), int(pieces[last])
+            is_turned = begin > until
+            found = self.shift.stretch(until, begin) if is_turned else self.shift.stretch(begin, until)
+            if found is None:
+                return None
+            after = found[::-1] if is_turned else found
+            if after != (begin, until):
+                pieces[first], pieces[last] = map(str, after)
+                has_changed = True
+        self.has_lost = self.spans_sheets = False
+        self.count += has_changed
+        return "".join(pieces) if has_changed else formula
+
+    def _rows_in(self, formula: str) -> Iterator[tuple[int, int]]:
+        """Yield where the first and the last row of each reference stand."""
+        for match in self._pattern.finditer(formula):
+            if match.lastindex is None or match.lastindex == 1:
+                continue
+            lead, first, between, last = _OF_CELLS if match[2] is not None else _OF_LINES
+            if self._number(match[first], match[lead]) is None:
+                continue
+            if match[last] is None:
+                yield match.start(first), match.start(first)
+            elif self._number(match[last], match[between]) is not None:
+                yield match.start(first), match.start(last)
 
     def _followed(self, match: re.Match[str], ends: Ends, is_own: bool) -> str:
         if match.lastindex is None or match.lastindex == 1:

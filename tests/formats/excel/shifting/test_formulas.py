@@ -199,3 +199,29 @@ def test_a_formula_follows_soon_however_odd_it_is(word: str) -> None:
 @settings(deadline=None, max_examples=300)
 def test_any_text_is_lived_with(formula: str, shift: Shift) -> None:
     assert isinstance(followed(formula, shift), str)
+
+
+WORDS = st.sampled_from([
+    "A#", "$B#", "C$#", "D#:E#", "$A$#:F#", "#:#", "$#:$#", "A:C", "LOG#(A#)", "Q#_#", "XFE#", "ab#", "1E#", "#.#",
+    "#%", '"A#"', "MyFn#(B#)", "Sold[A#]", "[#]S!A#", "{#,#}", "Data!A#", "'My Sheet'!A#", "Q#!A#", "#REF!A#", "A# ",
+    "0#", "é#",
+])  # fmt: skip
+FILLED = st.lists(WORDS, min_size=1, max_size=4).map("+".join)
+NUMBERS = st.one_of(st.integers(0, 9), st.integers(1, 120), st.integers(999_990, 1_048_600))
+
+
+@given(FILLED, st.lists(st.lists(NUMBERS, min_size=16, max_size=16), min_size=2, max_size=5), SHIFTS)
+@settings(deadline=None, max_examples=400)
+def test_formulas_that_were_filled_down_follow_as_if_each_were_alone(
+    formula: str, filled: list[list[int]], shift: Shift
+) -> None:
+    together, closer = FormulaShift(shift, "Data", SHEETS), FormulaShift(shift, "Data", SHEETS)
+
+    for numbers in filled:
+        text = "".join(f"{piece}{number}" for piece, number in zip(formula.split("#"), numbers, strict=False))
+        before = together.count
+        after = together.plain(text, is_own=True)
+        # What names a sheet is always looked at letter by letter.
+        assert f"{after}&Last!A1" == closer.plain(f"{text}&Last!A1", is_own=True)
+        assert together.has_lost == closer.has_lost
+        assert together.count - before == (after != text)
