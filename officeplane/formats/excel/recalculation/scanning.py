@@ -1,6 +1,8 @@
 """Scanning: finding the formulas of a workbook, anew or only where an edit has written."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from officeplane.formats.excel.cells.addresses import Area, area
@@ -70,13 +72,26 @@ def _tables(parts: Parts) -> Iterator[tuple[str, KnownTable]]:
 def _look_through(parts: Parts, known: Formulas, sheet: Sheet, place: int, reader: Reader) -> None:
     grid = known.grids[sheet.part] = parts.grid(sheet)
     shared: dict[str, Reading] = {}
-    for formula in grid.data.iter(FORMULA):
-        cell = formula.getparent()
-        if cell is None:
-            continue
-        known.add(_seat(grid, place, cell, formula, reader, parts.readings, shared))
-        if len(known) > FORMULAS_MAX:
-            raise TooManyError
+    with _without_collecting():
+        for formula in grid.data.iter(FORMULA):
+            cell = formula.getparent()
+            if cell is None:
+                continue
+            known.add(_seat(grid, place, cell, formula, reader, parts.readings, shared))
+            if len(known) > FORMULAS_MAX:
+                raise TooManyError
+
+
+@contextmanager
+def _without_collecting() -> Generator[None]:
+    """Let nobody look for garbage: all that is made stays, and to look at it again and again takes a quarter more."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _look_again(parts: Parts, known: Formulas, sheet: Sheet, place: int, reader: Reader, changes: Changes) -> None:
@@ -109,7 +124,8 @@ def _seat(
     else:
         found = readings.of(text or "", reader, at)
     fills = area(formula.get("ref")) if kind in {"array", "dataTable"} else None
-    has_result = cell.find(VALUE) is not None
+    behind = formula.getnext()
+    has_result = behind is not None and (behind.tag == VALUE or cell.find(VALUE) is not None)
     return Seat(sheet, at, cell, found, fills or (Area(*at, *at) if kind == "array" else None), has_result)
 
 
