@@ -30,6 +30,7 @@ class Parts:
         if root.tag != main("workbook"):
             raise UnsupportedDocumentError("damaged", "the file's main part is no workbook; save it as .xlsx")
         self._grids: dict[str, Grid] = {}
+        self._named: dict[str, Element] = {}
         self._strings: SharedStrings | None = None
         self._changes: tuple[Element, Changes] | None = None
         self._has_formulas: dict[str, tuple[object, bool]] = {}
@@ -82,12 +83,15 @@ class Parts:
         root = self.package.tree(sheet.part)
         found = self._grids.get(sheet.part)
         if found is None or found.root is not root:
-            found = self._grids[sheet.part] = Grid(root)
+            is_named = self._named.pop(sheet.part, None) is root
+            found = self._grids[sheet.part] = Grid(root, is_named=is_named)
         return found
 
     def forget(self, part: str) -> None:
         """Look through the cells of a sheet anew, by its part: they, or formulas that they share, are elsewhere now."""
-        self._grids.pop(part, None)
+        if (known := self._grids.pop(part, None)) is not None:
+            # Cells that have moved say where they are.
+            self._named[part] = known.root
 
     def has_formulas(self, sheet: Sheet) -> bool:
         """Tell whether a sheet may have formulas; one that nobody has looked at is not parsed for that."""

@@ -45,8 +45,9 @@ def address(name: str) -> Address | None:
     match = _CELL.fullmatch(name)
     if match is None:
         return None
-    found = Address(int(match[2]), column_number(match[1]))
-    return found if found.row <= ROWS_MAX and found.column <= COLUMNS_MAX else None
+    column_name, row_name = match.groups()
+    row, column = int(row_name), column_number(column_name)
+    return Address(row, column) if row <= ROWS_MAX and column <= COLUMNS_MAX else None
 
 
 @dataclass(frozen=True, slots=True)

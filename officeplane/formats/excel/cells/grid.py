@@ -69,17 +69,19 @@ class Row:
 class Grid:
     """The rows of a parsed sheet, what is merged in it, and the formulas that belong to several cells.
 
-    It is made once for a tree and is right as long as the tree is changed through it.
+    It is made once for a tree and is right as long as the tree is changed through it. In
+    one that `is_named` all cells say where they are, which takes a look at each.
     """
 
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: Element, *, is_named: bool = False) -> None:
         self.root = root
         data = root.find(_DATA)
         if data is None:
             raise UnsupportedDocumentError("damaged", "a sheet has no place for cells (sheetData)")
         self.data = data
         self._rows: dict[int, Element] = {}
-        name_cells(root)
+        if not is_named:
+            name_cells(root)
         for row in data.iterchildren(ROW):
             self._rows.setdefault(number_of(row), row)
         self._numbers = sorted(self._rows)

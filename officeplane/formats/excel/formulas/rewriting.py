@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
+from officeplane.formats.excel.beside_cells import beside_cells
 from officeplane.formats.excel.cells.implied_addresses import name_cells
 from officeplane.formats.excel.formulas.references import (
     LOST,
@@ -140,7 +141,7 @@ def change_attributes(root: Element, follow: Change) -> bool:
     """Change formulas in attributes of shapes and controls; whether any is another now."""
     changed = False
     for name, attributes in _ATTRIBUTES.items():
-        for element in root.iter(f"{{*}}{name}"):
+        for element in beside_cells(root, f"{{*}}{name}"):
             for attribute in attributes:
                 changed |= change_attribute(element, attribute, follow)
     return changed

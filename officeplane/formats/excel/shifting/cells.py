@@ -49,9 +49,8 @@ def shift_rows(root: Element, shift: Shift, looks_below: Callable[[], bool]) -> 
         moving = row if moving is None else moving
         name = str(seat)
         row.set("r", name)
-        for cell in row:
-            if cell.tag == CELL:
-                cell.set("r", cell.get("r", "").rstrip(_DIGITS) + name)
+        for cell in row.iterchildren(CELL):
+            cell.set("r", cell.get("r", "").rstrip(_DIGITS) + name)
     if shift.inserts:
         below = moving if moving is not None and moving.get("r") == str(shift.end) else None
         like = below if looks_below() else above

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from officeplane.formats.excel.beside_cells import beside_cells
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.shifting.shift import Shift
 from officeplane.formats.xml import Element
@@ -12,7 +13,7 @@ _ANCHORS: Final = ("{*}twoCellAnchor", "{*}oneCellAnchor", "{*}anchor")
 
 def shift_anchors(root: Element, shift: Shift) -> Iterator[str]:
     """Move what is anchored in cells; yield what has no size any more because all cells below it are gone."""
-    for anchor in root.iter(*_ANCHORS):
+    for anchor in beside_cells(root, *_ANCHORS):
         begin, end = anchor.find("{*}from"), anchor.find("{*}to")
         if begin is None or anchor.get("editAs") == "absolute" or anchor.get("moveWithCells") in {"0", "false"}:
             continue

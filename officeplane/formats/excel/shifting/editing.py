@@ -7,6 +7,7 @@ from lxml import etree
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import LOST, EditWarning
+from officeplane.formats.excel.beside_cells import beside_cells
 from officeplane.formats.excel.cells.addresses import COLUMNS_MAX, ROWS_MAX, Address, Area, area, letters
 from officeplane.formats.excel.cells.grid import Row
 from officeplane.formats.excel.cells.texts import decode
@@ -116,13 +117,13 @@ class GridEdit:
 
     def _shift_sheet(self, root: Element) -> None:
         shift = self._shift
-        links = {link.get(RELATION) for link in root.iter(main("hyperlink"))}
+        links = {link.get(RELATION) for link in beside_cells(root, main("hyperlink"))}
         had_filter = root.find(main("autoFilter")) is not None
         for element in shift_named_areas(root, shift):
             self.count += 1
             if element.getroottree().getroot() is not root and element.tag == main("hyperlink"):
                 self._gone.append(f"the link at {element.get('ref')}")
-        left = {link.get(RELATION) for link in root.iter(main("hyperlink"))}
+        left = {link.get(RELATION) for link in beside_cells(root, main("hyperlink"))}
         Relationships(self._package, self._sheet.part).remove(*(each for each in links - left if each))
         if had_filter and root.find(main("autoFilter")) is None:
             self._forget_filter()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from officeplane.formats.excel.beside_cells import beside_cells
 from officeplane.formats.excel.cells.implied_addresses import name_cells
 from officeplane.formats.excel.formulas.rewriting import (
     SOURCES,
@@ -81,7 +82,7 @@ class Following:
             if holder.text:
                 changed |= self._follow_text(holder, place_in_words(part, holder, called), is_own=is_own)
         changed |= change_attributes(root, self._plain(is_own=is_own, place=lambda: f"the part {part}"))
-        for link in root.iter("{*}hyperlink"):
+        for link in beside_cells(root, "{*}hyperlink"):
             # With a relationship it leads into another file.
             if link.get(RELATION) is None:
                 follow = self._plain(is_own=is_own, place=lambda: f"a link of the sheet {called.get(part, part)}")
@@ -115,7 +116,7 @@ class Following:
     def _follow_sources(self, root: Element) -> bool:
         """Let pivot tables and consolidations read where their cells are now."""
         changed = False
-        for source in root.iter(*SOURCES):
+        for source in beside_cells(root, *SOURCES):
             before = source.get("ref", "")
             if source.get("sheet", "").casefold() != self._sheet.name.casefold() or source.get(RELATION) is not None:
                 continue
@@ -145,7 +146,7 @@ def _texts(root: Element) -> Iterator[Element]:
     if root.tag != main("worksheet"):
         yield from list(root.iter(*TEXTS))
         return
-    ruled = {holder for rule in root.iter(*RULES) for holder in rule.iter(*TEXTS)}
+    ruled = {holder for rule in beside_cells(root, *RULES) for holder in rule.iter(*TEXTS)}
     for child in root:
         if child.tag != _DATA and isinstance(child.tag, str):
             yield from [holder for holder in child.iter(*TEXTS) if holder not in ruled]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from officeplane.formats.excel.beside_cells import beside_cells
 from officeplane.formats.excel.cells.addresses import Area
 from officeplane.formats.excel.shifting.areas import areas
 from officeplane.formats.excel.shifting.formulas import FormulaShift
@@ -20,7 +21,7 @@ def follow_rules(formulas: FormulaShift, root: Element, *, is_own: bool) -> Iter
     Yields of each whether it has changed, and whether it has lost a reference.
     Where no formula is right for all cells of a rule any more, it is right for most of them.
     """
-    for rule in root.iter(*RULES):
+    for rule in beside_cells(root, *RULES):
         held = areas(_about(rule))
         for holder in rule.iter(*_FORMULAS):
             before = holder.text or ""

@@ -4,6 +4,7 @@ from typing import Final
 
 from lxml import etree
 
+from officeplane.formats.excel.beside_cells import beside_cells
 from officeplane.formats.excel.cells.addresses import Address, address, area
 from officeplane.formats.excel.numbers import whole
 from officeplane.formats.excel.shifting.areas import shifted
@@ -18,7 +19,7 @@ _COLUMNS: Final = main("cols")
 
 def shift_views(root: Element, shift: Shift) -> None:
     """Let panes and selections stay with the cells that they are of."""
-    for view in root.iter(*_VIEWS):
+    for view in beside_cells(root, *_VIEWS):
         pane = view.find(main("pane"))
         if pane is not None:
             _shift_pane(view, pane, shift)
@@ -84,7 +85,7 @@ def _set_nearest(element: Element, name: str, shift: Shift) -> None:
 
 def shift_breaks(root: Element, shift: Shift) -> None:
     """Keep page breaks before the rows or columns that they stand before; those of what goes are gone."""
-    for breaks in list(root.iter(main("rowBreaks" if shift.is_of_rows else "colBreaks"))):
+    for breaks in list(beside_cells(root, main("rowBreaks" if shift.is_of_rows else "colBreaks"))):
         for each in list(breaks):
             number = shift.point(whole(each.get("id"), 0) + 1)
             if number is None or number == 1:
