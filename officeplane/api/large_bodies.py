@@ -22,6 +22,7 @@ from officeplane.domain.errors import ERRORS_SHOWN, FieldError
 from officeplane.domain.request import DagTasksRequest, TaskRequest
 from officeplane.domain.validation import TooMuchIsWrongError, errors_of
 from officeplane.domain.validation_errors import Found, Path, dotted
+from officeplane.formats.data_uris import length_without_pictures
 
 SMALL_MAX: Final = 64 * 1024
 """How large a body may be that is read and checked on the loop."""
@@ -40,6 +41,9 @@ VALUES_MAX: Final = 1_000
 
 PICTURE: Final = "base64"
 """What the field of a payload is called that holds a picture, and may be larger than a body without one."""
+
+_CONTENT: Final = frozenset(("content", "body", "header", "footer"))
+"""What fields are called that hold Markdown, which may have pictures in it."""
 
 _TASKS_IN: Final = ("tasks", "children")
 
@@ -81,10 +85,21 @@ def _refuse_more_than_pictures(raw: bytes, value: JsonValue) -> None:
     if len(raw) <= JSON_BYTES_MAX:
         return
     payloads = [one.get("payload") for _, one in _objects_in(value)]
-    pictures = [payload.get(PICTURE) for payload in payloads if isinstance(payload, dict)]
-    if len(raw) - sum(len(picture) for picture in pictures if isinstance(picture, str)) > JSON_BYTES_MAX:
-        detail = f"The body is larger than {JSON_BYTES_MAX} bytes, besides the pictures in payloads ({PICTURE!r})."
+    fields = [field for payload in payloads if isinstance(payload, dict) for field in payload.items()]
+    pictures = sum(_pictures_in(name, said) for name, said in fields if isinstance(said, str))
+    if len(raw) - pictures > JSON_BYTES_MAX:
+        detail = (
+            f"The body is larger than {JSON_BYTES_MAX} bytes, besides the pictures in payloads ({PICTURE!r}, and data: "
+            f"in content)."
+        )
         raise RefusedError("too_large", detail)
+
+
+def _pictures_in(name: str, said: str) -> int:
+    """Return how many characters of a payload's field are pictures."""
+    if name == PICTURE:
+        return len(said)
+    return len(said) - length_without_pictures(said) if name in _CONTENT else 0
 
 
 def _refuse_large_fields(value: JsonValue) -> None:

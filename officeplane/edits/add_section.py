@@ -5,8 +5,9 @@ from typing import ClassVar
 from pydantic import Field
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.edits.contract import CONTENT, Edit, Line, NodeId, Occasion, Position, Result, Words
+from officeplane.edits.contract import BASE64_MAX, CONTENT, Content, Edit, Line, NodeId, Occasion, Position, Result
 from officeplane.formats.excel.workbook import Workbook
+from officeplane.formats.markdown import SLIDES, TEXTS, WORDS
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
@@ -17,6 +18,7 @@ class AddSection(Edit):
 
     task_type: ClassVar = "add_section"
     title_for_people: ClassVar = "Add a section"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
     title: Line = Field(description="The section's heading or the sheet's name, one line of plain text.")
     chapter_id: NodeId | None = Field(
@@ -25,7 +27,7 @@ class AddSection(Edit):
             "The chapter that it belongs to, by its id in the outline; left out, the last one. A workbook has none."
         ),
     )
-    content: Words | None = Field(default=None, description=CONTENT)
+    content: Content | None = Field(default=None, description=CONTENT)
     position: Position | None = Field(
         default=None,
         description=(
@@ -35,13 +37,16 @@ class AddSection(Edit):
     )
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
+        brought = document.brought(occasion.picture_number)
         made = document.add_section(
-            self.title, self.chapter_id, occasion.blocks(self.content), self.position, occasion.fresh_id("section")
-        )
+            self.title, self.chapter_id, occasion.blocks(self.content, TEXTS), self.position,
+            occasion.fresh_id("section"), brought,
+        )  # fmt: skip
+        occasion.warn(brought.warnings)
         return {"id": made}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        blocks = occasion.blocks(self.content)
+        blocks = occasion.blocks(self.content, SLIDES)
         made = presentation.add_section(self.title, self.chapter_id, blocks, self.position)
         occasion.warn(presentation.overflows([made]))
         return {"id": made}
@@ -49,7 +54,7 @@ class AddSection(Edit):
     def in_excel(self, workbook: Workbook, occasion: Occasion) -> Result:
         if self.chapter_id is not None:
             raise InvalidEditError("a workbook has no chapters: leave chapterId out")
-        return {"id": workbook.add_sheet(self.title, self.position, occasion.blocks(self.content))}
+        return {"id": workbook.add_sheet(self.title, self.position, occasion.blocks(self.content, WORDS))}
 
     def targets(self, document: Document) -> list[str]:  # noqa: ARG002
         return [] if self.chapter_id is None else [self.chapter_id]

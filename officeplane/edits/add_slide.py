@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import CONTENT, Edit, Line, Occasion, Result, Words
+from officeplane.edits.contract import BASE64_MAX, CONTENT, Content, Edit, Line, Occasion, Result, Words
+from officeplane.formats.markdown import SLIDES
 from officeplane.formats.powerpoint.presentation import Presentation
 
 
@@ -13,15 +14,16 @@ class AddSlide(Edit):
 
     task_type: ClassVar = "add_slide"
     title_for_people: ClassVar = "Add a slide"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
     layout: Line | None = Field(
         default=None, description="A layout of the presentation, by its name; left out, one that fits is taken."
     )
     title: Line = Field(description="The slide's title, one line of plain text.")
-    body: Words | None = Field(default=None, description=CONTENT)
+    body: Content | None = Field(default=None, description=CONTENT)
     notes: Words | None = Field(default=None, description="What the speaker reads, in plain text.")
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        made = presentation.add_slide(self.layout, self.title, occasion.blocks(self.body), self.notes)
+        made = presentation.add_slide(self.layout, self.title, occasion.blocks(self.body, SLIDES), self.notes)
         occasion.warn(presentation.overflows([made]))
         return {"id": made}

@@ -19,8 +19,9 @@ from officeplane.domain.document import Format, InvalidEditError
 from officeplane.domain.reference import PAYLOAD_BYTES_MAX
 from officeplane.domain.warning import EditWarning, Loss, as_json, as_warnings, refusal
 from officeplane.formats.blocks import Block
+from officeplane.formats.data_uris import length_without_pictures
 from officeplane.formats.excel.workbook import Workbook
-from officeplane.formats.markdown import read
+from officeplane.formats.markdown import Holds, read
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.signature import Signature
@@ -69,9 +70,13 @@ class Occasion:
         known = frozenset(but)
         self._warnings += (warning for warning in warnings if warning not in known)
 
-    def blocks(self, content: str | None) -> list[Block]:
+    def picture_number(self, taken: Container[int]) -> int:
+        """Return a number for a picture that content brings, which nothing else has."""
+        return self.fresh_number("picture", taken)
+
+    def blocks(self, content: str | None, holds: Holds) -> list[Block]:
         """Return what a text in Markdown says, and warn of what it says that cannot be kept."""
-        found = read(content)
+        found = read(content, holds)
         self.warn(found.warnings)
         return found.blocks
 
@@ -173,8 +178,24 @@ def _storable(value: str) -> str:
     return value
 
 
-Words = Annotated[str, AfterValidator(_storable), Field(max_length=1_000_000)]
+_WORDS_MAX: Final = 1_000_000
+
+BASE64_MAX: Final = 16 * 1024 * 1024
+"""How many characters a picture may have in base64; its body, with all else that is in it, has no more either."""
+
+
+def _few_words(value: str) -> str:
+    if length_without_pictures(value) > _WORDS_MAX:
+        message = f"it has more than {_WORDS_MAX:,} characters besides its pictures: give it in parts"
+        raise ValueError(message)
+    return value
+
+
+Words = Annotated[str, AfterValidator(_storable), Field(max_length=_WORDS_MAX)]
 """Text that goes into a document."""
+
+Content = Annotated[str, AfterValidator(_storable), AfterValidator(_few_words), Field(max_length=BASE64_MAX)]
+"""Text in Markdown, with pictures in it."""
 
 Line = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=10_000, pattern=r"^[^\r\n]*$")]
 """Text of one line, such as a heading."""
@@ -182,17 +203,23 @@ Line = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=
 IDS_TOLD: Final = 1_000
 """How many of the nodes that it touched a result names; the counts are of all."""
 
+_BESIDE_WORDS: Final = (
+    "`- [ ]` and `- [x]` are tasks, shown as ☐ and ☑. A picture is `![what it shows](node:picture-4)`, one of the "
+    "document by its id, or `![what it shows](data:image/png;base64,...)`, a PNG, JPEG or GIF. In a Word document "
+    "`[^1]` is the mark of a footnote, and a line `[^1]: text` what it says; a mark without such a line is that of a "
+    "note which stands there already. HTML and other footnotes stay text, images from elsewhere become their alt text, "
+    "links to anything but http, https and mailto text; warnings tell."
+)
+
 CONTENT: Final = (
     "CommonMark with tables and ~~strikethrough~~. Its headings stand below the chapters (Heading 1) and sections "
-    "(Heading 2) of a Word document: `#` becomes Heading 3, `##` Heading 4. Images become their alt text, HTML and "
-    "footnotes stay text, and links that lead elsewhere than to http, https or mailto become text; warnings tell."
+    f"(Heading 2) of a Word document: `#` becomes Heading 3, `##` Heading 4. {_BESIDE_WORDS}"
 )
 """What to tell of a field that holds content."""
 
 CONTENT_OF_NODES: Final = (
-    "CommonMark with tables and ~~strikethrough~~; a level of a heading means that level. Images become their alt "
-    "text, HTML and footnotes stay text, and links that lead elsewhere than to http, https or mailto become text; "
-    "warnings tell. On slides a heading is a paragraph in bold."
+    f"CommonMark with tables and ~~strikethrough~~; a level of a heading means that level. {_BESIDE_WORDS} On slides a "
+    "heading is a paragraph in bold, and only what is put on a slide as a whole has pictures."
 )
 """What to tell of a field that holds content for a node that exists or is beside one."""
 

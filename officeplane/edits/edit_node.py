@@ -4,8 +4,9 @@ from typing import ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import CONTENT_OF_NODES, Discard, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import BASE64_MAX, CONTENT_OF_NODES, Content, Discard, NodeId, Occasion, Result, Words
 from officeplane.edits.tracked import TrackedEdit
+from officeplane.formats.markdown import WORDS
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.nodes import slide_id_of
 from officeplane.formats.powerpoint.presentation import Presentation
@@ -27,13 +28,14 @@ class EditNode(TrackedEdit):
 
     task_type: ClassVar = "edit_node"
     title_for_people: ClassVar = "Edit a node"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
     node_id: NodeId = Field(
         description="The node, by its id as outline, find and nodes tell it. In a text: a paragraph, a heading or a "
         "chapter to rename, an item, a cell, a header, a note, a text box. In a presentation: a shape with a text, a "
         "title, a cell of a table (slide-257.4.r1.c2), the notes of a slide (slide-257.notes), or a chapter to rename."
     )
-    content: Words | None = Field(
+    content: Content | None = Field(
         default=None,
         description=f"What it says, in place of all that it said; content that was read changes nothing. In a text one "
         f"block for a paragraph, a heading or an item, any for what holds several. Or give text. {CONTENT_OF_NODES}",
@@ -58,7 +60,7 @@ class EditNode(TrackedEdit):
         return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
-        said = NodeTexts(document.finder()).write(
+        said = NodeTexts(document.finder(), occasion.picture_number).write(
             self.node_id, self.text if self.text is not None else self.content or "", is_plain=self.text is not None,
             keep_format=self.keep_format,
         )  # fmt: skip
@@ -67,7 +69,7 @@ class EditNode(TrackedEdit):
         return {"id": said.id}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        said = self.text if self.text is not None else occasion.blocks(self.content)
+        said = self.text if self.text is not None else occasion.blocks(self.content, WORDS)
         slides = [slide_id_of(self.node_id)]
         before = presentation.overflows(slides)
         losses = presentation.edit_node(self.node_id, said, keep_format=self.keep_format)

@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import CONTENT, Discard, Edit, Line, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import BASE64_MAX, CONTENT, Content, Discard, Edit, Line, NodeId, Occasion, Result
+from officeplane.formats.markdown import SLIDES
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 
@@ -22,10 +23,11 @@ class EditSlide(Edit):
 
     task_type: ClassVar = "edit_slide"
     title_for_people: ClassVar = "Edit a slide"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
     slide_id: NodeId = Field(description="The slide, by its id in the outline.")
     title: Line | None = Field(default=None, description="Another title, one line of plain text; left out, it stays.")
-    body: Words | None = Field(default=None, description=f"Another body; left out, it stays. {CONTENT}")
+    body: Content | None = Field(default=None, description=f"Another body; left out, it stays. {CONTENT}")
     layout: Line | None = Field(
         default=None,
         description="Another layout of the presentation, by its name or that of its part (slideLayout3). Placeholders "
@@ -49,7 +51,7 @@ class EditSlide(Edit):
         return self
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        body = None if self.body is None else occasion.blocks(self.body)
+        body = None if self.body is None else occasion.blocks(self.body, SLIDES)
         before = presentation.overflows([self.slide_id])
         if self.layout is not None:
             losses, unplaced = presentation.set_layout(self.slide_id, self.layout)

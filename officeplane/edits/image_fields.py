@@ -4,10 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from officeplane.edits.contract import Words
-
-BASE64_MAX: Final = 16 * 1024 * 1024
-"""How many characters a picture may have in base64; its body, with all else that is in it, has no more either."""
+from officeplane.edits.contract import BASE64_MAX, Words
 
 ONE_PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mNQSFgAAAHEASFcollRAAAAAElFTkSuQmCC"
 """The smallest PNG, for examples."""

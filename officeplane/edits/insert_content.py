@@ -4,8 +4,19 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from officeplane.edits.contract import CONTENT_OF_NODES, IDS_TOLD, Line, NodeId, Occasion, Result, Words, the_one_place
+from officeplane.edits.contract import (
+    BASE64_MAX,
+    CONTENT_OF_NODES,
+    IDS_TOLD,
+    Content,
+    Line,
+    NodeId,
+    Occasion,
+    Result,
+    the_one_place,
+)
 from officeplane.edits.tracked import TrackedEdit
+from officeplane.formats.markdown import SLIDES, TEXTS, WORDS
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.node_editing import Place
 from officeplane.formats.powerpoint.nodes import slide_id_of
@@ -28,8 +39,9 @@ class InsertContent(TrackedEdit):
 
     task_type: ClassVar = "insert_content"
     title_for_people: ClassVar = "Insert content"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
-    content: Annotated[Words, Field(min_length=1)] = Field(
+    content: Annotated[Content, Field(min_length=1)] = Field(
         description=f"What is inserted. An item next to an item of a list belongs to that list. {CONTENT_OF_NODES}"
     )
     before: NodeId | None = Field(
@@ -68,8 +80,9 @@ class InsertContent(TrackedEdit):
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
         side, beside = the_one_place(self.before, self.after, self.into)
-        inserting = Inserting(document.finder(), occasion.fresh_id)
-        made = inserting.insert(occasion.blocks(self.content), beside, side, self.style)
+        inserting = Inserting(document.finder(), occasion.fresh_id, occasion.picture_number)
+        made = inserting.insert(occasion.blocks(self.content, TEXTS), beside, side, self.style)
+        occasion.warn(inserting.warnings)
         document.name(occasion.task_id)
         ids = made.ids()
         occasion.given += ids
@@ -78,7 +91,8 @@ class InsertContent(TrackedEdit):
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         place = Place(*the_one_place(self.before, self.after, self.into))
         before = presentation.overflows([slide_id_of(place.node_id)])
-        made, warnings = presentation.insert_content(occasion.blocks(self.content), place, self.style)
+        holds = SLIDES if presentation.takes_pictures(place.node_id) else WORDS
+        made, warnings = presentation.insert_content(occasion.blocks(self.content, holds), place, self.style)
         occasion.warn(warnings)
         occasion.warn(presentation.overflows([slide_id_of(made)]), but=before)
         return {"id": made}

@@ -4,7 +4,17 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, model_validator
 
-from officeplane.edits.contract import CONTENT_OF_NODES, Discard, Edit, NodeId, Occasion, Part, Result, Words
+from officeplane.edits.contract import (
+    BASE64_MAX,
+    CONTENT_OF_NODES,
+    Content,
+    Discard,
+    Edit,
+    NodeId,
+    Occasion,
+    Part,
+    Result,
+)
 from officeplane.formats.opening import Document
 from officeplane.formats.word.document import Word
 from officeplane.formats.word.pages.headers import Kind
@@ -80,6 +90,7 @@ class PageSetup(Edit):
 
     task_type: ClassVar = "page_setup"
     title_for_people: ClassVar = "Set up pages"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
     node_id: NodeId | None = Field(
         default=None,
@@ -108,12 +119,12 @@ class PageSetup(Edit):
     columns: Annotated[int, Field(ge=1, le=45)] | None = Field(
         default=None, description="How many columns of equal width the text has; 1 is one text over the whole width."
     )
-    header: Words | None = Field(
+    header: Content | None = Field(
         default=None,
         description=f"What stands above the text, {_HEADER}; null takes it away, left out it stays. Other sections "
         f"keep what they have. {CONTENT_OF_NODES}",
     )
-    footer: Words | None = Field(
+    footer: Content | None = Field(
         default=None, description="What stands below the text, in the same way; null takes it away, left out it stays."
     )
     page_numbers: PageNumbers | None = Field(
@@ -132,7 +143,9 @@ class PageSetup(Edit):
         return self
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
-        done = set_up(document.finder(), self.node_id, self._setup(), occasion.task_id, occasion.fresh_id)
+        done = set_up(
+            document.finder(), self.node_id, self._setup(), occasion.task_id, occasion.fresh_id, occasion.picture_number
+        )
         occasion.give_up(done.replaced, discard=self.discard)
         # To name a header in order to take it away is consent.
         occasion.give_up(done.removed, discard=True)

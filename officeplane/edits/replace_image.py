@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
-from officeplane.edits.contract import Edit, NodeId, Occasion, Result
-from officeplane.edits.image_fields import BASE64_MAX, ONE_PIXEL, Alt, Base64, Points
+from officeplane.edits.contract import BASE64_MAX, Edit, NodeId, Occasion, Result
+from officeplane.edits.image_fields import ONE_PIXEL, Alt, Base64, Points
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.pictures.bitmap import given_bitmap

@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
-from officeplane.edits.contract import CONTENT, Edit, NodeId, Occasion, Position, Result, Words
+from officeplane.edits.contract import BASE64_MAX, CONTENT, Content, Edit, NodeId, Occasion, Position, Result
+from officeplane.formats.markdown import SLIDES, TEXTS
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
@@ -15,8 +16,9 @@ class WritePage(Edit):
 
     task_type: ClassVar = "write_page"
     title_for_people: ClassVar = "Write a page"
+    payload_bytes_max: ClassVar = BASE64_MAX
 
-    content: Annotated[Words, Field(min_length=1)] = Field(description=CONTENT)
+    content: Annotated[Content, Field(min_length=1)] = Field(description=CONTENT)
     section_id: NodeId | None = Field(
         default=None,
         description=(
@@ -41,13 +43,15 @@ class WritePage(Edit):
         return value
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:
+        brought = document.brought(occasion.picture_number)
         made = document.write_page(
-            occasion.blocks(self.content), self.section_id, self.position, occasion.fresh_id("page")
+            occasion.blocks(self.content, TEXTS), self.section_id, self.position, occasion.fresh_id("page"), brought
         )
+        occasion.warn(brought.warnings)
         return {"id": made}
 
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
-        made = presentation.write_page(occasion.blocks(self.content), self.section_id, self.position)
+        made = presentation.write_page(occasion.blocks(self.content, SLIDES), self.section_id, self.position)
         occasion.warn(presentation.overflows([made]))
         return {"id": made}
 

@@ -1,7 +1,8 @@
 """Blocks: what `content` says, before it becomes paragraphs of Word, of a slide or of a sheet."""
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,18 @@ class Span:
 
 Line: TypeAlias = tuple[Span, ...]
 """The text of one paragraph; a line break within it is a newline in a span's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture(Span):
+    """A picture: its text is what it shows, its link `node:` and the id of one, or its bytes as a data URI."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note(Span):
+    """The mark of a note: its text is the note's number, or the label of a new one, which says something."""
+
+    says: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,34 @@ class Rule:
 
 
 Block: TypeAlias = Heading | Paragraph | Item | Quote | Code | Table | Rule
+
+
+OPEN: Final = "\N{BALLOT BOX}"
+DONE: Final = "\N{BALLOT BOX WITH CHECK}"
+"""How the item of a task begins."""
+
+
+def with_lines(block: Block, changed: Callable[[Line], Line]) -> Block:
+    """Return a block with other lines."""
+    match block:
+        case Table(rows):
+            return replace(block, rows=tuple(tuple(map(changed, row)) for row in rows))
+        case Code() | Rule():
+            return block
+        case _:
+            return replace(block, line=changed(block.line))
+
+
+def lines_of(block: Block) -> Iterator[Line]:
+    """Yield the lines of a block."""
+    match block:
+        case Table(rows):
+            for row in rows:
+                yield from row
+        case Code() | Rule():
+            return
+        case _:
+            yield block.line
 
 
 def plain(line: Line) -> str:

@@ -7,25 +7,30 @@ for: formatting of spaces, breaks inside cells, and headings below the sixth lev
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.blocks import (
+    DONE,
+    OPEN,
+    Block,
+    Code,
+    Heading,
+    Item,
+    Line,
+    Note,
+    Paragraph,
+    Picture,
+    Quote,
+    Rule,
+    Span,
+    Table,
+)
 
 _HEADINGS: Final = 6
 _SPECIAL: Final = frozenset("\\`*_[]<&~")
 _LINE_START: Final = re.compile(r"(?:([#>+=-])|(\d{1,9})([.)])(?=\s|$))")
-
-
-@dataclass(frozen=True, slots=True)
-class Picture(Span):
-    """A picture: its text is what it shows, its link where it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note(Span):
-    """A reference to a note: its text is the note's number."""
 
 
 def written(blocks: Iterable[Block], enough: int | None = None) -> str:
@@ -134,7 +139,15 @@ class _Lists:
         opened = opened._replace(width=len(label))
         indent = " " * sum(other.width for other in self._open)
         self._open.append(opened)
-        return indent + label + line(item.line).replace("\n", "\n" + indent + " " * len(label))
+        return indent + label + _ticked(line(item.line)).replace("\n", "\n" + indent + " " * len(label))
+
+
+def _ticked(text: str) -> str:
+    """Return the text of an item with the sign of a task in place of its box."""
+    for box, sign in ((OPEN, "[ ] "), (DONE, "[x] ")):
+        if text.startswith(f"{box} "):
+            return sign + text[2:]
+    return text
 
 
 class _Atom(NamedTuple):
@@ -150,7 +163,7 @@ def _settled(spans: Line) -> list[Span]:
     """Return spans of which none begins or ends with a space in a formatting that its neighbour has not."""
     pieces: list[Span] = []
     for span in spans:
-        if not span.text:
+        if not span.text and not isinstance(span, Picture):
             continue
         if isinstance(span, Picture | Note) or span.code:
             pieces.append(span)
@@ -160,7 +173,7 @@ def _settled(spans: Line) -> list[Span]:
         parts = (span.text[:begin], text, span.text[begin + len(text) :])
         pieces += [replace(span, text=part) for part in parts if part]
     for at, span in enumerate(pieces):
-        if not span.text.strip() and not span.code:
+        if not span.text.strip() and not span.code and not isinstance(span, Picture):
             before = next((one for one in reversed(pieces[:at]) if one.text.strip()), _PLAIN)
             behind = next((one for one in pieces[at + 1 :] if one.text.strip()), _PLAIN)
             pieces[at] = Span(

@@ -1,13 +1,14 @@
 """Markdown: what `content` says, as blocks.
 
-CommonMark with tables and strikethrough. HTML and footnotes are text like any
-other, images are their alt text, and a link leads to http, https or mailto or is
-none: of these a warning tells. Whatever the text is, something sensible comes out:
-none of its words is lost, and nothing raises.
+CommonMark with tables, strikethrough and lists of tasks; pictures and footnotes where
+these can be held. HTML is text like any other, images from elsewhere are their alt
+text, and a link leads to http, https or mailto or is none: of these a warning tells.
+Whatever the text is, something sensible comes out: none of its words is lost, and
+nothing raises.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -19,15 +20,33 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from officeplane.domain.warning import EditWarning
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.blocks import (
+    DONE,
+    OPEN,
+    Block,
+    Code,
+    Heading,
+    Item,
+    Line,
+    Note,
+    Paragraph,
+    Quote,
+    Rule,
+    Span,
+    Table,
+    with_lines,
+)
+from officeplane.formats.data_uris import KeptAside
 from officeplane.formats.markdown_lines import line_of, storable
 from officeplane.formats.markdown_losses import not_kept
+from officeplane.formats.markdown_notes import ENDED, SAID, marks_in, read_notes
 
 DEPTH_MAX: Final = 8
 """The deepest list: Word and PowerPoint have nine levels."""
 
 _NESTING_MAX: Final = 32
 _BRACKETS_MAX: Final = 2_000
+_TICKED: Final = re.compile(r"\[[ xX]\](?= )")
 _HTML: Final = re.compile(r"</?[A-Za-z][A-Za-z0-9-]{0,100}(?:[\s/][^<>]{0,1000})?>|<!--")
 
 
@@ -38,13 +57,44 @@ class Read(NamedTuple):
     warnings: list[EditWarning]
 
 
-def read(content: str | None) -> Read:
+class Holds(NamedTuple):
+    """What besides text can be where content goes."""
+
+    pictures: bool = False
+    notes: bool = False
+
+
+TEXTS: Final = Holds(pictures=True, notes=True)
+"""What the text of a Word document holds."""
+
+SLIDES: Final = Holds(pictures=True)
+"""What lies on slides."""
+
+WORDS: Final = Holds()
+"""What has text alone, such as a cell of a workbook or a shape."""
+
+
+def read(content: str | None, holds: Holds = WORDS) -> Read:
     """Return what a text says, block by block; None says nothing."""
     if not content:
         return Read([], [])
     # Lone surrogates have no place in any document, and the parser's way with links raises at them.
-    tokens = _parser().parse(content.encode("utf-8", "replace").decode())
-    return Read(_Reader(tokens).read(), not_kept(tokens))
+    aside = KeptAside(content.encode("utf-8", "replace").decode())
+    tokens = _parser(holds).parse(aside.text)
+    if aside:
+        _restore(tokens, aside)
+    # The reader puts boxes in place of signs, so it is the last to look.
+    warnings = not_kept(tokens, holds_pictures=holds.pictures, holds_notes=holds.notes)
+    return Read(_Reader(tokens, holds).read(), warnings)
+
+
+def _restore(tokens: Sequence[Token], aside: KeptAside) -> None:
+    for token in tokens:
+        token.content = aside.restored(token.content)
+        for name in ("src", "href"):
+            if name in token.attrs:
+                token.attrs[name] = aside.restored(str(token.attrs[name]))
+        _restore(token.children or (), aside)
 
 
 class _Markdown(MarkdownIt):
@@ -53,13 +103,15 @@ class _Markdown(MarkdownIt):
         return True
 
 
-def _parser() -> MarkdownIt:
+def _parser(holds: Holds) -> MarkdownIt:
     # A parser of its own each time costs a tenth of a millisecond and shares nothing.
     parser = _Markdown("commonmark", {"html": False, "maxNesting": 2 * _NESTING_MAX})
     parser.enable(["table", "strikethrough"])
     parser.block.ruler.before("code", "deep", _read_deep_text)
     parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.at("html_inline", _read_html)
+    if holds.notes:
+        read_notes(parser)
     parser.core.ruler.before("inline", "brackets", _escape_brackets)
     return parser
 
@@ -118,8 +170,11 @@ class _List:
 class _Reader:
     """Turns the parser's flat tokens into blocks."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token], holds: Holds) -> None:
         self._tokens = tokens
+        self._holds = holds
+        self._notes: list[tuple[str, list[Line]]] = []  # labels, and what each note says
+        self._is_in_note = False
         self._blocks: list[Block] = []
         self._containers: list[_List | None] = []  # None is a quote
         self._item_at: int | None = None  # where the item stands to which the next paragraph belongs
@@ -132,7 +187,28 @@ class _Reader:
             step = self._steps.get(token.type)
             if step is not None:
                 step(self, token)
-        return self._blocks
+        return self._with_notes() if self._notes else self._blocks
+
+    def _with_notes(self) -> list[Block]:
+        """Return the blocks with what each mark of a note says; notes that have no mark are text."""
+        marked = marks_in(self._tokens)
+        known: dict[str, list[Line]] = {}
+        blocks: list[Block] = []
+        for label, lines in self._notes:
+            # The first of a label counts, as with addresses of links.
+            if label in marked and label not in known:
+                known[label] = lines
+            else:
+                first, *others = lines
+                blocks += [Paragraph((Span(f"[^{label}]: "), *first)), *map(Paragraph, others)]
+        return [*(with_lines(block, lambda line: _noted(line, known)) for block in self._blocks), *blocks]
+
+    def _open_note(self, token: Token) -> None:
+        self._notes.append((token.content, []))
+        self._is_in_note = True
+
+    def _close_note(self, _token: Token) -> None:
+        self._is_in_note = False
 
     def _open_list(self, token: Token) -> None:
         # It says where it begins only when that is not 1.
@@ -161,7 +237,13 @@ class _Reader:
         self._opened = token
 
     def _read_inline(self, token: Token) -> None:
-        line = line_of(token)
+        if self._is_in_note:
+            line = line_of(token, holds_pictures=False)
+            # A note has no notes of its own.
+            self._notes[-1][1].append(tuple(Span(f"[^{it.text}]") if isinstance(it, Note) else it for it in line))
+            return
+        self._tick(token)
+        line = line_of(token, holds_pictures=self._holds.pictures)
         opened = self._opened
         if opened is None:
             return
@@ -176,6 +258,16 @@ class _Reader:
             self._blocks.append(Quote(line))
         else:
             self._blocks.append(Paragraph(line))
+
+    def _tick(self, token: Token) -> None:
+        """Put a box, ticked or not, in place of the sign with which an item says that it is a task."""
+        begins = self._item_at is not None and self._item_at == len(self._blocks) - 1 and bool(self._containers)
+        first = token.children[0] if token.children else None
+        if not begins or self._containers[-1] is None or first is None or first.type != "text":
+            return
+        item = self._blocks[-1]
+        if isinstance(item, Item) and not item.line and _TICKED.match(token.content) and _TICKED.match(first.content):
+            first.content = (OPEN if first.content[1] == " " else DONE) + first.content[3:]
 
     def _continue_item(self, line: Line) -> bool:
         """Put a line into the item that was just begun, below what it says already."""
@@ -226,4 +318,10 @@ class _Reader:
         "hr": _read_rule,
         "tr_close": _close_row,
         "table_close": _close_table,
+        SAID: _open_note,
+        ENDED: _close_note,
     }
+
+
+def _noted(line: Line, known: Mapping[str, Sequence[Line]]) -> Line:
+    return tuple(replace(one, says=tuple(known.get(one.text, ()))) if isinstance(one, Note) else one for one in line)

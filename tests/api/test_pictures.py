@@ -152,3 +152,18 @@ async def test_a_large_picture_may_stand_where_an_earlier_child_says(api: Api) -
 
     assert (await api.task(batch["id"]))["state"] == "COMPLETED"
     assert [one["alt"] for one in await images(api, path)] == ["Grey"]
+
+
+async def test_content_may_hold_a_picture_of_megabytes_and_no_more_words_than_before(api: Api) -> None:
+    picture = f"![Grey](data:image/png;base64,{as_text(noise(1_500, 1_000))})"
+    for make in (word.chapters, powerpoint.plain):
+        path = await put(api, make())
+        body = {"taskType": "write_page", "documentId": path.rpartition("/")[2]}
+        before = len(await images(api, path))
+
+        words = await api.post("/api/tasks", {**body, "payload": {"content": picture + "x" * MIB}})
+        result = await done(api, {**body, "payload": {"content": f"See {picture}"}})
+
+        assert code_of(words) == (413, "too_large")
+        assert result["revision"] == 2
+        assert len(await images(api, path)) == before + 1

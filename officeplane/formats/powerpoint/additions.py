@@ -7,6 +7,7 @@ from officeplane.domain.warning import EditWarning
 from officeplane.formats.blocks import Block, Table
 from officeplane.formats.links import Links
 from officeplane.formats.package import Package
+from officeplane.formats.powerpoint.brought_pictures import NewPicture
 from officeplane.formats.powerpoint.content import paragraphs
 from officeplane.formats.powerpoint.fitting import fit, height
 from officeplane.formats.powerpoint.free_places import FreePlace, free_place
@@ -37,14 +38,17 @@ class Additions:
         """The ids of the shapes that were put on the slide."""
         self.warnings: list[EditWarning] = []
 
-    def put(self, blocks: Sequence[Block], style: str) -> None:
-        """Put texts into one box and each table into a frame, where there is room."""
+    def put(self, blocks: Sequence[Block], style: str, pictures: Sequence[NewPicture]) -> None:
+        """Put texts into one box, each table into a frame, and pictures beside these, where there is room."""
         texts = [block for block in blocks if not isinstance(block, Table)]
         if texts:
             self._put_texts(texts)
         for block in blocks:
             if isinstance(block, Table):
                 self._put_table(block, style)
+        for picture in pictures:
+            place = self._place(self._room.for_body(self._root).within(picture.size).height)
+            self._note(picture.put(place.area.within(picture.size)))
         self._package.changed(self._slide.part)
 
     def _put_texts(self, texts: Sequence[Block]) -> None:

@@ -7,14 +7,17 @@ from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Span, Table
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint import reading
+from officeplane.formats.powerpoint.brought_pictures import BroughtPictures
 from officeplane.formats.powerpoint.inheritance import Room
 from officeplane.formats.powerpoint.layouts import Layout, Purpose, chosen, is_section_header, layouts
 from officeplane.formats.powerpoint.marks import is_marked
 from officeplane.formats.powerpoint.mistaken_ids import refuse_parts_of_slides
 from officeplane.formats.powerpoint.names import p
 from officeplane.formats.powerpoint.new_slide import new_slide
+from officeplane.formats.powerpoint.nodes import SlideNode, find_node
 from officeplane.formats.powerpoint.overflow import overflows
 from officeplane.formats.powerpoint.page import Page
+from officeplane.formats.powerpoint.picture_blocks import parted
 from officeplane.formats.powerpoint.searching import Searching, parts_of
 from officeplane.formats.powerpoint.sections import Sections
 from officeplane.formats.powerpoint.slide_positions import SlidePosition, SlidePositions
@@ -51,14 +54,22 @@ class Deck:
         self, slide: Slide, title: tuple[Span, ...] | None, blocks: Sequence[Block] | None, style: str | None = None
     ) -> list[Loss]:
         page = Page(self.package, self._main, slide, self._layout_of(slide))
+        blocks, pictures = (None, []) if blocks is None else parted(blocks)
+        brought = self._brought(slide).new(pictures)
         if title is not None:
             page.write_title(title)
         if blocks is not None:
             if style is None and any(isinstance(block, Table) for block in blocks):
                 style = table_style(self.package, self._main, None)
-            page.write_body(blocks, style or "")
+            page.write_body(blocks, style or "", brought)
         self._texts.forget(slide.part)
         return page.losses
+
+    def _brought(self, slide: Slide) -> BroughtPictures:
+        return BroughtPictures(self.package, slide, self._find, self._room)
+
+    def _find(self, node_id: str) -> SlideNode:
+        return find_node(self.package, self._main, self._slides.all(), self._room, node_id)
 
     def _room(self, slide: Slide) -> Room:
         layout = self._layout_of(slide)

@@ -27,6 +27,20 @@ class Area:
             Area(self.x, self.y + upper, self.width, self.height - upper),
         )
 
+    def beside(self, share: float) -> tuple["Area", "Area"]:
+        """Return the left part of this share of the width, and the rest."""
+        left = int(self.width * share)
+        return (
+            Area(self.x, self.y, left, self.height),
+            Area(self.x + left, self.y, self.width - left, self.height),
+        )
+
+    def within(self, size: tuple[int, int]) -> "Area":
+        """Return where something of a size lies in the middle of it, smaller if it has to be."""
+        share = min(1.0, self.width / size[0], self.height / size[1])
+        width, height = max(int(size[0] * share), 1), max(int(size[1] * share), 1)
+        return Area(self.x + (self.width - width) // 2, self.y + (self.height - height) // 2, width, height)
+
 
 def slide_area(presentation: Element) -> Area:
     """Return the whole slide."""

@@ -7,9 +7,10 @@ from enum import Enum
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
-from officeplane.formats.blocks import Block, Table
+from officeplane.formats.blocks import Block
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.names import R_ID, p
+from officeplane.formats.powerpoint.picture_blocks import is_drawn
 from officeplane.formats.powerpoint.placeholders import body, title
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
@@ -94,8 +95,8 @@ def chosen(known: list[Layout], name: str | None, purpose: Purpose, master: str 
 
 def purpose_of(blocks: Sequence[Block]) -> Purpose:
     """Return what a slide is made for that has this content."""
-    is_table = bool(blocks) and all(isinstance(block, Table) for block in blocks)
-    return Purpose.TABLE if is_table else Purpose.CONTENT
+    is_drawn_alone = bool(blocks) and all(is_drawn(block) for block in blocks)
+    return Purpose.TABLE if is_drawn_alone else Purpose.CONTENT
 
 
 def is_section_header(layout: Layout) -> bool:

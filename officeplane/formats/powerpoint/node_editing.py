@@ -14,9 +14,10 @@ from officeplane.formats.powerpoint.deck import Deck
 from officeplane.formats.powerpoint.insets import Insets
 from officeplane.formats.powerpoint.layouts import purpose_of
 from officeplane.formats.powerpoint.node_texts import NodeText, says
-from officeplane.formats.powerpoint.nodes import SlideNode, find_node, slide_around
+from officeplane.formats.powerpoint.nodes import SlideNode, slide_around
 from officeplane.formats.powerpoint.page import title_and_rest
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH
+from officeplane.formats.powerpoint.picture_blocks import parted
 from officeplane.formats.powerpoint.reader import NotesSource, PowerPointReader, RowSource, ShapeSource
 from officeplane.formats.powerpoint.removal import remove_slide
 from officeplane.formats.powerpoint.sections import Section
@@ -70,10 +71,11 @@ class NodeEditing(Deck):
             raise InvalidEditError(f"the style {style!r} is for tables, and the content has none: leave it out")
         chosen_style = table_style(self.package, self._main, style) if has_table else ""
         if place.word == "into" and slide is not None:
+            texts, pictures = parted(blocks)
             additions = Additions(self.package, slide, self._room(slide))
-            additions.put(blocks, chosen_style)
+            additions.put(texts, chosen_style, self._brought(slide).new(pictures))
             self._texts.forget(slide.part)
-            return additions.made[0], additions.warnings
+            return (additions.made or [slide.id])[0], additions.warnings
         if slide is not None:
             position = self._positions().beside(slide, is_after=place.word == "after")
         elif self._section(place.node_id) is not None and place.word == "into":
@@ -93,6 +95,10 @@ class NodeEditing(Deck):
         made = self._new(self._layout(None, purpose_of(rest), position), position)
         self._write(made, title, rest, chosen_style)
         return made.id, []
+
+    def takes_pictures(self, node_id: str) -> bool:
+        """Tell whether content for a node lies on a slide, where there is room for pictures, and not in a text."""
+        return any(slide.id == node_id for slide in self._slides.all()) or self._section(node_id) is not None
 
     def delete_node(self, node_id: str) -> list[Loss]:
         """Take out a slide, a shape, a row or notes; return what went with it besides text."""
@@ -272,9 +278,6 @@ class NodeEditing(Deck):
 
     def _section(self, node_id: str) -> Section | None:
         return next((each for each in self._sections.all(self._slides.all()) if each.id == node_id.lower()), None)
-
-    def _find(self, node_id: str) -> SlideNode:
-        return find_node(self.package, self._main, self._slides.all(), self._room, node_id)
 
     def _node_of_text(self, node_id: str) -> SlideNode:
         """Return a node to write in; the notes of a slide are one even where there are none yet."""

@@ -1,6 +1,6 @@
 """Pages: what a slide says, written as a title, a body and tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 from urllib.parse import unquote
 
@@ -9,6 +9,7 @@ from officeplane.formats.blocks import Block, Heading, Line, Table
 from officeplane.formats.links import Links
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.animations import lost_with_shape, lost_with_text
+from officeplane.formats.powerpoint.brought_pictures import NewPicture
 from officeplane.formats.powerpoint.content import paragraphs
 from officeplane.formats.powerpoint.fitting import fit
 from officeplane.formats.powerpoint.geometry import Area, area_of
@@ -18,6 +19,7 @@ from officeplane.formats.powerpoint.layouts import Layout
 from officeplane.formats.powerpoint.marks import is_marked, mark, unmark
 from officeplane.formats.powerpoint.names import R_ID, a, alone
 from officeplane.formats.powerpoint.paragraphs import PARAGRAPH
+from officeplane.formats.powerpoint.picture_blocks import without_pictures_of_title
 from officeplane.formats.powerpoint.placeholders import (
     add_placeholder,
     body,
@@ -27,7 +29,7 @@ from officeplane.formats.powerpoint.placeholders import (
     title,
 )  # fmt: skip
 from officeplane.formats.powerpoint.runs import base_of, write_line
-from officeplane.formats.powerpoint.shapes import next_shape_number, settings, shape_tree, shapes, table
+from officeplane.formats.powerpoint.shapes import PICTURE, next_shape_number, settings, shape_tree, shapes, table
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.powerpoint.tables import table_element, table_frame
 from officeplane.formats.powerpoint.text_shapes import (
@@ -41,6 +43,8 @@ from officeplane.formats.powerpoint.text_shapes import (
 from officeplane.formats.xml import Element
 
 _ROWS_WEIGH: Final = 0.8
+_TEXT_SHARE: Final = 0.55
+"""How much of the width texts and tables have where pictures lie beside them."""
 
 
 class Page:
@@ -74,24 +78,35 @@ class Page:
         write_line(made, line, self._links.to, base)
         self._replace(shape, text, [made])
 
-    def write_body(self, blocks: Sequence[Block], style: str) -> None:
-        """Put blocks in place of the body, and tables in place of the first ones on the slide."""
+    def write_body(self, blocks: Sequence[Block], style: str, pictures: Sequence[NewPicture] = ()) -> None:
+        """Put blocks in place of the body, tables in place of the first ones on the slide, and pictures beside them."""
         wanted = [block for block in blocks if isinstance(block, Table)]
         texts = [block for block in blocks if not isinstance(block, Table)]
         frames = [shape for shape in shape_tree(self._root) if table(shape) is not None]
-        area = self._room.for_body(self._root)
+        whole = area = self._room.for_body(self._root)
+        has_pictures = bool(pictures) or any(is_marked(settings(shape)) for shape in self._pictures())
+        is_beside = has_pictures and bool(blocks)
+        if is_beside:
+            area, whole = whole.beside(_TEXT_SHARE)
         upper, lower = area, area
         if texts and wanted:
             rows = _ROWS_WEIGH * sum(len(each.rows) for each in wanted)
             upper, lower = area.split(min(max(len(texts) / (len(texts) + rows), 0.25), 0.6))
-        self._write_texts(texts, upper if texts and len(wanted) > len(frames) else None, has_tables=bool(wanted))
+        is_shrunk = bool(texts) and (is_beside or len(wanted) > len(frames))
+        self._write_texts(texts, upper if is_shrunk else None, has_tables=bool(wanted) or bool(pictures))
         for frame, each in zip(frames, wanted, strict=False):
             self._renew(frame, each, style)
         for frame in frames[len(wanted) :]:
             if is_marked(settings(frame)):
                 self._remove(frame)
         self._add_tables(wanted[len(frames) :], lower, style)
+        for left, picture in zip(range(len(pictures), 0, -1), pictures, strict=True):
+            own, whole = whole.split(1 / left)
+            picture.put(own.within(picture.size))
         self._package.changed(self._part)
+
+    def _pictures(self) -> Iterator[Element]:
+        return (shape for shape in shapes(self._root) if shape.tag == PICTURE)
 
     def _write_texts(self, texts: Sequence[Block], shrunk_to: Area | None, *, has_tables: bool) -> None:
         shape = body(self._root)
@@ -207,5 +222,6 @@ def title_and_rest(blocks: Sequence[Block]) -> tuple[Line | None, Sequence[Block
     """Return the first heading's line and the blocks without it."""
     for place, block in enumerate(blocks):
         if isinstance(block, Heading):
-            return block.line, [*blocks[:place], *blocks[place + 1 :]]
+            line, pictures = without_pictures_of_title(block.line)
+            return line, [*blocks[:place], *pictures, *blocks[place + 1 :]]
     return None, blocks

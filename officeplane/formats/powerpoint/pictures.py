@@ -31,7 +31,6 @@ def insert_picture(
     at: tuple[float | None, float | None],
 ) -> str:  # fmt: skip
     """Put a picture on a slide, in its middle unless `at` says how far from the left and the top; return its id."""
-    root = package.tree(slide.part)
     whole = room.whole
     size = bitmap.size(width, (whole.width / EMU, whole.height / EMU))
     _check_size(size)
@@ -42,6 +41,13 @@ def insert_picture(
         wide,
         high,
     )
+    about = properties(put_on(package, slide, bitmap, alt, area))
+    return f"{slide.id}.{'' if about is None else about.get('id', '')}"
+
+
+def put_on(package: Package, slide: Slide, bitmap: Bitmap, alt: str, area: Area) -> Element:
+    """Put a picture on a slide where it is to lie; return its shape."""
+    root = package.tree(slide.part)
     number = next_shape_number(root)
     made = alone(PICTURE)
     about = under(made, p("nvPicPr"))
@@ -54,7 +60,7 @@ def insert_picture(
     under(under(form, a("prstGeom"), prst="rect"), a("avLst"))
     add_shape(root, made)
     package.changed(slide.part)
-    return f"{slide.id}.{number}"
+    return made
 
 
 def replace_picture(

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.blocks import Block, Heading, Item, Paragraph, Picture, Quote, Rule, Span, Table
 from officeplane.formats.charts.telling import facts_of, form_of, table_of
-from officeplane.formats.commonmark import Picture, written
+from officeplane.formats.commonmark import written
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.drawing import blip_in, shown_by
 from officeplane.formats.pictures.parts import bytes_of

@@ -11,8 +11,20 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from officeplane.domain.representation import PAGE_POLICY
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
-from officeplane.formats.commonmark import Note, Picture
+from officeplane.formats.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Line,
+    Note,
+    Paragraph,
+    Picture,
+    Quote,
+    Rule,
+    Span,
+    Table,
+)
 from officeplane.formats.pictures.media_types import SHOWN, media_type
 from officeplane.formats.reading.reader import Reader
 from officeplane.formats.shown import SHOWN_BYTES_MAX, Measure

@@ -3,8 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
-from officeplane.formats.commonmark import Note, Picture
+from officeplane.formats.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Line,
+    Note,
+    Paragraph,
+    Picture,
+    Quote,
+    Rule,
+    Span,
+    Table,
+)
 from officeplane.formats.package import Package
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.word.block import inside
@@ -42,6 +54,9 @@ _TEXTS: Final[Mapping[str, str]] = {
 }
 _LEFT_OUT: Final = frozenset((w("del"), w("moveFrom"), w("rt"), P_PR, R_PR, FALLBACK))
 _FIXED: Final = ("courier", "consolas", "monospace", "menlo", "mono")
+INSET: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""The letter for which a picture or the mark of a note counts."""
+
 _NOTES: Final = {w("footnoteReference"): "", w("endnoteReference"): "e"}
 
 
@@ -94,8 +109,8 @@ class Contents:
         return tuple(spans)
 
     def shown(self, held: Element) -> str:
-        """Return what a line has in place of something in a run that is no text."""
-        return "".join(f"[^{one.text}]" if isinstance(one, Note) else one.text for one in self._inset(held))
+        """Return what a line is compared by in place of something in a run that is no text."""
+        return "".join(INSET for _ in self._inset(held))
 
     def target(self, link: Element) -> str | None:
         """Return where a link leads outside, or None."""

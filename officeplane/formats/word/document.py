@@ -14,6 +14,7 @@ from officeplane.formats.search import Wanted
 from officeplane.formats.signature import Signature
 from officeplane.formats.word.block import Block
 from officeplane.formats.word.body import Body
+from officeplane.formats.word.brought import Brought, Numbers
 from officeplane.formats.word.choosing import nth_of, places_of
 from officeplane.formats.word.commenting import Commenting
 from officeplane.formats.word.comments import Comments, comment_id
@@ -65,6 +66,10 @@ class Word:
         """Return what finds its nodes by the ids that reading gives, for edits of them."""
         return Finder(self.package, self._stories, self._comments)
 
+    def brought(self, numbers: Numbers) -> Brought:
+        """Return what makes pictures and notes of content for its text."""
+        return Brought(self.finder(), self._body.story, numbers)
+
     def pictures(self) -> Pictures:
         """Return its pictures, to add to them or to show others instead."""
         return Pictures(self.finder())
@@ -109,12 +114,14 @@ class Word:
         return node_id
 
     def add_section(
-        self, title: str, chapter_id: str | None, blocks: Sequence[Content], position: int | None, node_id: str
-    ) -> str:
+        self, title: str, chapter_id: str | None, blocks: Sequence[Content], position: int | None, node_id: str,
+        brought: Brought,
+    ) -> str:  # fmt: skip
         """Add a section to a chapter, or to the last one, at the end or before the section at `position`."""
         body = self._stories.body_to_change()
         chapter = self._chapter(chapter_id)
-        writer = self._writer()
+        brought.look_up(blocks)
+        writer = self._writer(brought)
         made = [writer.heading(SECTION_LEVEL, _line(title)), *(writer.elements(blocks) if blocks else [])]
         sections = [place for place in chapter.children if place.kind == "section"]
         if position is not None and position < len(sections):
@@ -123,27 +130,32 @@ class Word:
             body.append_heading(chapter, made, node_id)
         return node_id
 
-    def write_page(self, blocks: Sequence[Content], section_id: str | None, position: int | None, node_id: str) -> str:
+    def write_page(
+        self, blocks: Sequence[Content], section_id: str | None, position: int | None, node_id: str, brought: Brought
+    ) -> str:
         """Add content to a section, a chapter or the document, at the end or before what is at `position` in it."""
         body = self._stories.body_to_change()
         owner = body.structure.root if section_id is None else body.heading(section_id)
-        elements = self._writer().elements(blocks)
+        brought.look_up(blocks)
+        elements = self._writer(brought).elements(blocks)
         self._add_page(owner, elements, position, node_id)
         return node_id
 
-    def edit_page(self, page_id: str, blocks: Sequence[Content]) -> list[Loss]:
+    def edit_page(self, page_id: str, blocks: Sequence[Content], brought: Brought) -> list[Loss]:
         """Replace what a page says; return what is lost with that."""
         body = self._stories.body_to_change()
         page = body.page(page_id)
-        losses = self._losses_with(page)
-        body.rewrite(page, self._writer().elements(blocks))
-        return losses
+        brought.look_up(blocks)
+        insets = self._insets_of(page)
+        brought.let_go(block.element for block in body.story.blocks[page.begin : page.end])
+        body.rewrite(page, self._writer(brought).elements(blocks))
+        return [Loss(one.kind, page.id, one.name) for one in insets if one.element not in brought.moved]
 
     def delete_page(self, page_id: str) -> list[Loss]:
         """Remove a page; what others tied to it moves to what is next to it. Return what is lost with it."""
         body = self._stories.body_to_change()
         page = body.page(page_id)
-        losses = self._losses_with(page)
+        losses = [Loss(one.kind, page.id, one.name) for one in self._insets_of(page)]
         body.delete(page)
         return losses
 
@@ -191,8 +203,10 @@ class Word:
     def _body(self) -> Body:
         return self._stories.body
 
-    def _writer(self) -> Writer:
-        return Writer(self.package, self._stories.part, self._stories.styles, text_width(self._body.story.section))
+    def _writer(self, brought: Brought | None = None) -> Writer:
+        insets = None if brought is None else brought.run
+        width = text_width(self._body.story.section)
+        return Writer(self.package, self._stories.part, self._stories.styles, width, insets=insets)
 
     def _chapter(self, chapter_id: str | None) -> NodePlace:
         root = self._body.structure.root
@@ -216,9 +230,10 @@ class Word:
         else:
             body.append_page(owner, elements, node_id)
 
-    def _losses_with(self, page: NodePlace) -> list[Loss]:
+    def _insets_of(self, page: NodePlace) -> list[Inset]:
+        """Return what goes with a page besides its text."""
         insets = _insets(self._body.story.blocks[page.begin : page.end])
-        return [Loss(one.kind, page.id, one.name) for one in insets if one.kind != SECTION_BREAK]
+        return [one for one in insets if one.kind != SECTION_BREAK]
 
     def _remember_headings(self, hits: Iterable[Hit]) -> None:
         structure = self._body.structure

@@ -50,6 +50,11 @@ def width_of_cell(cell: Element) -> float | None:
     return (width - _PADDING) / _TWENTIETHS
 
 
+def width_in_column(width: float, columns: int) -> float:
+    """Return how much room each cell has in a new table that is so wide, in points."""
+    return max(width / columns - _PADDING / _TWENTIETHS, 1.0)
+
+
 def _whole(element: Element | None, name: str, otherwise: int) -> int:
     try:
         return int("" if element is None else element.get(w(name), ""))

@@ -12,6 +12,7 @@ from officeplane.formats.word.finder import Finder, Found
 from officeplane.formats.word.names import ALTERNATIVES, FALLBACK, R_ID, element, element_name, w
 from officeplane.formats.word.page_width import room_for_text, width_of_cell
 from officeplane.formats.word.placing import Side, cell_around, spot
+from officeplane.formats.word.stories import Stories
 from officeplane.formats.word.story import Story
 from officeplane.formats.xml import Element
 
@@ -41,8 +42,8 @@ class Pictures:
         """Put a picture in a paragraph of its own before or after a node, or into one; return its node's id."""
         place = spot(self._finder.find(node_id), side)
         story = place.story
-        size = bitmap.size(width, self._room(story, place.element))
-        _check_size(size)
+        size = bitmap.size(width, room_at(self._stories, story, place.element))
+        check_size(size)
         self._stories.stamp(story)
         relation = put_picture(self._package, story.part, bitmap)
         run = run_with_picture(relation, number, f"Picture {len(self.numbers) + 1}", alt, size)
@@ -76,7 +77,7 @@ class Pictures:
         extent = frame.find(f"{{{DRAWING}}}extent")
         before = 0 if extent is None else int(extent.get("cx", "0"))
         size = bitmap.size(width or max(before, 1) / EMU, (0, 0))
-        _check_size(size)
+        check_size(size)
         story = self._stories.of(drawing)
         self._stories.stamp(story)
         relation = put_picture(self._package, story.part, bitmap)
@@ -102,7 +103,7 @@ class Pictures:
             width if width is not None else (height or 0) * wide / high,
             height if height is not None else (width or 0) * high / wide,
         )
-        _check_size(size)
+        check_size(size)
         story = self._stories.of(drawing)
         self._stories.stamp(story)
         _resize(frame, size, keeps_width=False)
@@ -120,15 +121,15 @@ class Pictures:
             raise InvalidEditError(f"{node_id!r} is in a group or on a canvas: take it out of that in Word first")
         return drawing
 
-    def _room(self, story: Story, place: Element) -> tuple[float, float]:
-        body = self._stories.body.story
-        at = story.place_of(place) if story is body else len(body.blocks)
-        section = next(
-            (found for block in body.blocks[at:] if (found := block.section_break) is not None), body.section
-        )
-        width, height = room_for_text(section)
-        cell = cell_around(place)
-        return (width if cell is None else min(width, width_of_cell(cell) or width)), height
+
+def room_at(stories: Stories, story: Story, place: Element) -> tuple[float, float]:
+    """Return the width and the height of what is shown at a place of a story, in points."""
+    body = stories.body.story
+    at = story.place_of(place) if story is body else len(body.blocks)
+    section = next((found for block in body.blocks[at:] if (found := block.section_break) is not None), body.section)
+    width, height = room_for_text(section)
+    cell = cell_around(place)
+    return (width if cell is None else min(width, width_of_cell(cell) or width)), height
 
 
 def shown_in(package: Package, found: Found) -> str:
@@ -138,7 +139,8 @@ def shown_in(package: Package, found: Found) -> str:
     return digest_of(package, found.story.part, shown_by(found.element)) or ""
 
 
-def _check_size(size: tuple[float, float]) -> None:
+def check_size(size: tuple[float, float]) -> None:
+    """Refuse a size that Word does not take."""
     if max(size) > _SIDE_MAX:
         raise InvalidEditError(
             f"the picture would be {size[0]:.0f} x {size[1]:.0f} points; Word takes {_SIDE_MAX:.0f} on a side: give "

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from officeplane.formats.blocks import Block as Said
-from officeplane.formats.blocks import Paragraph, Span
+from officeplane.formats.blocks import Note, Paragraph, Span
 from officeplane.formats.charts.names import CHART
 from officeplane.formats.charts.telling import facts_of, form_of, table_of
-from officeplane.formats.commonmark import Note, written
+from officeplane.formats.commonmark import written
 from officeplane.formats.package import Package
 from officeplane.formats.pictures.parts import bytes_of
 from officeplane.formats.reading.detail import Detail, Tree

@@ -1,32 +1,31 @@
 """The writer: blocks of content become paragraphs and tables of a document."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
+from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Table
 from officeplane.formats.links import Links
 from officeplane.formats.package import Package
-from officeplane.formats.word.names import TBL, child, element, hyperlink
+from officeplane.formats.word.line_writer import Insets, LineWriter
+from officeplane.formats.word.names import TBL, child, element
 from officeplane.formats.word.numbering import DEPTH_MAX, Numbering
 from officeplane.formats.word.segments import fill_run
 from officeplane.formats.word.styles import LEVELS, SECTION_LEVEL, Styles
 from officeplane.formats.word.tables import table
 from officeplane.formats.xml import Element
 
-_FIXED: Final = "Courier New"
-
 
 class Writer:
     """Makes the elements of one part in the styles of its document.
 
-    `beside` is a part other than that of the body, which has links of its own; headings stand `below` so many levels.
+    `beside` is a part other than that of the body, which has links of its own; headings stand `below` so many levels;
+    `insets` makes what is no text.
     """
 
     def __init__(
         self, package: Package, part: str, styles: Styles, width: int, *, beside: str | None = None,
-        below: int = SECTION_LEVEL,
+        below: int = SECTION_LEVEL, insets: Insets | None = None,
     ) -> None:  # fmt: skip
-        self._links = Links(package, beside or part)
+        self._lines = LineWriter(Links(package, beside or part), styles, insets)
         self._below = below
         self._styles = styles
         self._numbering = Numbering(package, part)
@@ -53,7 +52,12 @@ class Writer:
     def table(self, rows: Sequence[Sequence[Line]], header_rows: int, style: str | None) -> Element:
         """Return a table in a style of this name, or in the document's grid, or with lines of its own."""
         style_id = self._styles.find("table", "Table Grid") if style is None else self._styles.table(style)
-        return table(rows, header_rows, style_id, self._width, self._fill_cell)
+        columns = max((len(row) for row in rows), default=1)
+
+        def fill(paragraph: Element, line: Line, is_header: bool) -> None:
+            self._lines.fill(paragraph, line, bold=is_header, columns=columns)
+
+        return table(rows, header_rows, style_id, self._width, fill)
 
     def _made(self, block: Block) -> list[Element]:
         match block:
@@ -76,7 +80,7 @@ class Writer:
         made = element("p")
         if style_id is not None:
             child(child(made, "pPr"), "pStyle", val=style_id)
-        self._fill(made, line)
+        self._lines.fill(made, line)
         return made
 
     def _code(self, text: str) -> Element:
@@ -97,7 +101,7 @@ class Writer:
         child(numbers, "numId", val=self._list(item, depth))
         if style_id is not None:
             child(properties, "contextualSpacing")
-        self._fill(made, item.line)
+        self._lines.fill(made, item.line)
         return made
 
     def _list(self, item: Item, depth: int) -> str:
@@ -108,39 +112,6 @@ class Writer:
             number = self._numbering.counted(depth, item.start) if item.ordered else self._numbering.bullets()
             known = self._lists[depth] = number, item.ordered
         return known[0]
-
-    def _fill_cell(self, paragraph: Element, line: Line, is_header: bool) -> None:
-        self._fill(paragraph, line, bold=is_header)
-
-    def _fill(self, paragraph: Element, line: Line, *, bold: bool = False) -> None:
-        address: str | None = None
-        holder = paragraph
-        is_link = False
-        for span in line:
-            if span.link != address:
-                address = span.link
-                arrow = None if address is None else self._links.to(address)
-                is_link = arrow is not None
-                holder = paragraph if arrow is None else hyperlink(paragraph, arrow)
-            self._fill_span(child(holder, "r"), span, bold=bold or span.bold, is_link=is_link)
-
-    def _fill_span(self, run: Element, span: Span, *, bold: bool, is_link: bool) -> None:
-        if bold or span.italic or span.strike or span.code or is_link:
-            properties = child(run, "rPr")
-            if is_link:
-                child(properties, "rStyle", val=self._styles.hyperlink())
-            if span.code:
-                child(properties, "rFonts", ascii=_FIXED, hAnsi=_FIXED, cs=_FIXED)
-            for name, is_set in (
-                ("b", bold),
-                ("bCs", bold),
-                ("i", span.italic),
-                ("iCs", span.italic),
-                ("strike", span.strike),
-            ):
-                if is_set:
-                    child(properties, name)
-        fill_run(run, span.text)
 
 
 def _rule() -> Element:

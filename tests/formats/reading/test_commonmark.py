@@ -6,8 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Paragraph, Quote, Rule, Span, Table
-from officeplane.formats.commonmark import Note, Picture, written
+from officeplane.formats.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Line,
+    Note,
+    Paragraph,
+    Picture,
+    Quote,
+    Rule,
+    Span,
+    Table,
+)
+from officeplane.formats.commonmark import written
 from officeplane.formats.markdown import read
 
 CHARACTERS = list("ab1 .-*_[]()#+>~`&<!|\\\n=:/\"'é\t;")

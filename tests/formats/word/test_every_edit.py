@@ -51,6 +51,11 @@ CONTENT = (
     "  1. two\n\n> said\n\n"
     "| a | b |\n|---|---|\n| 1 | **2** |\n\n---\n\n```\ncode  here\n```\n"
 )
+BROUGHT = (
+    f"{CONTENT}\n- [x] done\n\n![Token](data:image/png;base64,{ONE_PIXEL}) noted[^t]\n\n[^t]: A *token*\n\n    more\n"
+)
+"""Content with what is no text, for places in the text itself."""
+
 ALLOWED = {
     MAIN, "word/footnotes.xml", "word/endnotes.xml", "word/settings.xml", "word/commentsExtended.xml",
     "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/comments.xml",
@@ -75,8 +80,8 @@ def edits_for(word: Word) -> list[Edit]:
         AddChapter(title="Token chapter"),
         AddChapter(title="Token chapter", position=0),
         AddSection(title="Token section"),
-        AddSection(title="Token section", content=CONTENT, position=0),
-        WritePage(content=CONTENT),
+        AddSection(title="Token section", content=BROUGHT, position=0),
+        WritePage(content=BROUGHT),
         WritePage(content="Token", position=0),
         WritePage(content=CONTENT, position=1),
         InsertTable(rows=[["x", 1], [2.5]], header=["Token"]),
@@ -95,14 +100,14 @@ def edits_for(word: Word) -> list[Edit]:
                 ]
             case "section":
                 made += [
-                    WritePage(content=CONTENT, section_id=node.id),
+                    WritePage(content=BROUGHT, section_id=node.id),
                     InsertTable(rows=[["Token"]], section_id=node.id),
                     AddComment(node_id=node.id, text="Token"),
                 ]
             case "page":
                 made += [
                     DeletePage(page_id=node.id),
-                    EditPage(page_id=node.id, content=CONTENT, discard=True),
+                    EditPage(page_id=node.id, content=BROUGHT, discard=True),
                     EditPage(page_id=node.id, content="", discard=True),
                     AddComment(node_id=node.id, text="Token\n\nsecond"),
                 ]

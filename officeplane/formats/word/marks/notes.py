@@ -1,10 +1,14 @@
 """Notes: a mark behind a text, and what it says at the foot of the page or at the end."""
 
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
 from officeplane.domain.document import InvalidEditError
+from officeplane.formats.blocks import Line, Span
+from officeplane.formats.links import Links
 from officeplane.formats.relationships import OFFICE, Relationships, declare
 from officeplane.formats.word.finder import Finder
+from officeplane.formats.word.line_writer import LineWriter
 from officeplane.formats.word.marks.stretches import put_behind, stretch_of
 from officeplane.formats.word.names import COMPATIBILITY, ID, W14, W, child, element, element_name, w
 from officeplane.formats.word.placing import check_open
@@ -34,23 +38,30 @@ def add_note(finder: Finder, node_id: str, find: str | None, nth: int | None, te
     if stretch.story is not stories.body.story:
         raise InvalidEditError(f"{node_id!r} is beside the text: Word has notes to the text itself, not to those")
     stories.stamp(stretch.story)
-    styles = stories.styles
-    notes = _notes(finder, kind)
-    stories.stamp(notes)
-    number = str(max([0, *(_number(one) for one in notes.container.iterchildren(w(kind)))]) + 1)
-    mark = _run(kind, styles)
-    child(mark, f"{kind}Reference", id=number)
+    mark, number = new_note(finder, kind, [(Span(line),) for line in text.splitlines() or [""]])
     put_behind(stretch.paragraph, stretch.end, mark)
     check_open(stretch.found, mark, "before")
-    notes.insert(len(notes.blocks), [_note(kind, number, text, styles)])
     stretch.story.touch(stretch.story.place_of(stretch.paragraph))
     return f"{kind}-{number}"
 
 
-def _note(kind: Kind, number: str, text: str, styles: Styles) -> Element:
+def new_note(finder: Finder, kind: Kind, lines: Sequence[Line]) -> tuple[Element, str]:
+    """Add a note to those of the document; return the run with its mark, which is in no text yet, and its number."""
+    styles = finder.stories.styles
+    notes = _notes(finder, kind)
+    finder.stories.stamp(notes)
+    number = str(max([0, *(_number(one) for one in notes.container.iterchildren(w(kind)))]) + 1)
+    writer = LineWriter(Links(finder.package, notes.part), styles)
+    notes.insert(len(notes.blocks), [_note(kind, number, lines, styles, writer)])
+    mark = _run(kind, styles)
+    child(mark, f"{kind}Reference", id=number)
+    return mark, number
+
+
+def _note(kind: Kind, number: str, lines: Sequence[Line], styles: Styles, writer: LineWriter) -> Element:
     note = element(kind, id=number)
     style = styles.find_or_make("paragraph", f"{kind} text", f"{kind.capitalize()}Text", _fill_text)
-    for turn, line in enumerate(text.splitlines() or [""]):
+    for turn, line in enumerate(lines):
         paragraph = child(note, "p")
         child(child(paragraph, "pPr"), "pStyle", val=style)
         if turn == 0:
@@ -58,7 +69,7 @@ def _note(kind: Kind, number: str, text: str, styles: Styles) -> Element:
             child(mark, f"{kind}Ref")
             paragraph.append(mark)
             fill_run(child(paragraph, "r"), " ")
-        fill_run(child(paragraph, "r"), line)
+        writer.fill(paragraph, line)
     return note
 
 

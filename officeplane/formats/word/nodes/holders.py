@@ -12,7 +12,8 @@ from typing import Final
 from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Item, Paragraph, Span, Table
 from officeplane.formats.commonmark import written
-from officeplane.formats.markdown import read
+from officeplane.formats.markdown import TEXTS, read
+from officeplane.formats.word.brought import Brought
 from officeplane.formats.word.insets import insets_of, outermost
 from officeplane.formats.word.names import SDT, TBL, TC, P, element, w
 from officeplane.formats.word.nodes.pen import Pen, line_of
@@ -26,9 +27,10 @@ _WRAPPERS: Final = frozenset((SDT, w("sdtContent"), w("customXml"), w("ins"), w(
 class Holder:
     """The paragraphs and tables of one element, with the pen of its story."""
 
-    def __init__(self, element: Element, pen: Pen) -> None:
+    def __init__(self, element: Element, pen: Pen, brought: Brought) -> None:
         self._element = element
         self._pen = pen
+        self._brought = brought
 
     def says_lines(self, lines: Sequence[Block | str]) -> bool:
         """Tell whether its paragraphs are these plain lines already."""
@@ -41,23 +43,25 @@ class Holder:
         olds = [one for one in _held(self._element) if is_plain or not self._is_blank(one)]
         keys = [self._key_of(one, is_plain=is_plain) for one in olds]
         matcher = SequenceMatcher(None, keys, [_key(block) for block in new], autojunk=False)
-        losses: list[Loss] = []
+        before = [*outermost(insets_of(self._element))]
+        steps = matcher.get_opcodes()
+        self._brought.let_go(one for tag, i1, i2, *_ in steps if tag != "equal" for one in olds[i1:i2])
         placed: Element | None = None
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        for tag, i1, i2, j1, j2 in steps:
             if tag == "equal":
                 placed = olds[i2 - 1]
                 if not keep_format:
                     for one, same in zip(olds[i1:i2], new[j1:j2], strict=True):
                         if one.tag == P:
-                            losses += self._pen.write(one, same, node_id, keep_format=False)
+                            self._pen.write(one, same, node_id, keep_format=False)
                 continue
             for place in range(max(i2 - i1, j2 - j1)):
                 old = olds[i1 + place] if i1 + place < i2 else None
                 block = new[j1 + place] if j1 + place < j2 else None
                 if block is None and old is not None:
-                    losses += self._remove(old, node_id)
+                    self._remove(old, node_id)
                 elif block is not None and old is not None and old.tag == P and not isinstance(block, Table):
-                    losses += self._pen.write(old, block, node_id, keep_format=keep_format)
+                    self._pen.write(old, block, node_id, keep_format=keep_format)
                     placed = old
                 elif block is not None:
                     like = old if old is not None else placed
@@ -65,9 +69,10 @@ class Holder:
                     self._put(made, placed, old, olds[i2] if i2 < len(olds) else None)
                     placed = made
                     if old is not None:
-                        losses += self._remove(old, node_id)
+                        self._remove(old, node_id)
         self._settle()
-        return losses
+        left = {inset.element for inset in insets_of(self._element)}
+        return [Loss(one.kind, node_id, one.name) for one in before if one.element not in left]
 
     def _key_of(self, held: Element, *, is_plain: bool) -> object:
         if held.tag == TBL:
@@ -101,22 +106,21 @@ class Holder:
             if not insets_of(blank) and not text_of(blank):
                 self._remove(blank, "")
 
-    def _remove(self, held: Element, node_id: str) -> list[Loss]:
-        losses = [Loss(one.kind, node_id, one.name) for one in outermost(insets_of(held))]
+    def _remove(self, held: Element, node_id: str) -> None:
         check_fields([held])
         parent = held.getparent()
         if parent is None:
-            return losses
+            return
         others = [one for one in _held(self._element) if one is not held and one.tag == P]
         if held.tag == P and not any(one.getparent() is parent for one in others):
             # A control, or a cell, has one paragraph at least.
-            return self._pen.write(held, "", node_id, keep_format=True)
+            self._pen.write(held, "", node_id, keep_format=True)
+            return
         preserved = marks_to_preserve([held])
         if others and (preserved.marks or preserved.references):
             following = next((one for one in held.itersiblings() if one in others), None)
             preserved.settle_in(following if following is not None else others[-1], at_end=following is None)
         parent.remove(held)
-        return losses
 
     def _settle(self) -> None:
         """Have no two tables touch, and a paragraph at the end."""
@@ -143,7 +147,7 @@ def _held(parent: Element) -> Iterator[Element]:
 
 def _again(block: Block) -> Block:
     """Return a block as it is read again: only so can it be compared with what somebody has written."""
-    blocks = read(written([block])).blocks
+    blocks = read(written([block]), TEXTS).blocks
     return blocks[0] if len(blocks) == 1 else block
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from officeplane.domain.document import InvalidEditError
+from officeplane.domain.warning import EditWarning
 from officeplane.formats.blocks import Block, Item
+from officeplane.formats.word.brought import Brought, Numbers
 from officeplane.formats.word.content import Contents
 from officeplane.formats.word.finder import Finder, Found
 from officeplane.formats.word.list_numbers import ListNumbers
@@ -15,6 +17,7 @@ from officeplane.formats.word.nodes.boxes import copy_boxes
 from officeplane.formats.word.nodes.pen import Pen
 from officeplane.formats.word.nodes.texts import holder_of
 from officeplane.formats.word.numbering import DEPTH_MAX
+from officeplane.formats.word.placing import check_open
 from officeplane.formats.word.segments import text_of
 from officeplane.formats.word.story import Story
 from officeplane.formats.word.styles import CHAPTER_LEVEL, SECTION_LEVEL
@@ -48,9 +51,12 @@ def node_id_of(story: Story, one: Element) -> str:
 class Inserting:
     """Inserts content; `fresh_id` gives ids to chapters, sections and pages."""
 
-    def __init__(self, finder: Finder, fresh_id: Callable[[str], str]) -> None:
+    def __init__(self, finder: Finder, fresh_id: Callable[[str], str], numbers: Numbers) -> None:
         self._finder = finder
         self._fresh_id = fresh_id
+        self._numbers = numbers
+        self.warnings: list[EditWarning] = []
+        """What content names that is not there."""
 
     def insert(self, blocks: Sequence[Block], beside: str, side: Side, style: str | None) -> Made:
         """Put content beside a node, or at its end."""
@@ -59,9 +65,14 @@ class Inserting:
             raise InvalidEditError("the content says nothing: give what is to be inserted")
         style_id = None if style is None else self._finder.stories.styles.paragraph(style)
         check_side(found, side)
+        brought = Brought(
+            self._finder, found.story, self._numbers, found.element, lambda: check_open(found, found.element, side)
+        )
+        brought.look_up(blocks)
         self._finder.stories.stamp(found.story)
-        pen = Pen(self._finder, found.story, Contents(self._finder.package, self._finder.stories, {}))
+        pen = Pen(self._finder, found.story, Contents(self._finder.package, self._finder.stories, {}), brought)
         made = self._elements(pen, blocks, _neighbours(found, side))
+        self.warnings += brought.warnings
         if style_id is not None:
             for one in made:
                 if one.tag == P and not pen.level(one):

@@ -9,13 +9,14 @@ from officeplane.domain.warning import Loss
 from officeplane.formats.blocks import Block, Code, Heading, Item, Line, Quote, Rule, Span, Table
 from officeplane.formats.commonmark import written
 from officeplane.formats.links import Links
-from officeplane.formats.markdown import read
+from officeplane.formats.markdown import TEXTS, read
 from officeplane.formats.word.block import level_of
+from officeplane.formats.word.brought import Brought
 from officeplane.formats.word.content import Contents
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.names import P_PR, R_PR, SECT_PR, P, R, element, element_name, w
 from officeplane.formats.word.nodes.leaves import leaves
-from officeplane.formats.word.nodes.rewriting import Old, Rewriting
+from officeplane.formats.word.nodes.rewriting import Old, Rewriting, letters_of
 from officeplane.formats.word.nodes.run_formats import base_of, strip_run
 from officeplane.formats.word.page_width import text_width
 from officeplane.formats.word.story import Story
@@ -32,16 +33,17 @@ _ANY_ITEM: Final = Item((), ordered=False, depth=0, begins_list=True)
 class Pen:
     """Writes in one story."""
 
-    def __init__(self, finder: Finder, story: Story, contents: Contents) -> None:
+    def __init__(self, finder: Finder, story: Story, contents: Contents, brought: Brought) -> None:
         self._finder = finder
         self._styles = finder.stories.styles
         self.contents = contents
         section = finder.stories.body.story.section
         self.writer = Writer(
-            finder.package, finder.stories.part, self._styles, text_width(section), beside=story.part, below=0
-        )
+            finder.package, finder.stories.part, self._styles, text_width(section), beside=story.part, below=0,
+            insets=brought.run,
+        )  # fmt: skip
         self._read: tuple[Element, Old] | None = None
-        self._rewriting = Rewriting(Links(finder.package, story.part), contents.target, self._styles)
+        self._rewriting = Rewriting(Links(finder.package, story.part), contents.target, self._styles, brought)
 
     def block(self, paragraph: Element) -> Block:
         """Return what a paragraph says, whatever its number is if it is an item."""
@@ -103,12 +105,12 @@ class Pen:
         if not isinstance(before, Table) and all(_is_plain(span) for span in line_of(before)):
             return Old(line, line_of(before))
         # As it would be read again: only so can it be compared with what somebody has read and changed.
-        again = read(written([before])).blocks
+        again = read(written([before]), TEXTS).blocks
         for looks in (
             line_of(again[0]) if len(again) == 1 and not isinstance(again[0], Table) else (),
             line_of(before),
         ):
-            if sum(len(span.text) for span in looks) == length:
+            if sum(len(letters_of(span)) for span in looks) == length:
                 return Old(line, looks)
         return Old(line, (Span("".join(leaf.text for leaf in line)),))
 

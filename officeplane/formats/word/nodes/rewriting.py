@@ -12,9 +12,12 @@ from typing import Final, TypeAlias
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import Loss
-from officeplane.formats.blocks import Line, Span
+from officeplane.formats.blocks import Line, Note, Picture, Span
 from officeplane.formats.links import Links
+from officeplane.formats.word.brought import Brought
+from officeplane.formats.word.content import INSET
 from officeplane.formats.word.insets import insets_of, outermost
+from officeplane.formats.word.line_writer import as_text
 from officeplane.formats.word.names import R_PR, SDT, SPACE, R, element, hyperlink, w
 from officeplane.formats.word.nodes.leaves import Leaf, fields, marks_of
 from officeplane.formats.word.nodes.run_formats import base_of, new_run, run_of, without_style
@@ -38,13 +41,21 @@ class Old:
 
     def says(self, new: Line) -> bool:
         """Tell whether a line is what it says already."""
-        return _stretch(self, new) is None
+        return _stretch(self, new) is None and self.told == _told(new)
+
+    @property
+    def told(self) -> list[str]:
+        """What is told of each picture in it."""
+        return _told(self.looks or ())
 
 
 class Rewriting:
     """Writes lines into paragraphs of one part; `target_of` tells where a link leads."""
 
-    def __init__(self, links: Links, target_of: Callable[[Element], str | None], styles: Styles) -> None:
+    def __init__(
+        self, links: Links, target_of: Callable[[Element], str | None], styles: Styles, brought: Brought
+    ) -> None:
+        self._brought = brought
         self._links = links
         self._target_of = target_of
         self._styles = styles
@@ -53,10 +64,12 @@ class Rewriting:
         """Have a paragraph say something else; return what is lost with what it said."""
         stretch = _stretch(old, new)
         if stretch is None:
+            self._brought.describe_kept(paragraph, _pictures(new))
             return []
         before = list(outermost(insets_of(paragraph)))
         begin, end, spans = _widened(old.leaves, *stretch, new)
         self._replace(paragraph, old, begin, end, spans)
+        self._brought.describe_kept(paragraph, _pictures(new))
         left = {inset.element for inset in insets_of(paragraph)}
         return [Loss(inset.kind, node_id, inset.name) for inset in before if inset.element not in left]
 
@@ -76,6 +89,7 @@ class Rewriting:
         base = base_of(run, paragraph)
         is_exact = old.looks is not None
         within = around if not is_exact and around is not None and _is_inside(around, line, begin, end) else None
+        self._brought.let_go(leaf.element for leaf in gone)
         for leaf in gone:
             holder = leaf.element.getparent()
             if holder is not None:
@@ -88,7 +102,15 @@ class Rewriting:
 
     def _fill(self, gap: Element, spans: Line, base: Element | None, within: Element | None, *, is_exact: bool) -> None:
         plain = without_style(base, self._styles.find("character", "Hyperlink"))
-        for span in spans:
+        for each in spans:
+            span = each
+            if isinstance(span, Picture | Note):
+                inset = self._brought.run(span)
+                if inset is not None:
+                    _lift(gap)
+                    gap.addprevious(inset)
+                    continue
+                span = as_text(span)
             around = next(gap.iterancestors(_LINK), None)
             here = None if around is None else self._target_of(around)
             if around is not None and (around is within or (span.link is not None and here == span.link)):
@@ -124,7 +146,7 @@ def _widened(line: Sequence[Leaf], begin: int, end: int, new_end: int, new: Line
 def _stretch(old: Old, new: Line) -> tuple[int, int, int] | None:
     """Return where old and new begin to differ and where that ends in each, or None when they do not."""
     one = _letters(old)
-    other = [(char, None if old.looks is None else _look(span)) for span in new for char in span.text]
+    other = [(char, None if old.looks is None else _look(span)) for span in new for char in letters_of(span)]
     if one == other:
         return None
     begin = 0
@@ -138,11 +160,26 @@ def _stretch(old: Old, new: Line) -> tuple[int, int, int] | None:
 
 def _letters(old: Old) -> list[tuple[str, _Look | None]]:
     if old.looks is not None:
-        return [(char, _look(span)) for span in old.looks for char in span.text]
+        return [(char, _look(span)) for span in old.looks for char in letters_of(span)]
     return [(char, None) for leaf in old.leaves for char in leaf.text]
 
 
+def letters_of(span: Span) -> str:
+    """Return what a span is compared by, letter by letter."""
+    return INSET if isinstance(span, Picture | Note) else span.text
+
+
+def _pictures(line: Line) -> list[Picture]:
+    return [span for span in line if isinstance(span, Picture)]
+
+
+def _told(line: Line) -> list[str]:
+    return [span.text for span in _pictures(line)]
+
+
 def _look(span: Span) -> _Look:
+    if isinstance(span, Note):
+        return False, False, False, False, f"{'new' if span.says else 'old'} note {span.text}"
     return span.bold, span.italic, span.strike, span.code, span.link
 
 
@@ -154,10 +191,11 @@ def _cut(line: Line, begin: int, end: int) -> Line:
     made: list[Span] = []
     at = 0
     for span in line:
-        text = span.text[max(begin - at, 0) : max(end - at, 0)]
+        letters = letters_of(span)
+        text = letters[max(begin - at, 0) : max(end - at, 0)]
         if text:
-            made.append(Span(text, *_look(span)))
-        at += len(span.text)
+            made.append(span if isinstance(span, Picture | Note) else Span(text, *_look(span)))
+        at += len(letters)
     return tuple(made)
 
 

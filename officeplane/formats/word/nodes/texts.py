@@ -7,13 +7,15 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning, Loss
 from officeplane.formats.blocks import Block, Rule, Table
 from officeplane.formats.commonmark import written
-from officeplane.formats.markdown import read
+from officeplane.formats.markdown import TEXTS, read
+from officeplane.formats.word.brought import Brought, Numbers
 from officeplane.formats.word.content import Contents
 from officeplane.formats.word.finder import Finder, Found
 from officeplane.formats.word.names import ALTERNATIVES, FALLBACK, SDT, TEXT_BOX, P, w
 from officeplane.formats.word.nodes.boxes import copy_boxes
 from officeplane.formats.word.nodes.holders import Holder, is_blank
 from officeplane.formats.word.nodes.pen import Pen
+from officeplane.formats.word.placing import check_open
 from officeplane.formats.word.reader import WordReader
 from officeplane.formats.xml import Element
 
@@ -33,8 +35,9 @@ class Said(NamedTuple):
 class NodeTexts:
     """Changes what nodes say."""
 
-    def __init__(self, finder: Finder) -> None:
+    def __init__(self, finder: Finder, numbers: Numbers) -> None:
         self._finder = finder
+        self._numbers = numbers
 
     def write(self, node_id: str, said: str, *, is_plain: bool, keep_format: bool) -> Said:
         """Have a node say something else, in CommonMark or as plain text."""
@@ -48,13 +51,15 @@ class NodeTexts:
 
     def _write_paragraph(self, found: Found, said: str, *, is_plain: bool, keep_format: bool) -> Said:
         paragraph = found.element
-        pen = Pen(self._finder, found.story, self._contents(paragraph))
+        brought = self._brought(found)
+        pen = Pen(self._finder, found.story, self._contents(paragraph), brought)
         block = pen.block(paragraph)
         before = "" if is_blank(block) else written([block])
         warnings: Sequence[EditWarning] = ()
         new: Block | str = said
         if not is_plain:
-            asked = read(self._own(found, said))
+            asked = read(self._own(found, said), TEXTS)
+            brought.look_up(asked.blocks)
             new = _single(asked.blocks, block, found)
             if keep_format and (said.strip() == before or isinstance(new, Rule)):
                 return Said(found.id)
@@ -66,6 +71,7 @@ class NodeTexts:
         if found.place is not None and found.place.is_heading and found.place.is_derived:
             self._finder.stories.body.remember([found.place])
         losses = pen.write(paragraph, new, found.id, keep_format=keep_format)
+        warnings = [*warnings, *brought.warnings]
         copy_boxes(paragraph)
         if level == pen.level(paragraph) and not found.story.blocks[found.begin].is_landmark:
             found.story.take_note(found.begin, {paragraph, *paragraph.iterancestors(P)})
@@ -79,8 +85,9 @@ class NodeTexts:
 
     def _write_holder(self, found: Found, holder: Element, said: str, *, is_plain: bool, keep_format: bool) -> Said:
         reader = WordReader(self._finder.package, self._finder.stories, self._finder.comments)
-        pen = Pen(self._finder, found.story, reader.contents)
-        held = Holder(holder, pen)
+        brought = self._brought(found)
+        pen = Pen(self._finder, found.story, reader.contents, brought)
+        held = Holder(holder, pen, brought)
         warnings: Sequence[EditWarning] = ()
         new: Sequence[Block | str]
         if is_plain:
@@ -92,14 +99,16 @@ class NodeTexts:
             before = "" if detail is None else reader.content(detail) or ""
             if keep_format and said.strip() == before.strip():
                 return Said(found.id)
-            asked = read(said)
+            asked = read(said, TEXTS)
+            brought.look_up(asked.blocks)
             new = asked.blocks
             warnings = _new_warnings(asked.warnings, before)
         self._finder.stories.stamp(found.story)
         if found.kind in {"header", "footer"}:
             # What holds it may be another root, now that ids are declared in it.
-            held = Holder(found.story.container, pen)
+            held = Holder(found.story.container, pen, brought)
         losses = held.write(new, found.id, keep_format=keep_format)
+        warnings = [*warnings, *brought.warnings]
         copy_boxes(holder)
         if found.kind in {"header", "footer"}:
             found.story.reread({block.element for block in found.story.blocks})
@@ -121,6 +130,16 @@ class NodeTexts:
         if next(paragraph.iter(*_DRAWN), None) is None:
             return Contents(self._finder.package, self._finder.stories, {})
         return WordReader(self._finder.package, self._finder.stories, self._finder.comments).contents
+
+    def _brought(self, found: Found) -> Brought:
+        def check() -> None:
+            if found.kind == "text box":
+                raise InvalidEditError(
+                    f"{found.id!r} is a text box, which takes no pictures and notes: put them beside it"
+                )
+            check_open(found, found.element, "into")
+
+        return Brought(self._finder, found.story, self._numbers, found.element, check)
 
     @property
     def _body(self) -> object:
@@ -164,7 +183,7 @@ def _single(blocks: Sequence[Block], before: Block, found: Found) -> Block | str
 
 def _new_warnings(warnings: Sequence[EditWarning], before: str) -> Sequence[EditWarning]:
     """Return what content cannot bring, without what it says only because that was read."""
-    return [one for one in warnings if one not in read(before).warnings] if warnings else ()
+    return [one for one in warnings if one not in read(before, TEXTS).warnings] if warnings else ()
 
 
 def _instead(kind: str) -> str:

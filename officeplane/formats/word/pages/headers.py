@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from officeplane.domain.warning import Loss
 from officeplane.formats.relationships import OFFICE, Relationships, declare, undeclare
+from officeplane.formats.word.brought import Numbers
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.insets import insets_of, outermost
 from officeplane.formats.word.looks.properties import place_in
@@ -43,13 +44,13 @@ class Headers:
         self._package = finder.package
         self._arrows = Relationships(finder.package, finder.stories.part)
 
-    def say(self, chosen: Collection[int], content: str) -> Said:
+    def say(self, chosen: Collection[int], content: str, numbers: Numbers) -> Said:
         """Have sections, by their numbers, say something above or below their text."""
         parts = self._parts()
         own = next((part for at in sorted(chosen) if (part := parts[at]) and self._is_own(part, chosen)), None)
         part = own or self._new()
         losses = self._assign([part if at in chosen else parts[at] for at in range(len(parts))])
-        said = NodeTexts(self._finder).write(self.aside(part).id, content, is_plain=False, keep_format=True)
+        said = NodeTexts(self._finder, numbers).write(self.aside(part).id, content, is_plain=False, keep_format=True)
         self.aside(part).story.name(self._maker)
         return Said(said.id, [*losses, *said.losses], said.warnings)
 

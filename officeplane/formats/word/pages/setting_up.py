@@ -1,11 +1,12 @@
 """Setting up pages: all that is asked of a section, or of all of them, in one go."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning, Loss
+from officeplane.formats.word.brought import Numbers
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.forms import form_of_section
 from officeplane.formats.word.pages.headers import Headers, Kind
@@ -45,10 +46,12 @@ class SetUp:
     warnings: list[EditWarning] = field(default_factory=list[EditWarning])
 
 
-def set_up(finder: Finder, node_id: str | None, setup: Setup, maker: str, fresh_id: Callable[[str], str]) -> SetUp:
+def set_up(
+    finder: Finder, node_id: str | None, setup: Setup, maker: str, fresh_id: Callable[[str], str], numbers: Numbers
+) -> SetUp:
     """Set up the pages of the section that a node begins in, or of all.
 
-    `maker` is the task that does it, `fresh_id` gives ids to new headers.
+    `maker` is the task that does it, `fresh_id` gives ids to new headers, `numbers` numbers to new pictures.
     """
     found = None if node_id is None else finder.find(node_id)
     body = finder.stories.body
@@ -74,7 +77,14 @@ def set_up(finder: Finder, node_id: str | None, setup: Setup, maker: str, fresh_
     for at in chosen:
         setup.layout.give(everything[at])
     for kind, content in setup.beside.items():
-        _say(Headers(finder, kind, everything, maker, fresh_id), chosen, kind, content, done)
+        headers = Headers(finder, kind, everything, maker, fresh_id)
+        if content is None:
+            done.removed += headers.remove(chosen)
+            continue
+        said = headers.say(chosen, content, numbers)
+        done.beside[kind] = said.id
+        done.replaced += said.losses
+        done.warnings += said.warnings
     if setup.number_at is not None:
         kind, align = setup.number_at
         style = finder.stories.styles.find("paragraph", kind)
@@ -87,13 +97,3 @@ def set_up(finder: Finder, node_id: str | None, setup: Setup, maker: str, fresh_
     done.sections = len(chosen)
     done.pages = form_of_section(everything[chosen[0]])
     return done
-
-
-def _say(headers: Headers, chosen: Collection[int], kind: Kind, content: str | None, done: SetUp) -> None:
-    if content is None:
-        done.removed += headers.remove(chosen)
-        return
-    said = headers.say(chosen, content)
-    done.beside[kind] = said.id
-    done.replaced += said.losses
-    done.warnings += said.warnings
