@@ -252,7 +252,7 @@ async def test_content_is_the_bytes_that_came(api: Api, url: str, document_id: s
     await put(api, document_id, data)
     await edit(api, document_id)
 
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=30) as client:
         response = await client.get(f"/api/documents/{document_id}/content", params={"revision": 1})
 
     assert response.content == data

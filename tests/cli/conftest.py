@@ -105,13 +105,13 @@ class Tasks:
 
     async def submit(self, task_type: str, **fields: JsonValue) -> str:
         """The id of a task newly submitted, over HTTP: what a test arranges is not what it is about."""
-        async with httpx.AsyncClient(base_url=self._plane.url) as client:
+        async with httpx.AsyncClient(base_url=self._plane.url, timeout=30) as client:
             answer = await client.post("/api/tasks", json={"taskType": task_type, **fields})
         return str(OBJECT.validate_json(answer.content)["id"])
 
     async def read(self, task_id: str) -> dict[str, JsonValue]:
         """The task as the API has it."""
-        async with httpx.AsyncClient(base_url=self._plane.url) as client:
+        async with httpx.AsyncClient(base_url=self._plane.url, timeout=30) as client:
             return OBJECT.validate_json((await client.get(f"/api/tasks/{task_id}")).content)
 
 

@@ -361,7 +361,7 @@ async def test_nothing_else_is_spoken_than_http(plane: Plane) -> None:
 
 async def test_who_decided_is_not_whom_a_header_names(plane: Plane, tasks: Tasks) -> None:
     failed = await tasks.submit("cli.fail", maxRetries=0)
-    async with httpx.AsyncClient(base_url=plane.url) as client:
+    async with httpx.AsyncClient(base_url=plane.url, timeout=30) as client:
         # What a proxy has passed on is not local, whatever the headers say.
         made = await client.post("/api/keys", json={"name": "decider", "scopes": ["control"]})
         key = made.json()["key"]

@@ -54,7 +54,7 @@ async def test_migrate_makes_a_role_for_the_processes_that_cannot_change_the_sch
 async def test_serve_stops_at_once_although_somebody_follows_its_events(start: Start, plane: Plane) -> None:
     async with start("serve", "--port", "0", env=plane.env) as serve:
         url = await eventually(lambda: serve.address)
-        async with httpx.AsyncClient() as client, client.stream("GET", f"{url}/api/events") as response:
+        async with httpx.AsyncClient(timeout=30) as client, client.stream("GET", f"{url}/api/events") as response:
             with stopwatch() as seconds:
                 assert await serve.stop() == 0
                 assert seconds() < 5
@@ -118,7 +118,7 @@ async def test_a_worker_without_its_database_ends_with_3(officeplane: Officeplan
 async def test_serve_may_be_there_before_its_database(start: Start) -> None:
     async with start("serve", "--port", "0", env=AWAY) as serve:
         url = await eventually(lambda: serve.address)
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=30) as client:
             assert (await client.get(f"{url}/api/health/ready")).status_code == 503
 
         assert await serve.stop() == 0
