@@ -26,8 +26,12 @@ HANDLERS: Final = "tests.workers.handlers"
 LEASE_SECONDS: Final = 2.0
 STOP_SECONDS: Final = 30.0
 REMARK: Final = TypeAdapter(dict[str, Any])
+SHORT_LEASE: Final = str(LEASE_SECONDS)
+"""For workers whose leases are to run out."""
+
 SHORT_TIMES: Final = {
-    "LEASE_SECONDS": str(LEASE_SECONDS),
+    # Longer than any machine stands still.
+    "LEASE_SECONDS": "30",
     "HEARTBEAT_SECONDS": "0.4",
     "SWEEP_SECONDS": "0.5",
     "POLL_SECONDS": "0.3",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+import asyncpg
 import pytest
 
 from tests.journeys.conftest import Install, Installation
@@ -84,6 +85,7 @@ async def test_a_breaker_opens_holds_lets_one_through_survives_its_death_and_clo
         assert (await breaker(plane))["state"] == "half_open"
         await stays(lambda: len(begun(marks, "waits")) == 1, 1.5, "only one is let through")
         await _worker(workers, probe).kill()
+        await _let_leases_lapse(plane)
         second = await eventually(lambda: begun(marks, "waits")[1:], within=20, what="another probe")
         assert second[0].pid != probe.pid
         await stays(lambda: len(begun(marks, "waits")) == 2, 1.5, "only one is let through")
@@ -174,6 +176,16 @@ async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(i
             assert (await plane.api.post("/api/documents/d/resume")).json() == {"paused": False}
             assert [(await plane.api.final(task))["state"] for task in (second, third)] == ["COMPLETED"] * 2
             assert seconds() < 1.5
+
+
+async def _let_leases_lapse(plane: Installation) -> None:
+    connection = await asyncpg.connect(plane.database_url)
+    try:
+        await connection.execute(
+            "UPDATE tasks SET lease_until = now() - interval '1 hour' WHERE lease_until IS NOT NULL"
+        )
+    finally:
+        await connection.close()
 
 
 def _worker(workers: list[Process], mark: Mark) -> Process:
