@@ -24,7 +24,7 @@ from tests.support import eventually
 
 PROGRAM = Path(sys.executable).with_name("officeplane")
 ROOT = Path(__file__).parents[2]
-STOP_SECONDS = 10
+STOP_SECONDS = 30
 LATER = "2100-01-01T00:00:00Z"
 JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
