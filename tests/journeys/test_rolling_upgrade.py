@@ -38,7 +38,6 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-@pytest.mark.timeout(120)
 async def test_workers_of_two_levels_share_the_work_and_new_kinds_of_it_wait_for_new_workers(
     previous: Path, new_database: NewDatabase, redis_url: str, marks: Marks, tmp_path: Path
 ) -> None:

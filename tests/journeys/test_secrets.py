@@ -38,7 +38,6 @@ class Secrets:
         return self.words.setdefault(what, f"secret{secrets.token_hex(12)}")
 
 
-@pytest.mark.timeout(180)
 async def test_a_whole_day_leaves_no_secret_in_any_log(
     new_database: NewDatabase,
     redis_url: str,
