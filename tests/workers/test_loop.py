@@ -178,7 +178,7 @@ async def test_a_take_that_is_overdue_is_followed_by_a_look_at_the_ledger_at_onc
             task = await bench.a_task()
             await loop.has_started(task.id)
 
-            assert seconds() < 2.5
+            assert seconds() < 5
 
 
 async def test_without_redis_the_ledger_is_asked_again_at_once_while_there_is_more(
@@ -243,7 +243,7 @@ async def test_a_loop_that_was_stopped_ends_within_a_second_or_so(hands: Workben
             loop.loop.stop()
             await asyncio.wait_for(loop.running, 20)
 
-            assert seconds() < 1.5
+            assert seconds() < 3
 
 
 async def test_a_loop_without_redis_ends_at_once_when_it_is_stopped(hands: Workbench, redis_proxy: FaultProxy) -> None:
