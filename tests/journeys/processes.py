@@ -24,7 +24,7 @@ PROGRAM: Final = Path(sys.executable).with_name("officeplane")
 ROOT: Final = Path(__file__).parents[2]
 HANDLERS: Final = "tests.workers.handlers"
 LEASE_SECONDS: Final = 2.0
-STOP_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 60.0
 REMARK: Final = TypeAdapter(dict[str, Any])
 SHORT_LEASE: Final = str(LEASE_SECONDS)
 """For workers whose leases are to run out."""
@@ -74,7 +74,7 @@ class Process:
         """Whatever in its log has a stack: something that nobody thought of."""
         return [line for line in self._log.read_text().splitlines() if "Traceback (most recent call last)" in line]
 
-    async def says(self, event: str, *, within: float = 30) -> dict[str, Any]:
+    async def says(self, event: str, *, within: float = 60) -> dict[str, Any]:
         """Return its first remark of this name as soon as it is there."""
 
         def heard() -> list[dict[str, Any]]:
