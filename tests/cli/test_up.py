@@ -140,7 +140,7 @@ async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartU
 
     state = await state_of(port, await submit(port))
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=40)
+    said, _ = process.communicate(timeout=60)
 
     assert f"http://127.0.0.1:{port}" in welcome
     assert "curl" in welcome
@@ -257,7 +257,7 @@ async def test_an_installation_of_a_former_version_is_given_what_it_lacks(start_
     first = start_up(tmp_path / "data", port)
     until_welcome(first)
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=40)
+    first.communicate(timeout=60)
     known = json.loads(facts.read_text())
     facts.write_text(json.dumps({name: value for name, value in known.items() if name != "app_password"}))
 
@@ -352,7 +352,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: P
         port = listener.getsockname()[1]
         process = start_up(tmp_path / "data", port)
 
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert said == f"Port {port} is in use: stop what listens there, or choose another --port.\n"
@@ -361,7 +361,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: P
 
 async def test_a_second_one_on_the_same_data_is_refused_in_one_line(start_up: StartUp, standing: Standing) -> None:
     second = start_up(standing.data, free_port())
-    said, _ = second.communicate(timeout=45)
+    said, _ = second.communicate(timeout=60)
 
     assert second.returncode == 1
     assert said == f"{standing.data} is in use by another officeplane (process {standing.process.pid}): stop it first\n"
