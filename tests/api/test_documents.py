@@ -550,15 +550,18 @@ async def _serving(api: Api) -> AsyncGenerator[tuple[str, int]]:
     )
     assert process.stderr is not None
     try:
-        async with asyncio.timeout(30):
-            async for line in process.stderr:
-                if b"http://" in line:
-                    yield line.decode()[line.decode().index("http://") :].split()[0], process.pid
-                    break
+        yield await _address(process.stderr), process.pid
     finally:
         process.kill()
         await process.stderr.read()
         await process.wait()
+
+
+async def _address(said: asyncio.StreamReader) -> str:
+    """Return where a server answers, once it says so."""
+    async with asyncio.timeout(60):
+        line = (await said.readuntil(b"http://") + await said.readline()).decode()
+    return line[line.index("http://") :].split()[0]
 
 
 def _peak(pid: int) -> int:
