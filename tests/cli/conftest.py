@@ -59,7 +59,7 @@ class Officeplane(Protocol):
     """Runs `officeplane` with these arguments to its end."""
 
     async def __call__(
-        self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 45
+        self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 90
     ) -> Ended: ...
 
 
@@ -116,7 +116,7 @@ class Tasks:
 
 
 async def run_program(
-    *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 45
+    *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 90
 ) -> Ended:
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
@@ -156,7 +156,7 @@ def officeplane(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Offic
     """The program in a process of its own that has imported everything already."""
     folder, number = tmp_path_factory.mktemp("commands"), count()
 
-    async def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 45) -> Ended:
+    async def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 90) -> Ended:
         given, out, err = (folder / f"{next(number)}-{name}" for name in ("in", "out", "err"))
         given.write_text(stdin)
         process = await forks.begin(arguments, env or {}, out, err, given)
