@@ -25,8 +25,8 @@ ROOT: Final = Path(__file__).parents[2]
 HANDLERS: Final = "tests.workers.handlers"
 LEASE_SECONDS: Final = 2.0
 STOP_SECONDS: Final = 60.0
-BRIEFLY_KEPT: Final = httpx.Limits(keepalive_expiry=1)
-"""A server closes what is idle for five seconds: nobody must take up a connection again in that very moment."""
+NOT_KEPT: Final = httpx.Limits(max_keepalive_connections=0)
+"""A server closes what is idle for five seconds. Who stood still meanwhile would ask on such a connection."""
 REMARK: Final = TypeAdapter(dict[str, Any])
 SHORT_LEASE: Final = str(LEASE_SECONDS)
 """For workers whose leases are to run out."""
@@ -204,7 +204,7 @@ class Server:
     def __init__(self, process: Process, url: str) -> None:
         self.process = process
         self.url = url
-        self._client = httpx.AsyncClient(base_url=url, timeout=40, limits=BRIEFLY_KEPT)
+        self._client = httpx.AsyncClient(base_url=url, timeout=40, limits=NOT_KEPT)
 
     async def get(self, path: str) -> httpx.Response:
         return await self._client.get(path)

@@ -16,7 +16,7 @@ from officeplane.store.roles import admit_app
 from tests.conftest import NewDatabase, as_role
 from tests.fault_proxy import fault_proxy
 from tests.forks import Forks
-from tests.journeys.processes import BRIEFLY_KEPT, SHORT_LEASE, Process, Server, processes
+from tests.journeys.processes import NOT_KEPT, SHORT_LEASE, Process, Server, processes
 from tests.logs import found_in
 from tests.receiver import receiving
 from tests.support import eventually
@@ -70,7 +70,7 @@ async def test_a_whole_day_leaves_no_secret_in_any_log(
             ]
             try:
                 async with httpx.AsyncClient(
-                    base_url=api.url, headers=bearer(admin), timeout=60, limits=BRIEFLY_KEPT
+                    base_url=api.url, headers=bearer(admin), timeout=60, limits=NOT_KEPT
                 ) as caller:
                     made = await caller.post("/api/keys", json={"name": "reader", "scopes": ["read"]})
                     secret.words["reader's key"] = made.json()["key"]

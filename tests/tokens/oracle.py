@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 
 from tests.fixtures.documents import excel, powerpoint, word
-from tests.journeys.processes import BRIEFLY_KEPT, LEASE_SECONDS, Processes
+from tests.journeys.processes import LEASE_SECONDS, NOT_KEPT, Processes
 from tests.tokens.clients import Client, Notes
 from tests.tokens.judgement import Verdict, judged
 from tests.tokens.orders import Orders, Subject
@@ -46,7 +46,7 @@ async def consult(
         for server in servers:
             leaving.push_async_callback(server.aclose)
         http = await leaving.enter_async_context(
-            httpx.AsyncClient(base_url=servers[0].url, timeout=40, limits=BRIEFLY_KEPT)
+            httpx.AsyncClient(base_url=servers[0].url, timeout=40, limits=NOT_KEPT)
         )
         trouble = Trouble(processes, LEASE_SECONDS, stop_redis, start_redis, Random(seed))
         await trouble.begin()
