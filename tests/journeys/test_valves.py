@@ -147,14 +147,14 @@ async def test_a_rate_is_never_exceeded_by_more_than_what_was_saved_up_and_is_us
 
         tasks = await plane.api.submit_many(talks(marks, 130, "rated"))
 
-        with stopwatch() as seconds:
-            ended = await plane.api.all_final(tasks, within=30)
-            # A machine that is busy with other things may not keep up for a moment.
-            assert seconds() < 1.5 * 130 / 20
+        ended = await plane.api.all_final(tasks, within=60)
         begins = sorted(datetime.fromisoformat(task["startedAt"]).timestamp() for task in ended)
         for since in begins:
             # A second's worth may have been saved up; and what a round was allowed may be claimed a moment later.
             assert len([at for at in begins if since < at <= since + 5]) <= 5 * 20 + 20 + 2
+        # A machine that is busy with other things may not keep up, but it will for some seconds.
+        later = begins[20:]
+        assert any(len([at for at in later if since <= at < since + 3]) > 0.75 * 3 * 20 for since in later)
 
 
 async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(install: Install, marks: Marks) -> None:
