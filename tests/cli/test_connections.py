@@ -56,7 +56,8 @@ async def serving(
         process = await forks.begin([json.dumps(limits)], plane.env, out, err, program=IMPATIENT)
     server = Background(process, out, err)
     try:
-        await eventually(lambda: server.address, within=60, what="the API")
+        # One that a shell starts has everything to import.
+        await eventually(lambda: server.address, within=120, what="the API")
         yield server
         assert await server.stop() == 0
         assert "Traceback" not in err.read_text()
