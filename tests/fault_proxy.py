@@ -84,7 +84,7 @@ class FaultProxy:
             self._listening = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
 
     async def passed(
-        self, text: bytes, direction: Direction = Direction.REQUESTS, *, within_seconds: float = 5
+        self, text: bytes, direction: Direction = Direction.REQUESTS, *, within_seconds: float = 20
     ) -> None:
         """Return when these bytes have arrived at the proxy in this direction, dropped or not, since `forget`."""
         async with asyncio.timeout(within_seconds):

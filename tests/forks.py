@@ -48,7 +48,7 @@ class Fork:
                     return remark
         return None
 
-    async def says(self, event: str, *, within: float = 20) -> dict[str, Any]:
+    async def says(self, event: str, *, within: float = 60) -> dict[str, Any]:
         """Return the first line of its log with this event as soon as it is there."""
 
         def heard() -> dict[str, Any] | None:
@@ -66,7 +66,7 @@ class Fork:
         """Everything that it has written."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
-    async def ended(self, *, within: float = 20) -> int:
+    async def ended(self, *, within: float = 60) -> int:
         """Return its exit status once it has ended."""
         try:
             async with asyncio.timeout(within):

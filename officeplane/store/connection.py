@@ -77,6 +77,24 @@ def translated() -> Generator[None, None, None]:
         raise DatabaseUnavailableError(message) from error
 
 
+@contextmanager
+def _translated_unless_cancelled() -> Generator[None, None, None]:
+    """Do the same, but tell a task that was cancelled of that.
+
+    A statement that is cut short ends with the server's silence if that does not
+    hear of it. A task that took this for an outage would go on, and whoever has
+    cancelled it would wait for ever.
+    """
+    try:
+        with translated():
+            yield
+    except DatabaseUnavailableError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError from error
+        raise
+
+
 async def _keep(connection: Connection) -> None:
     """Return a connection to the pool as it is: nothing here leaves session state behind."""
 
@@ -91,7 +109,7 @@ class Ledger:
         """Run one statement in a transaction of its own and return its rows."""
 
         async def once() -> list[Row]:
-            with translated():
+            with _translated_unless_cancelled():
                 async with self._connection() as connection:
                     return await connection.fetch(query, *args)
 
@@ -100,7 +118,7 @@ class Ledger:
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Connection, None]:
         """Give a connection inside a transaction, committed when the block ends well."""
-        with translated():
+        with _translated_unless_cancelled():
             async with self._connection() as connection, connection.transaction():
                 yield connection
 

@@ -154,7 +154,7 @@ async def ask(url: str, head: str, body: AsyncIterator[bytes]) -> bytes:
 
     sending = asyncio.create_task(send())
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             answer = await reader.readuntil(b"\r\n\r\n")
             length = int(answer.lower().split(b"content-length:")[1].split(b"\r\n")[0])
             return answer + await reader.readexactly(length)

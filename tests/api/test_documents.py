@@ -252,7 +252,7 @@ async def test_content_is_the_bytes_that_came(api: Api, url: str, document_id: s
     await put(api, document_id, data)
     await edit(api, document_id)
 
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=30) as client:
         response = await client.get(f"/api/documents/{document_id}/content", params={"revision": 1})
 
     assert response.content == data
@@ -550,15 +550,18 @@ async def _serving(api: Api) -> AsyncGenerator[tuple[str, int]]:
     )
     assert process.stderr is not None
     try:
-        async with asyncio.timeout(30):
-            async for line in process.stderr:
-                if b"http://" in line:
-                    yield line.decode()[line.decode().index("http://") :].split()[0], process.pid
-                    break
+        yield await _address(process.stderr), process.pid
     finally:
         process.kill()
         await process.stderr.read()
         await process.wait()
+
+
+async def _address(said: asyncio.StreamReader) -> str:
+    """Return where a server answers, once it says so."""
+    async with asyncio.timeout(60):
+        line = (await said.readuntil(b"http://") + await said.readline()).decode()
+    return line[line.index("http://") :].split()[0]
 
 
 def _peak(pid: int) -> int:

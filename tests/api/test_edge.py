@@ -261,7 +261,7 @@ async def test_a_file_is_saved_and_never_shown_as_a_page(api: Api) -> None:
 async def test_head_is_answered_wherever_get_is(api: Api, url: str) -> None:
     made = (await api.post("/api/documents", {"format": "docx"})).json()["id"]
     lengths = ["/", "/docs", "/openapi.json", "/api/health/live", f"/api/documents/{made}", "/nowhere"]
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=30) as client:
         for path in [*lengths, f"/api/documents/{made}/content", "/api/tasks", "/metrics"]:
             got, asked = await client.get(path), await client.head(path)
 

@@ -247,7 +247,7 @@ async def test_a_server_that_stops_answers_who_waits_for_a_task(api: Api) -> Non
 
         state_in(app).stopping.set()
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert (await waiting).json()["state"] == "QUEUED"
 
 
@@ -271,7 +271,7 @@ async def test_silence_is_broken_by_comments() -> None:
             state.stopping.set()
 
     response = EventStream(silence(), lambda _: True, state, keep_alive_seconds=0.01)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await response({"type": "http"}, receive, send)
 
     assert [message["body"] for message in sent[1:4]] == [b": connected\n\n", b": still here\n\n", b": still here\n\n"]

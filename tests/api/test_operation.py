@@ -224,7 +224,7 @@ async def beat(settings: Settings, worker_id: str, *, silent_seconds: float) -> 
 
 
 async def execute(settings: Settings, statement: str, *values: object) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         connection = await asyncpg.connect(settings.database_url)
         try:
             await connection.execute(statement, *values)

@@ -52,7 +52,7 @@ async def test_waiting_ends_as_soon_as_the_task_does(api: Api) -> None:
 
     await api.end(claimed, Succeeded('{"answer": 42}'))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         assert (await waiting).json()["result"] == {"answer": 42}
 
 
@@ -75,7 +75,7 @@ async def test_a_wait_out_of_range_is_refused(api: Api, wait: str) -> None:
 
 
 async def test_waiting_for_a_task_that_is_not_there_does_not_wait(api: Api) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         assert code_of(await api.get(f"/api/tasks/{UNKNOWN_ID}", wait=60)) == (404, "task_not_found")
 
 

@@ -50,7 +50,7 @@ async def test_a_reader_who_hangs_up_is_not_worked_for(api: Api, app: FastAPI, u
     os.kill(child, signal.SIGSTOP)
     await asleep(child)
 
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=30) as client:
         reading = asyncio.ensure_future(client.get(path))
         await eventually(
             lambda: all(it.pid != child for it in sandbox._idle),  # pyright: ignore[reportPrivateUsage]

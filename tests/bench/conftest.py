@@ -15,6 +15,8 @@ from tests.cli.conftest import run_program
 
 SCENARIOS = ("drain-documents", "submit", "post", "lanes", "hot-document")
 DOCUMENT_SCENARIOS = ("many-files", "hot-file", "edit-latency", "long-text", "grid", "revision-storage")
+# It takes ten where nothing else runs.
+TASKS_SECONDS = 240
 DOCUMENTS_SECONDS = 400
 
 
@@ -74,7 +76,7 @@ def servers(database_url: str, redis_url: str) -> Servers:
 
 @pytest.fixture(scope="session")
 async def bench_run(servers: Servers) -> Run:
-    return await run("tasks", SCENARIOS, servers, within=50)
+    return await run("tasks", SCENARIOS, servers, within=TASKS_SECONDS)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from officeplane.embedded.processes import is_alive
-from tests.bench.conftest import SCENARIOS, Run, Servers
+from tests.bench.conftest import SCENARIOS, TASKS_SECONDS, Run, Servers
 from tests.cli.conftest import PROGRAM, run_program
 from tests.support import eventually
 
@@ -21,7 +21,7 @@ LEAST_RATIOS = {
     "hot-document": 0.02,
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * TASKS_SECONDS)]
 
 
 def test_a_drained_queue_lost_and_doubled_nothing(bench_run: Run) -> None:
@@ -117,10 +117,10 @@ def idle_bench(servers: Servers, tmp_path: Path) -> Iterator[subprocess.Popen[by
 async def test_stopped_half_way_it_cleans_up_and_says_so(
     idle_bench: subprocess.Popen[bytes], servers: Servers, tmp_path: Path
 ) -> None:
-    workers = await eventually(lambda: processes_below(idle_bench.pid), within=30, what="a worker")
+    workers = await eventually(lambda: processes_below(idle_bench.pid), within=60, what="a worker")
 
     idle_bench.terminate()
-    code = await asyncio.to_thread(idle_bench.wait, 20)
+    code = await asyncio.to_thread(idle_bench.wait, 60)
 
     assert code == 1
     assert "Stopped before the end" in (tmp_path / "said").read_text()
@@ -132,7 +132,7 @@ async def test_stopped_half_way_it_cleans_up_and_says_so(
 async def test_killed_outright_it_leaves_no_process(
     idle_bench: subprocess.Popen[bytes], servers: Servers, tmp_path: Path
 ) -> None:
-    workers = await eventually(lambda: processes_below(idle_bench.pid), within=30, what="a worker")
+    workers = await eventually(lambda: processes_below(idle_bench.pid), within=60, what="a worker")
 
     idle_bench.kill()
 

@@ -34,7 +34,7 @@ CALM_SECONDS: Final = CALM_AFTER_SECONDS + 6.0
 END_SECONDS: Final = 120.0
 # The longest wait that is nobody's fault is that of a retry behind a slow task.
 QUIET_SECONDS: Final = 15.0
-CATCH_UP_SECONDS: Final = 5.0
+CATCH_UP_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from tests.chaos.marks import MARKS_VARIABLE
 
 API_PROCESSES: Final = 2
 WORKER_PROCESSES: Final = 3
-PREPARE_SECONDS: Final = 20.0
+PREPARE_SECONDS: Final = 60.0
 """How long the first answers may take, while nothing is wrong yet but how slow the machine is."""
 
 

@@ -24,7 +24,7 @@ from tests.support import eventually
 
 PROGRAM = Path(sys.executable).with_name("officeplane")
 ROOT = Path(__file__).parents[2]
-STOP_SECONDS = 10
+STOP_SECONDS = 30
 LATER = "2100-01-01T00:00:00Z"
 JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
@@ -59,7 +59,7 @@ class Officeplane(Protocol):
     """Runs `officeplane` with these arguments to its end."""
 
     async def __call__(
-        self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 45
+        self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 90
     ) -> Ended: ...
 
 
@@ -105,18 +105,18 @@ class Tasks:
 
     async def submit(self, task_type: str, **fields: JsonValue) -> str:
         """The id of a task newly submitted, over HTTP: what a test arranges is not what it is about."""
-        async with httpx.AsyncClient(base_url=self._plane.url) as client:
+        async with httpx.AsyncClient(base_url=self._plane.url, timeout=30) as client:
             answer = await client.post("/api/tasks", json={"taskType": task_type, **fields})
         return str(OBJECT.validate_json(answer.content)["id"])
 
     async def read(self, task_id: str) -> dict[str, JsonValue]:
         """The task as the API has it."""
-        async with httpx.AsyncClient(base_url=self._plane.url) as client:
+        async with httpx.AsyncClient(base_url=self._plane.url, timeout=30) as client:
             return OBJECT.validate_json((await client.get(f"/api/tasks/{task_id}")).content)
 
 
 async def run_program(
-    *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 45
+    *arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 90
 ) -> Ended:
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
@@ -156,7 +156,7 @@ def officeplane(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Offic
     """The program in a process of its own that has imported everything already."""
     folder, number = tmp_path_factory.mktemp("commands"), count()
 
-    async def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 45) -> Ended:
+    async def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", within: float = 90) -> Ended:
         given, out, err = (folder / f"{next(number)}-{name}" for name in ("in", "out", "err"))
         given.write_text(stdin)
         process = await forks.begin(arguments, env or {}, out, err, given)

@@ -258,5 +258,5 @@ async def test_what_is_no_key_and_no_way_to_ask_for_one_is_named(
 async def is_ready(url: str) -> bool:
     if not url:
         return False
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
         return (await client.get(f"{url}/api/health/ready")).status_code == 200

@@ -56,7 +56,8 @@ async def serving(
         process = await forks.begin([json.dumps(limits)], plane.env, out, err, program=IMPATIENT)
     server = Background(process, out, err)
     try:
-        await eventually(lambda: server.address, what="the API")
+        # One that a shell starts has everything to import.
+        await eventually(lambda: server.address, within=120, what="the API")
         yield server
         assert await server.stop() == 0
         assert "Traceback" not in err.read_text()
@@ -361,7 +362,7 @@ async def test_nothing_else_is_spoken_than_http(plane: Plane) -> None:
 
 async def test_who_decided_is_not_whom_a_header_names(plane: Plane, tasks: Tasks) -> None:
     failed = await tasks.submit("cli.fail", maxRetries=0)
-    async with httpx.AsyncClient(base_url=plane.url) as client:
+    async with httpx.AsyncClient(base_url=plane.url, timeout=30) as client:
         # What a proxy has passed on is not local, whatever the headers say.
         made = await client.post("/api/keys", json={"name": "decider", "scopes": ["control"]})
         key = made.json()["key"]

@@ -210,7 +210,7 @@ async def test_what_is_refused_is_json_as_the_api_said_it_where_that_was_asked_f
 async def test_a_file_of_a_document_that_was_deleted_is_put_anew_only_if_that_is_meant(
     documents: Documents, plan: str, plane: Plane, tmp_path: Path
 ) -> None:
-    async with httpx.AsyncClient(base_url=plane.url) as client:
+    async with httpx.AsyncClient(base_url=plane.url, timeout=30) as client:
         assert (await client.delete(f"/api/documents/{plan}")).status_code == 204
 
     refused = await documents("put", str(a_file(tmp_path)), plan)
@@ -351,7 +351,7 @@ async def test_a_revert_is_done_when_the_command_ends(
 
     assert ended.code == 0
     assert "COMPLETED" in ended.out
-    async with httpx.AsyncClient(base_url=plane.url) as client:
+    async with httpx.AsyncClient(base_url=plane.url, timeout=30) as client:
         response = await client.get(f"/api/documents/{plan}/content")
     assert (response.headers["ETag"], response.content) == ('"3"', FILE)
 

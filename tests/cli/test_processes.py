@@ -53,8 +53,8 @@ async def test_migrate_makes_a_role_for_the_processes_that_cannot_change_the_sch
 
 async def test_serve_stops_at_once_although_somebody_follows_its_events(start: Start, plane: Plane) -> None:
     async with start("serve", "--port", "0", env=plane.env) as serve:
-        url = await eventually(lambda: serve.address)
-        async with httpx.AsyncClient() as client, client.stream("GET", f"{url}/api/events") as response:
+        url = await eventually(lambda: serve.address, within=60)
+        async with httpx.AsyncClient(timeout=30) as client, client.stream("GET", f"{url}/api/events") as response:
             with stopwatch() as seconds:
                 assert await serve.stop() == 0
                 assert seconds() < 5
@@ -91,7 +91,7 @@ async def test_a_second_signal_ends_serve_at_once(start: Start, plane: Plane) ->
 
 async def test_a_worker_stops_with_0(start: Start, plane: Plane) -> None:
     async with start("worker", env=plane.env) as worker:
-        await eventually(lambda: "worker.started" in worker.err.read_text())
+        await eventually(lambda: "worker.started" in worker.err.read_text(), within=60)
 
         assert await worker.stop() == 0
 
@@ -117,8 +117,8 @@ async def test_a_worker_without_its_database_ends_with_3(officeplane: Officeplan
 
 async def test_serve_may_be_there_before_its_database(start: Start) -> None:
     async with start("serve", "--port", "0", env=AWAY) as serve:
-        url = await eventually(lambda: serve.address)
-        async with httpx.AsyncClient() as client:
+        url = await eventually(lambda: serve.address, within=60)
+        async with httpx.AsyncClient(timeout=30) as client:
             assert (await client.get(f"{url}/api/health/ready")).status_code == 503
 
         assert await serve.stop() == 0
@@ -166,7 +166,7 @@ async def test_doctor_finds_work_that_no_worker_knows(
         start("serve", "--port", "0", env=env) as serve,
         start("worker", env={**env, "OFFICEPLANE_HANDLERS": ""}),
     ):
-        here = {**env, "OFFICEPLANE_URL": await eventually(lambda: serve.address)}
+        here = {**env, "OFFICEPLANE_URL": await eventually(lambda: serve.address, within=60)}
         submitted = await officeplane("tasks", "submit", "cli.fail", env=here)
         assert submitted.code == 0
 
@@ -204,7 +204,7 @@ def problems(ended: Ended) -> set[str]:
 @asynccontextmanager
 async def half_asked(serve: Background) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A connection on which the server waits for the body of a request."""
-    await eventually(lambda: serve.address)
+    await eventually(lambda: serve.address, within=60)
     reader, writer = await asyncio.open_connection(*host_and_port(serve))
     heads = ("POST /api/tasks HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Expect: 100-continue")
     writer.write("\r\n".join([*heads, f"Content-Length: {len(BODY)}", "", ""]).encode())

@@ -17,7 +17,7 @@ async def test_a_submitted_task_is_shown_with_its_whole_id(tasks: Tasks, plane: 
 
     assert ended.code == 0
     (task_id,) = [word for word in ended.out.split() if len(word) == 36 and word.count("-") == 4]
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=30) as client:
         task = (await client.get(f"{plane.url}/api/tasks/{task_id}")).json()
     assert task["title"] == "Later"
 
@@ -147,7 +147,7 @@ async def test_listed_json_is_the_apis(tasks: Tasks, plane: Plane) -> None:
 
     ended = await tasks("list", "--tag", "quiet", "--json")
 
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=30) as client:
         answer = await client.get(f"{plane.url}/api/tasks", params={"tag": "quiet"})
     assert ended.objects == OBJECTS.validate_json(answer.content)
 
@@ -222,7 +222,7 @@ async def test_shown_json_is_the_apis(tasks: Tasks, plane: Plane) -> None:
 
     ended = await tasks("show", task_id, "--json")
 
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=30) as client:
         answer = await client.get(f"{plane.url}/api/tasks/{task_id}")
     assert ended.out == f"{answer.text}\n"
 

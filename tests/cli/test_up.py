@@ -121,13 +121,13 @@ def in_folder(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 
 async def submit(port: int, task_type: str = "noop", **payload: object) -> str:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as client:
         answer = await client.post("/api/tasks", json={"taskType": task_type, "payload": payload})
         return str(answer.raise_for_status().json()["id"])
 
 
 async def state_of(port: int, task_id: str) -> str:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as client:
         answer = await client.get(f"/api/tasks/{task_id}", params={"wait": 10}, timeout=15)
         return str(answer.raise_for_status().json()["state"])
 
@@ -140,7 +140,7 @@ async def test_it_serves_runs_a_task_and_ends_with_nothing_left(start_up: StartU
 
     state = await state_of(port, await submit(port))
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=40)
+    said, _ = process.communicate(timeout=60)
 
     assert f"http://127.0.0.1:{port}" in welcome
     assert "curl" in welcome
@@ -167,7 +167,7 @@ async def test_what_it_says_to_try_works_to_the_letter(standing: Standing) -> No
     assert "The first words." in tried(looked_at)["text"]
     page = re.search(r"http\S+/docs", welcome)
     assert page is not None
-    assert httpx.get(page[0], trust_env=False).status_code == 200
+    assert httpx.get(page[0], trust_env=False, timeout=30).status_code == 200
 
 
 async def test_its_programs_are_the_app_and_not_the_owner(standing: Standing) -> None:
@@ -212,7 +212,7 @@ async def test_its_owner_logs_in_with_the_link_that_it_says_once_and_may_do_ever
     assert found is not None
     link, token = found[0], found[1]
 
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{standing.port}", trust_env=False) as browser:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{standing.port}", trust_env=False, timeout=30) as browser:
         browser.headers["Origin"] = str(browser.base_url).rstrip("/")
         assert (await browser.get(link)).status_code == 200
         assert (await browser.post("/login", data={"token": token})).status_code == 303
@@ -257,7 +257,7 @@ async def test_an_installation_of_a_former_version_is_given_what_it_lacks(start_
     first = start_up(tmp_path / "data", port)
     until_welcome(first)
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=40)
+    first.communicate(timeout=60)
     known = json.loads(facts.read_text())
     facts.write_text(json.dumps({name: value for name, value in known.items() if name != "app_password"}))
 
@@ -331,7 +331,7 @@ async def test_what_a_worker_that_dies_had_in_hand_does_not_wait_for_its_lease(
     task_id = await submit(port, "sleep", seconds=3600)
 
     async def task() -> dict[str, Any]:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as client:
             found: dict[str, Any] = (await client.get(f"/api/tasks/{task_id}")).json()
             return found
 
@@ -352,7 +352,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: P
         port = listener.getsockname()[1]
         process = start_up(tmp_path / "data", port)
 
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert said == f"Port {port} is in use: stop what listens there, or choose another --port.\n"
@@ -361,7 +361,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(start_up: StartUp, tmp_path: P
 
 async def test_a_second_one_on_the_same_data_is_refused_in_one_line(start_up: StartUp, standing: Standing) -> None:
     second = start_up(standing.data, free_port())
-    said, _ = second.communicate(timeout=45)
+    said, _ = second.communicate(timeout=60)
 
     assert second.returncode == 1
     assert said == f"{standing.data} is in use by another officeplane (process {standing.process.pid}): stop it first\n"

@@ -78,7 +78,7 @@ async def test_it_survives_an_api_that_is_killed_and_comes_back(
     here = {"OFFICEPLANE_URL": f"http://127.0.0.1:{port}"}
     task_id = await tasks.submit("noop", runAt=LATER)
     async with start("serve", "--port", port, env=plane.env) as first:
-        await eventually(lambda: first.address)
+        await eventually(lambda: first.address, within=60)
         async with start("tasks", "watch", task_id, "--url", f"http://127.0.0.1:{port}") as watch:
             await eventually(lambda: task_id in watch.out.read_text())
             await first.stop(signal.SIGKILL)

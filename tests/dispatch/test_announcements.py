@@ -14,11 +14,11 @@ from tests.support import deadline_watch, eventually
 
 async def listening(listener: Listener) -> None:
     """Return once the listener hears everything from now on."""
-    assert isinstance(await asyncio.wait_for(anext(listener), 5), Reconnected)
+    assert isinstance(await asyncio.wait_for(anext(listener), 20), Reconnected)
 
 
 async def hear(listener: Listener) -> Announcement | Reconnected:
-    return await asyncio.wait_for(anext(listener), 5)
+    return await asyncio.wait_for(anext(listener), 20)
 
 
 async def connections(doorbell: Doorbell) -> int:
@@ -157,7 +157,7 @@ async def test_closing_ends_an_iteration_under_way(own_doorbell: Doorbell) -> No
 
     await own_doorbell.announcements.aclose()
 
-    assert await asyncio.wait_for(reading, 5) == []
+    assert await asyncio.wait_for(reading, 20) == []
 
 
 @pytest.mark.usefixtures("in_a_hurry")

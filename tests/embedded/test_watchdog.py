@@ -27,6 +27,8 @@ async def test_the_successor_of_a_killed_parent_waits_for_its_servers_to_end(
 ) -> None:
     parent = a_parent(tmp_path)
     parent.process.kill()
+    # A machine that stands still may take longer over this than a successor waits for it.
+    parent.process.wait()
 
     async with embedded_stack(tmp_path, durable=False) as stack:
         assert survivors(parent) == []
@@ -67,6 +69,7 @@ async def test_a_zombie_postmaster_does_not_block_the_next_start(a_parent: Start
     os.kill(parent.postgres, signal.SIGKILL)
     await eventually(lambda: not is_alive(parent.postgres))
     parent.process.kill()
+    parent.process.wait()
 
     async with embedded_stack(tmp_path, durable=False) as stack:
         assert stack.postgres.running

@@ -15,7 +15,7 @@ from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import API_POINTS, LOSSES, POINTS_OF_CANCELLATION, Case, Kind
-from tests.failpoints.site import Site, lapse, leaf
+from tests.failpoints.site import END_SECONDS, Site, lapse, leaf
 from tests.forks import Fork
 from tests.support import eventually
 
@@ -100,7 +100,7 @@ class _Crash:
                 path = ""
         server, url = await self.site.serve(self.case.kind, self.case.failpoint)
         requests: list[tuple[str, Mapping[str, Any]]] = [(path, {})] if path else self._requests()
-        async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=END_SECONDS, trust_env=False) as client:
             path, body = requests[0]
             with_answer = await _asked(client, url + path, body)
             assert with_answer is None
@@ -200,7 +200,7 @@ class _Crash:
 
     async def _begun(self, worker: Fork) -> bool:
         """Return whether the handler runs, or has run, once it does or the worker has crashed before it could."""
-        await eventually(lambda: self.site.marks.find("begin", "it") or worker.status.done(), within=20)
+        await eventually(lambda: self.site.marks.find("begin", "it") or worker.status.done(), within=END_SECONDS)
         return bool(self.site.marks.find("begin", "it"))
 
     async def _submit(self, **options: Any) -> None:

@@ -55,7 +55,7 @@ _BEFORE: Final = {
 """Where, and at which pass, another worker crashes before, so that some edits end ahead before these points."""
 _SLOWLY: Final = "before_settle=pause:0.1"
 # Leases run out when a case says so, and not because a busy machine stands still for a while.
-_LEASE_SECONDS: Final = "30"
+_LEASE_SECONDS: Final = "120"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,18 @@ PROGRAM: Final = Path(sys.executable).with_name("officeplane")
 ROOT: Final = Path(__file__).parents[2]
 HANDLERS: Final = "tests.workers.handlers"
 LEASE_SECONDS: Final = 2.0
-STOP_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 60.0
+NOT_KEPT: Final = httpx.Limits(max_keepalive_connections=0)
+"""A server closes what is idle for five seconds. Who stood still meanwhile would ask on such a connection."""
+_WAIT_SECONDS: Final = 30
+"""For how long one request waits: less than its client does."""
 REMARK: Final = TypeAdapter(dict[str, Any])
+SHORT_LEASE: Final = str(LEASE_SECONDS)
+"""For workers whose leases are to run out."""
+
 SHORT_TIMES: Final = {
-    "LEASE_SECONDS": str(LEASE_SECONDS),
+    # Longer than any machine stands still.
+    "LEASE_SECONDS": "30",
     "HEARTBEAT_SECONDS": "0.4",
     "SWEEP_SECONDS": "0.5",
     "POLL_SECONDS": "0.3",
@@ -70,7 +78,7 @@ class Process:
         """Whatever in its log has a stack: something that nobody thought of."""
         return [line for line in self._log.read_text().splitlines() if "Traceback (most recent call last)" in line]
 
-    async def says(self, event: str, *, within: float = 30) -> dict[str, Any]:
+    async def says(self, event: str, *, within: float = 60) -> dict[str, Any]:
         """Return its first remark of this name as soon as it is there."""
 
         def heard() -> list[dict[str, Any]]:
@@ -198,7 +206,7 @@ class Server:
     def __init__(self, process: Process, url: str) -> None:
         self.process = process
         self.url = url
-        self._client = httpx.AsyncClient(base_url=url, timeout=40)
+        self._client = httpx.AsyncClient(base_url=url, timeout=40, limits=NOT_KEPT)
 
     async def get(self, path: str) -> httpx.Response:
         return await self._client.get(path)
@@ -229,18 +237,22 @@ class Server:
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
-    async def final(self, task: Mapping[str, Any], *, within: int = 30) -> dict[str, Any]:
+    async def final(self, task: Mapping[str, Any], *, within: float = 30) -> dict[str, Any]:
         """Return a task once it is final, or fail."""
-        answer = await self.get(f"/api/tasks/{task['id']}?wait={within}")
-        assert answer.status_code == 200, answer.text
-        ended = dict(answer.json())
-        assert ended["finishedAt"] is not None, ended
-        return ended
+        deadline = time.monotonic() + within
+        while True:
+            wait = min(max(deadline - time.monotonic(), 0), _WAIT_SECONDS)
+            answer = await self.get(f"/api/tasks/{task['id']}?wait={wait:.1f}")
+            assert answer.status_code == 200, answer.text
+            ended = dict(answer.json())
+            if ended["finishedAt"] is not None:
+                return ended
+            assert time.monotonic() < deadline, ended
 
     async def all_final(self, tasks: list[dict[str, Any]], *, within: float = 30) -> list[dict[str, Any]]:
         """Return these tasks once all of them are final."""
         deadline = time.monotonic() + within
-        return [await self.final(task, within=max(1, round(deadline - time.monotonic()))) for task in tasks]
+        return [await self.final(task, within=max(1, deadline - time.monotonic())) for task in tasks]
 
     async def comes_to(self, task: Mapping[str, Any], state: str, *, within: float = 30) -> dict[str, Any]:
         """Return a task once it is in this state."""

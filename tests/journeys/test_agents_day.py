@@ -19,7 +19,7 @@ from docx.shared import Inches
 from tests.fixtures.pictures import png
 from tests.formats.reading.contracts import contract
 from tests.journeys.conftest import Working
-from tests.journeys.processes import Server
+from tests.journeys.processes import NOT_KEPT, Server
 
 OUTLINE_TOKENS: Final = 500
 DAY_TOKENS: Final = 6_000
@@ -77,7 +77,7 @@ class Agent:
 
 @pytest.fixture
 async def http(plane: Working) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=plane.api.url, timeout=40) as client:
+    async with httpx.AsyncClient(base_url=plane.api.url, timeout=40, limits=NOT_KEPT) as client:
         yield client
 
 

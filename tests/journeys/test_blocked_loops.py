@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fault_proxy import fault_proxy
 from tests.journeys.conftest import Installation
+from tests.journeys.processes import SHORT_LEASE
 from tests.support import eventually
 from tests.workers.marks import Marks
 from workers.rescue import EXIT_CODE
@@ -174,7 +175,9 @@ async def test_a_blocked_worker_that_cannot_reach_postgres_ends_all_the_same_and
     deserted: Installation, marks: Marks
 ) -> None:
     async with fault_proxy(deserted.database_url) as proxy:
-        worker = await deserted.processes.worker(DATABASE_URL=proxy.url(deserted.database_url))
+        worker = await deserted.processes.worker(
+            DATABASE_URL=proxy.url(deserted.database_url), LEASE_SECONDS=SHORT_LEASE
+        )
         blocking = await blocked(deserted, marks, timeoutSeconds=1)
         await proxy.refuse()
 
@@ -224,7 +227,7 @@ async def test_a_handler_that_lets_go_in_time_ends_nothing(deserted: Installatio
 async def test_a_worker_that_was_frozen_beyond_every_deadline_is_not_taken_for_a_blocked_one(
     deserted: Installation, marks: Marks
 ) -> None:
-    frozen = await deserted.processes.worker()
+    frozen = await deserted.processes.worker(LEASE_SECONDS=SHORT_LEASE)
     task = await beside(deserted, marks, timeoutSeconds=1, maxRetries=5, retry={"strategy": "immediate"})
 
     frozen.freeze()

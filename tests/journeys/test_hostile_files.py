@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.journeys.conftest import Install
 from tests.onslaught.files import some_hostile_files
 from tests.onslaught.onslaught import endure
-
-pytestmark = pytest.mark.timeout(120)  # a busy machine; alone it takes a tenth of that
 
 
 async def test_hostile_files_harm_neither_processes_nor_documents(install: Install, tmp_path: Path) -> None:

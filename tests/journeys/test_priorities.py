@@ -29,7 +29,7 @@ async def test_the_more_urgent_is_done_first_and_equals_in_the_order_accepted(
     lone: Installation, marks: Marks, document: str | None
 ) -> None:
     first = await lone.api.submit("test.mark", **a_task(marks, "first", documentId=document))
-    await marks.seen("begin", "first")
+    await marks.seen("begin", "first", within=120)
     given: list[tuple[str, Any]] = [
         ("background", "BACKGROUND"),
         ("low", "LOW"),
@@ -71,11 +71,13 @@ async def test_a_task_of_a_type_that_no_worker_knows_stays_queued_and_says_so(
 
 
 THOUSANDS: Final = 3_000
+# They take ten seconds in one slot where nothing else runs.
+PATIENT: Final = pytest.mark.timeout(300)
 
 
 async def begun(installation: Installation, task: dict[str, Any]) -> str:
     """Return when a task was begun, once it has ended."""
-    started_at = (await installation.api.final(task, within=60))["startedAt"]
+    started_at = (await installation.api.final(task, within=240))["startedAt"]
     assert isinstance(started_at, str)
     return started_at
 
@@ -84,12 +86,13 @@ def from_now(minutes: float) -> str:
     return (datetime.now(UTC) + timedelta(minutes=minutes)).isoformat()
 
 
+@PATIENT
 @pytest.mark.parametrize("document", [None, "crowded"])
 async def test_a_low_task_behind_thousands_of_normal_ones_overtakes_when_its_deadline_is_near(
     lone: Installation, marks: Marks, document: str | None
 ) -> None:
     first = await lone.api.submit("test.mark", **a_task(marks, "first", documentId=document))
-    await marks.seen("begin", "first")
+    await marks.seen("begin", "first", within=120)
     one = {"taskType": "noop", "documentId": document}
     crowd = [task for _ in range(THOUSANDS // 1_000) for task in await lone.api.submit_many([one] * 1_000)]
     near = await lone.api.submit("noop", documentId=document, priority="LOW", deadline=from_now(10))
@@ -101,11 +104,12 @@ async def test_a_low_task_behind_thousands_of_normal_ones_overtakes_when_its_dea
     assert moments == sorted(moments)
 
 
+@PATIENT
 async def test_work_that_becomes_urgent_while_it_waits_overtakes_with_all_that_it_waits_for(
     lone: Installation, marks: Marks
 ) -> None:
     first = await lone.api.submit("test.mark", **a_task(marks, "first"))
-    await marks.seen("begin", "first")
+    await marks.seen("begin", "first", within=120)
     crowd = await lone.api.submit_many([{"taskType": "noop"}] * 1_000)
     ageing = await lone.api.submit("noop", priority=32, boostPerMinute=100)
     batch = await lone.api.submit_batch(

@@ -16,7 +16,7 @@ from officeplane.store.roles import admit_app
 from tests.conftest import NewDatabase, as_role
 from tests.fault_proxy import fault_proxy
 from tests.forks import Forks
-from tests.journeys.processes import Process, Server, processes
+from tests.journeys.processes import NOT_KEPT, SHORT_LEASE, Process, Server, processes
 from tests.logs import found_in
 from tests.receiver import receiving
 from tests.support import eventually
@@ -38,7 +38,6 @@ class Secrets:
         return self.words.setdefault(what, f"secret{secrets.token_hex(12)}")
 
 
-@pytest.mark.timeout(180)
 async def test_a_whole_day_leaves_no_secret_in_any_log(
     new_database: NewDatabase,
     redis_url: str,
@@ -65,9 +64,14 @@ async def test_a_whole_day_leaves_no_secret_in_any_log(
         ) as started:
             admin = secret.words["admin key"] = key_text(secrets.token_hex(15))
             api = await started.serve(AUTH="required", ADMIN_KEY=admin, LOG_LEVEL="debug")
-            workers = [await started.worker(LOG_LEVEL="debug", ALERT_URL=alert_url) for _ in range(2)]
+            workers = [
+                await started.worker(LOG_LEVEL="debug", ALERT_URL=alert_url, LEASE_SECONDS=SHORT_LEASE)
+                for _ in range(2)
+            ]
             try:
-                async with httpx.AsyncClient(base_url=api.url, headers=bearer(admin), timeout=60) as caller:
+                async with httpx.AsyncClient(
+                    base_url=api.url, headers=bearer(admin), timeout=60, limits=NOT_KEPT
+                ) as caller:
                     made = await caller.post("/api/keys", json={"name": "reader", "scopes": ["read"]})
                     secret.words["reader's key"] = made.json()["key"]
                     receiver.status = 500

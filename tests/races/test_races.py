@@ -22,7 +22,7 @@ def test_every_pair_of_actions_is_raced() -> None:
     assert len({race.name for race in RACES}) == len(RACES)
 
 
-@pytest.mark.timeout(60 + ROUNDS)
+@pytest.mark.timeout(180 + ROUNDS)
 @pytest.mark.parametrize("race", RACES, ids=[race.name for race in RACES])
 async def test_whoever_comes_first_the_outcome_is_one_of_those_allowed(arena: Arena, race: Race) -> None:
     seen: dict[Outcome, int] = {}

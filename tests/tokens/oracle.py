@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 
 from tests.fixtures.documents import excel, powerpoint, word
-from tests.journeys.processes import LEASE_SECONDS, Processes
+from tests.journeys.processes import LEASE_SECONDS, NOT_KEPT, Processes
 from tests.tokens.clients import Client, Notes
 from tests.tokens.judgement import Verdict, judged
 from tests.tokens.orders import Orders, Subject
@@ -45,9 +45,8 @@ async def consult(
         servers = [await processes.serve() for _ in range(2)]
         for server in servers:
             leaving.push_async_callback(server.aclose)
-        # The server closes what is idle for 5 s; a connection must not be taken up again in that very moment.
         http = await leaving.enter_async_context(
-            httpx.AsyncClient(base_url=servers[0].url, timeout=40, limits=httpx.Limits(keepalive_expiry=1))
+            httpx.AsyncClient(base_url=servers[0].url, timeout=40, limits=NOT_KEPT)
         )
         trouble = Trouble(processes, LEASE_SECONDS, stop_redis, start_redis, Random(seed))
         await trouble.begin()

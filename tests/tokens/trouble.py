@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.journeys.processes import Process, Processes
+from tests.journeys.processes import SHORT_LEASE, Process, Processes
 from tests.support import eventually
 
 WORKERS: Final = 3
@@ -43,7 +43,7 @@ class Trouble:
     async def worker(self) -> Process:
         """Start a worker and return it when it works; while clients and blows go on, that may take a while."""
         process = await self.processes.start(
-            "worker", "--concurrency", "3", POISON_CRASHES=_CRASHES_MAX, RETRY_MULTIPLIER="1"
+            "worker", "--concurrency", "3", POISON_CRASHES=_CRASHES_MAX, RETRY_MULTIPLIER="1", LEASE_SECONDS=SHORT_LEASE
         )
         await process.says("worker.started", within=60)
         return process

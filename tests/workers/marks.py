@@ -55,7 +55,7 @@ class Marks:
         fits = (m for m in self.all() if (m.what, m.name) == (what, name) and attempt in (None, m.attempt))
         return next(fits, None)
 
-    async def seen(self, what: str, name: str, attempt: int | None = None, *, within: float = 10) -> Mark:
+    async def seen(self, what: str, name: str, attempt: int | None = None, *, within: float = 20) -> Mark:
         """Return a mark as soon as it is there."""
         return await eventually(
             lambda: self.find(what, name, attempt), within=within, what=f"the mark {what!r} of {name!r}"

@@ -27,7 +27,7 @@ class Ends:
 
     async def first(self) -> Outcome | None:
         """Return the outcome once it is told."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await self._told.wait()
         return self.outcomes[0]
 
@@ -164,7 +164,7 @@ async def test_a_stubborn_handler_is_abandoned_within_a_second_and_what_it_retur
         assert seconds() < STUBBORN_SECONDS + 0.5
     assert attempt.is_stubborn
     handler.let_go.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while attempt.is_stubborn:
             await asyncio.sleep(0)
     assert [failure_of(outcome) for outcome in ends.outcomes] == [FailureKind.TIMEOUT]
@@ -290,6 +290,6 @@ async def test_handlers_that_run_on_after_their_attempt_are_counted() -> None:
 
     assert attempts.stubborn == 1
     handler.let_go.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while attempts.stubborn:
             await asyncio.sleep(0)

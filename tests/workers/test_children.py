@@ -218,7 +218,7 @@ async def test_a_child_that_dies_is_a_crash_of_its_task_and_the_next_task_gets_a
 async def test_a_child_that_dies_is_noticed_although_what_it_forked_still_holds_its_line(
     host: Host, marks: Marks
 ) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         outcome = await host.run("test.die_heard", payload(marks))
 
     assert isinstance(outcome, Failed)

@@ -140,7 +140,6 @@ async def check_events(bench: Workbench, found: Mapping[TaskId, Row]) -> None:
                 assert completed[0] < began, (row, mine, told[one])
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_whatever_happens_a_dag_comes_to_rest_and_its_status_is_final(bench: Workbench, seed: int) -> None:
     dice = Random(seed)

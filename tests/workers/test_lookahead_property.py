@@ -133,7 +133,6 @@ async def is_over(bench: Workbench) -> bool:
     return not await bench.execute("SELECT FROM tasks WHERE state <> ALL($1::text[])", [str(state) for state in FINAL])
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("kills", [False, True])
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_the_revisions_of_a_document_are_those_of_its_completed_edits(

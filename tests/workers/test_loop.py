@@ -28,7 +28,7 @@ class Hands:
     running: asyncio.Task[None]
     started: list[TaskId] = field(default_factory=list[TaskId])
 
-    async def has_started(self, *task_ids: TaskId, within: float = 5) -> None:
+    async def has_started(self, *task_ids: TaskId, within: float = 20) -> None:
         """Return once these are started."""
         await eventually(lambda: set(self.started) >= set(task_ids), within=within, what="the start of these tasks")
 
@@ -146,7 +146,7 @@ async def test_hints_that_reach_a_stopping_worker_go_back_to_their_list(
         loop.loop.stop()
         task = await bench.a_task(priority="HIGH")
 
-        await asyncio.wait_for(loop.running, 3)
+        await asyncio.wait_for(loop.running, 20)
 
         assert loop.started == []
         assert await bench.rung() == [task.id]
@@ -178,7 +178,7 @@ async def test_a_take_that_is_overdue_is_followed_by_a_look_at_the_ledger_at_onc
             task = await bench.a_task()
             await loop.has_started(task.id)
 
-            assert seconds() < 2.5
+            assert seconds() < 5
 
 
 async def test_without_redis_the_ledger_is_asked_again_at_once_while_there_is_more(
@@ -188,7 +188,7 @@ async def test_without_redis_the_ledger_is_asked_again_at_once_while_there_is_mo
     tasks = [await bench.a_task(document_id=f"d{n % 4}") for n in range(4)] + [await bench.a_task() for _ in range(8)]
 
     async with a_loop(hands, slots=2, keeps_slots=False) as loop:
-        await loop.has_started(*(task.id for task in tasks), within=5)
+        await loop.has_started(*(task.id for task in tasks))
 
 
 async def test_without_redis_new_work_is_found_within_the_polling_time(
@@ -241,9 +241,9 @@ async def test_a_loop_that_was_stopped_ends_within_a_second_or_so(hands: Workben
 
         with stopwatch() as seconds:
             loop.loop.stop()
-            await asyncio.wait_for(loop.running, 5)
+            await asyncio.wait_for(loop.running, 20)
 
-            assert seconds() < 1.5
+            assert seconds() < 3
 
 
 async def test_a_loop_without_redis_ends_at_once_when_it_is_stopped(hands: Workbench, redis_proxy: FaultProxy) -> None:
@@ -253,6 +253,6 @@ async def test_a_loop_without_redis_ends_at_once_when_it_is_stopped(hands: Workb
 
         with stopwatch() as seconds:
             loop.loop.stop()
-            await asyncio.wait_for(loop.running, 5)
+            await asyncio.wait_for(loop.running, 20)
 
             assert seconds() < 1.5

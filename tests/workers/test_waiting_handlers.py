@@ -103,7 +103,7 @@ async def test_a_worker_drains_at_once_while_its_task_waits(bench: Workbench, ma
         await eventually(is_in(bench, task, TaskState.PENDING))
 
         worker.signals.heard()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await worker.running
 
     assert await bench.state(task) is TaskState.PENDING

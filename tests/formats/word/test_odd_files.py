@@ -130,16 +130,16 @@ def _deletion(page_id: str) -> Edit:
 
 
 @pytest.mark.parametrize(
-    ("make", "edit"),
+    ("make", "edit", "times"),
     [
-        (documents.large, _other_content),
-        (documents.large, _deletion),
-        (documents.interrupted, _deletion),
+        (documents.large, _other_content, 8),
+        (documents.large, _deletion, 8),
+        (documents.interrupted, _deletion, 4),
     ],
     ids=["edit large", "delete large", "delete interrupted"],
 )
 def test_to_replace_or_delete_a_page_costs_as_much_as_to_read_it_however_large_it_is(
-    make: documents.Make, edit: Callable[[str], Edit]
+    make: documents.Make, edit: Callable[[str], Edit], times: float
 ) -> None:
     word = opened(make())
     begun = process_time()
@@ -153,7 +153,7 @@ def test_to_replace_or_delete_a_page_costs_as_much_as_to_read_it_however_large_i
     applied(word, edit(page))
 
     # Where it took time in squares, it was more than this, or had no end.
-    assert process_time() - begun < 4 * reading
+    assert process_time() - begun < times * reading
 
 
 def _alike() -> bytes:
@@ -193,17 +193,17 @@ def test_to_replace_a_word_in_all_headings_costs_as_much_as_to_read_them_however
 
 
 @pytest.mark.parametrize(
-    "many",
+    ("many", "seconds_max"),
     [
-        '<w:br w:type="page"/>' * 400_000,
-        "<w:fldChar w:fldCharType='begin'/>" + "<w:instrText> some words</w:instrText>" * 400_000,
+        ('<w:br w:type="page"/>' * 400_000, 16),
+        ("<w:fldChar w:fldCharType='begin'/>" + "<w:instrText> some words</w:instrText>" * 400_000, 8),
     ],
     ids=["breaks", "pieces of a field"],
 )
-def test_a_paragraph_with_thousands_of_marks_is_read_soon(many: str) -> None:
+def test_a_paragraph_with_thousands_of_marks_is_read_soon(many: str, seconds_max: float) -> None:
     word = opened(documents.document(f"<w:p><w:r><w:t>Text</w:t>{many}</w:r></w:p>"))
     begun = process_time()
 
     assert word.text().startswith("Text")
-    # It takes a second or two; where each mark was put to all before it, more than ten.
-    assert process_time() - begun < 8
+    # It takes an eighth of that; where each mark was put to all before it, half as much again.
+    assert process_time() - begun < seconds_max

@@ -82,7 +82,7 @@ async def test_a_key_that_was_replaced_without_an_overlap_is_dead_within_a_secon
 
 
 async def test_a_key_is_dead_when_it_expires_although_it_was_known(bench: Workbench) -> None:
-    made = await a_key(bench, expires_in=1.5)
+    made = await a_key(bench, expires_in=4)
     knowing = bench.runtime.authentication
     assert not await refused(knowing, made.text)
 

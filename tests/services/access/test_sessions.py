@@ -1,5 +1,6 @@
 """Who has logged in: for how long, in every process, and what ends it."""
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -126,7 +127,7 @@ async def test_a_session_ends_with_its_key_within_a_second_in_another_process(
 
 
 async def test_a_session_ends_when_its_key_expires_and_says_so(bench: Workbench, people: Sessions) -> None:
-    made = await a_key(bench, expires_in=1.5)
+    made = await a_key(bench, expires_in=4)
     token = await with_key(bench, made)
     assert (await found(people, token)).ends_at == made.key.expires_at
 
@@ -218,12 +219,13 @@ async def test_a_use_is_written_once_a_minute_and_looked_up_twice_a_second(
     token = await bench.runtime.sessions.begin("ann", Login.LINK, READER)
     await let_pass(bench, since_seen=61)
     async with another_bench(database_url=postgres_proxy.url(database_url)) as other:
-        with stopwatch() as seconds:
-            for _ in range(500):
-                assert not await has_ended(other.runtime.sessions, token)
+        began = time.monotonic()
+        for _ in range(500):
+            assert not await has_ended(other.runtime.sessions, token)
 
-            assert postgres_proxy.count(b"UPDATE sessions") == 1
-            assert postgres_proxy.count(b"is_to_be_noted") <= 2 + seconds() / sessions.KNOWN_SECONDS
+        assert postgres_proxy.count(b"UPDATE sessions") == 1
+        # What is known grows old while the machine stands still, too.
+        assert postgres_proxy.count(b"is_to_be_noted") <= 2 + (time.monotonic() - began) / sessions.KNOWN_SECONDS
 
 
 @pytest.mark.parametrize(
