@@ -27,6 +27,7 @@ COLUMNS_OF_STATE = {
 }
 
 REFUSED = {
+    "tasks_terms_are_of_agents": "UPDATE tasks SET agent_terms = '{}' WHERE id = $1",
     "tasks_state_is_known": "UPDATE tasks SET state = 'SLEEPING' WHERE id = $1",
     "tasks_priority_is_in_range": "UPDATE tasks SET priority = 101 WHERE id = $1",
     "tasks_held_under_a_lease": "UPDATE tasks SET state = 'RUNNING' WHERE id = $1",
@@ -213,6 +214,8 @@ PREDICATES = {
     "tasks_due": (TaskState.PENDING, TaskState.RETRYING),
     "tasks_going_on_in_dag": UNFINISHED,
     "tasks_with_unmet": (TaskState.PENDING,),
+    "tasks_demanded": CLAIMABLE,
+    "tasks_demanded_lanes": CLAIMABLE,
 }
 
 
