@@ -4,13 +4,14 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import CONTENT, Discard, Edit, NodeId, Occasion, Result, Words
+from officeplane.edits.contract import CONTENT, Discard, NodeId, Occasion, Result, Words
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 
 
-class EditPage(Edit):
+class EditPage(TrackedEdit):
     """Other content for a page; its id stays."""
 
     task_type: ClassVar = "edit_page"
