@@ -4,14 +4,15 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from officeplane.edits.contract import BASE64_MAX, CONTENT, Content, Discard, Edit, NodeId, Occasion, Result
+from officeplane.edits.contract import BASE64_MAX, CONTENT, Content, Discard, NodeId, Occasion, Result
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.formats.markdown import SLIDES, TEXTS
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
 
 
-class EditPage(Edit):
+class EditPage(TrackedEdit):
     """Other content for a page; its id stays."""
 
     task_type: ClassVar = "edit_page"

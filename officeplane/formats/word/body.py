@@ -145,12 +145,12 @@ class Body:
     def rewrite(self, page: NodePlace, elements: Sequence[Element]) -> None:
         """Replace what a page consists of; its id stays."""
         structure = self.structure
-        is_bookmarked = self._bookmarks.is_whole(page)
+        is_bookmarked, taken = self._bookmarks.is_whole(page), self._bookmarks.highest_number()
         begin, preserved = self._clear(page)
         made = self._apart(begin, elements)
         first = next(inner for top in made for inner in top.iter(P))
         preserved.settle_in(first, at_end=False)
-        marked = self._bookmarks.around([*made, *preserved.paragraphs_with_breaks()], page.id)
+        marked = self._bookmarks.around([*made, *preserved.paragraphs_with_breaks()], page.id, taken)
         self.story.insert(begin, marked)
         if is_bookmarked and not preserved.marks and structure is self._structure:
             structure.resize(page, len(marked), (marked[0], marked[-1]))

@@ -21,9 +21,12 @@ class NodeBookmarks:
         self._story = story
         self._highest = highest
 
-    def around(self, elements: Sequence[Element], node_id: str) -> list[Element]:
-        """Return new elements, which may hold bookmarks that stay, between the marks of a node."""
-        begin, end = around(node_id, self._number(elements))
+    def around(self, elements: Sequence[Element], node_id: str, taken: int = -1) -> list[Element]:
+        """Return new elements, which may hold bookmarks that stay, between the marks of a node.
+
+        Their number is above `taken`, as when a suggestion has to tell them from those that the node had.
+        """
+        begin, end = around(node_id, free_number(max(taken, self.highest_number(elements)), self._story.root))
         return [begin, *elements, end]
 
     def put_inside(self, heading: Element, node_id: str) -> None:
@@ -32,7 +35,7 @@ class NodeBookmarks:
 
     def put_inside_each(self, headings: Iterable[tuple[Element, str]]) -> None:
         """Mark the texts of headings, each with its id; the numbers taken are looked for once."""
-        taken = self._highest_number()
+        taken = self.highest_number()
         for heading, node_id in headings:
             number = free_number(taken, self._story.root)
             taken = max(taken, number)
@@ -43,7 +46,7 @@ class NodeBookmarks:
 
     def put_around(self, pages: Sequence[NodePlace]) -> None:
         """Mark pages that were only known by their turn; there may be thousands, in order."""
-        taken = self._highest_number()
+        taken = self.highest_number()
         for page in reversed(pages):
             number = free_number(taken, self._story.root)
             taken = max(taken, number)
@@ -114,10 +117,8 @@ class NodeBookmarks:
             top = parent
         return top
 
-    def _number(self, elements: Sequence[Element] = ()) -> int:
-        return free_number(self._highest_number(elements), self._story.root)
-
-    def _highest_number(self, elements: Sequence[Element] = ()) -> int:
+    def highest_number(self, elements: Sequence[Element] = ()) -> int:
+        """Return the highest number that a bookmark has, also in elements that are not in the text yet."""
         highest = max(map(_HIGHEST, self._story.blocks), default=-1)
         kept = max((number_of(mark) for made in elements for mark in made.iter(BOOKMARK_START)), default=-1)
         return max(highest, kept, self._highest)

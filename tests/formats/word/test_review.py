@@ -126,6 +126,16 @@ def test_a_table_of_which_no_row_is_left_goes_and_leaves_no_hole() -> None:
     assert settled(documents.document(inside + documents.text("z")), accept=True).text() == "\nz"
 
 
+def test_what_others_have_marked_in_a_table_that_goes_stands_in_the_paragraph_behind_it() -> None:
+    mark = '<w:bookmarkStart w:id="4" w:name="target"/><w:bookmarkEnd w:id="4"/>'
+    gone = table(row("b", f'<w:del w:id="1" {ADA}/>')).replace("</w:p>", f"{mark}</w:p>", 1)
+
+    word = settled(documents.document(documents.text("a") + gone + documents.text("z")), accept=True)
+
+    assert word.text() == "a\nz"
+    assert b'w:name="target"' in word.package.content("word/document.xml")
+
+
 def test_formats_go_back_to_what_they_were_and_keep_what_is_none_of_theirs() -> None:
     was = '<w:pPr><w:jc w:val="center"/></w:pPr>'
     properties = f'<w:jc w:val="right"/><w:rPr><w:i/></w:rPr><w:pPrChange w:id="7" {ADA}>{was}</w:pPrChange>'

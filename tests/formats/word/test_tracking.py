@@ -1,6 +1,6 @@
 """Edits as suggestions: what is written for each, and what cannot be tracked is refused."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import assume, given
@@ -11,6 +11,7 @@ from officeplane.domain.document import InvalidEditError
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.duplicate_node import DuplicateNode
 from officeplane.edits.edit_node import EditNode
+from officeplane.edits.edit_page import EditPage
 from officeplane.edits.edit_table import EditTable, NewTableColumns, NewTableRows, TableRows
 from officeplane.edits.format import ApplyFormat
 from officeplane.edits.insert_content import InsertContent
@@ -18,6 +19,7 @@ from officeplane.edits.move_node import MoveNode
 from officeplane.edits.replace_text import ReplaceText
 from officeplane.edits.review_changes import ReviewChanges
 from officeplane.edits.tracked import TrackedEdit
+from officeplane.edits.write_page import WritePage
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.package import Package
 from officeplane.formats.word.document import Word
@@ -25,7 +27,7 @@ from tests.fixtures.documents import excel
 from tests.fixtures.documents import word as documents
 from tests.formats.word.suggestions import WHO, assert_is_a_suggestion_of, changes, decided, ids, suggested
 from tests.formats.word.test_review import ADA, BOB, deleted, inserted, marked, row, table
-from tests.formats.word.texts import applied, assert_sound, occasion, opened, xml
+from tests.formats.word.texts import applied, assert_sound, nodes, occasion, opened, written, xml
 
 ADA_HERSELF = 'w:author="Ada Lovelace" w:date="2026-01-02T03:04:05Z"'
 
@@ -39,6 +41,13 @@ def tracked(data: bytes, edit: TrackedEdit) -> Word:
     applied(word, suggested(edit))
     assert_sound(word)
     return word
+
+
+def pages_beside_each_other() -> bytes:
+    word = opened(documents.saved_by_word())
+    for number, words in enumerate(("one", "two\n\nthree"), 7):
+        WritePage(content=words, section_id="chapter-b02dbeef306d").apply(word, occasion(number))
+    return written(word)
 
 
 def kinds(word: Word) -> list[tuple[str, str]]:
@@ -217,6 +226,50 @@ def test_a_batch_of_suggestions_is_rejected_as_one() -> None:
 
 
 @pytest.mark.parametrize(
+    "content",
+    ["", "other words", "# Title\n\nbefore\n\n- an item\n\n| a |\n|-|\n| 1 |\n\nafter", "| a |\n|-|\n| 1 |"],
+)
+@pytest.mark.parametrize(
+    "make",
+    [
+        documents.chapters,
+        documents.saved_by_word,
+        documents.saved_by_libreoffice,
+        documents.foreign_language,
+        pages_beside_each_other,
+    ],
+)
+def test_a_page_is_suggested_to_say_something_else_and_stays_that_page(make: Callable[[], bytes], content: str) -> None:
+    data = make()
+    pages = [one.id for one in nodes(opened(data).outline()) if one.kind == "page"]
+
+    for page in pages:
+        edit = EditPage(page_id=page, content=content)
+        word = opened(data)
+        assert applied(word, suggested(edit))["id"] == page
+        assert_is_a_suggestion_of(word, edit, data)
+        for one in (word, decided(word, accept=True), decided(word, accept=False)):
+            assert page in ids(one)
+
+
+def test_a_page_of_tables_is_suggested_to_go_with_what_others_have_marked_in_them() -> None:
+    mark = '<w:bookmarkStart w:id="4" w:name="_GoBack"/><w:bookmarkEnd w:id="4"/>'
+    data = documents.document(
+        documents.table(documents.cell(documents.paragraph(documents.run("a") + mark)), columns=1)
+        + text("between", 1)
+        + documents.table(documents.cell(documents.text("b")), columns=1)
+        + text("", 2)
+    )
+    (page,) = [one.id for one in nodes(opened(data).outline()) if one.kind == "page"]
+    edit = EditPage(page_id=page, content="other words")
+
+    word = tracked(data, edit)
+
+    assert_is_a_suggestion_of(word, edit, data)
+    assert "_GoBack" in xml(decided(word, accept=True))
+
+
+@pytest.mark.parametrize(
     ("data", "edit", "why"),
     [
         (documents.nested_tables(), EditTable(table_id="t-39126a8c", insert_columns=NewTableColumns(at="A")), "table"),
@@ -224,6 +277,7 @@ def test_a_batch_of_suggestions_is_rejected_as_one() -> None:
         (documents.footnotes(), DuplicateNode(node_id="chapter-f12f34f886e9"), "a footnote cannot be inserted"),
         (documents.content_controls(), DeleteNode(node_id="chapter-9b09fba67905"), "a content control cannot be"),
         (documents.papers(), DeleteNode(node_id="chapter-45ba065c5223"), "the end of a section"),
+        (documents.papers(), EditPage(page_id="page-43f1f763eff9", content="x"), "the end of a section"),
         (documents.tracked_changes(), DuplicateNode(node_id="p-6247f947"), "holds tracked changes itself"),
     ],
 )

@@ -212,6 +212,9 @@ def _remove_row(properties: Element) -> None:
 def _remove_table(table: Element, preserved: PreservedMarks) -> None:
     before, after = _neighbour(table, behind=False), _neighbour(table, behind=True)
     kept = _inline(preserved)
+    if kept and after is not None and after.tag == PARAGRAPH:
+        preserved.settle_in(after, at_end=False)
+        kept = []
     if (
         kept
         or after is None

@@ -9,7 +9,7 @@ comes in its place takes that part, as when somebody types in Word.
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from officeplane.domain.document import InvalidEditError
@@ -37,6 +37,7 @@ from officeplane.formats.word.tracking.tables import delete_table, insert_table,
 from officeplane.formats.xml import Element
 
 _SILENT: Final = RANGE_MARKS | {w("proofErr")}
+_BEGINNINGS: Final = frozenset(mark for mark in RANGE_MARKS if mark.endswith("Start"))
 _PROPERTIES: Final = frozenset((w("tcPr"), SECT_PR, w("sdtPr")))
 _NOTES: Final = frozenset((w("footnote"), w("endnote")))
 _CONTENT: Final = w("sdtContent")
@@ -119,17 +120,16 @@ def _between(holder: Element, before: Element | None, after: Element | None) -> 
 def _put_back(ledger: Ledger, now: Element, before: Element | None, new: list[Element], old: list[Element]) -> None:
     """Put back what went, and the marks between, in the order in which they were."""
     there = {(str(one.tag), one.get(ID)): one for one in new if one.tag in _SILENT}
-    known_before = {(str(one.tag), one.get(ID)) for one in old}
-    cursor = before
-    for one in new:
-        # What went was in the page that the edit has marked for that.
-        if node_of(one) is None or one.tag != BOOKMARK_START or (str(one.tag), one.get(ID)) in known_before:
-            break
-        cursor = one
+    passed = _marks_before(ledger, new, old)
+    cursor = passed[-1] if passed else before
+    table = next((one for one in new if _is_block(one)), None)
+    if table is not None and table.tag == TBL and all(_is_plain(one) for one in old):
+        # The end of a paragraph that goes has nothing to join where a table follows.
+        cursor = table
     for one in old:
         known = there.get((str(one.tag), one.get(ID)))
         if known is not None:
-            cursor = known
+            cursor = cursor if known in passed else known
             continue
         if one.tag == w("proofErr"):
             continue
@@ -137,8 +137,35 @@ def _put_back(ledger: Ledger, now: Element, before: Element | None, new: list[El
             now.insert(sum(inner.tag in _PROPERTIES and inner.tag != SECT_PR for inner in now), one)
         else:
             cursor.addnext(one)
-        cursor = one
-        ledger.note_back(one)
+        ledger.note_back(one, passed)
+        if one.getparent() is not None:
+            # The mark of a page that has another one now does not stay.
+            cursor = one
+
+
+def _is_plain(one: Element) -> bool:
+    """Tell whether a block is a paragraph in which others have marked nothing, or is none."""
+    return one.tag in _SILENT or (
+        one.tag == P and all(mark.tag == BOOKMARK_START and node_of(mark) for mark in one.iter(*_BEGINNINGS))
+    )
+
+
+def _marks_before(ledger: Ledger, new: list[Element], old: list[Element]) -> list[Element]:
+    """Return the marks at the beginning of a gap behind which what went has its place: its page begins with the last.
+
+    The edit has marked that page. What was written anew is in the place of what went, whichever pages end before it;
+    where only something goes or moves, the next page may begin behind it.
+    """
+    known_before = {(one.tag, one.get(ID)) for one in old}
+    leading = list(takewhile(lambda one: not _is_block(one), new))
+    begins = [
+        one.tag == BOOKMARK_START and node_of(one) is not None and (one.tag, one.get(ID)) not in known_before
+        for one in leading
+    ]
+    is_written_anew = len(leading) < len(new) and not any(one in ledger.twins for one in new)
+    if is_written_anew and True in begins:
+        return leading[: len(begins) - begins[::-1].index(True)]
+    return [one for one, _ in takewhile(lambda pair: pair[1], zip(leading, begins, strict=True))]
 
 
 def _settle(ledger: Ledger, gap: Gap) -> None:

@@ -1,6 +1,6 @@
 """The ledger: what was there before an edit, by what it became, and what of it is put back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -45,10 +45,14 @@ class Ledger:
         """Tell whether nothing in an element has changed."""
         return etree.tostring(now, with_tail=False) == etree.tostring(was, with_tail=False)
 
-    def note_back(self, one: Element) -> None:
-        """Note that something is there again; the marks in it are nowhere else then."""
+    def note_back(self, one: Element, before: Sequence[Element] = ()) -> None:
+        """Note that something is there again; the marks in it are nowhere else then, but for those right before it."""
         self.back.add(one)
+        staying = {(mark.tag, mark.get(ID)) for mark in before}
         own = {*one.iter(*_MARKS)}
+        for mark in [mark for mark in own if (mark.tag, mark.get(ID)) in staying]:
+            own.discard(mark)
+            _remove(mark)
         if not own:
             return
         numbers = {(mark.tag, mark.get(ID)) for mark in own}
