@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from starlette.responses import Response
 
 from officeplane.api.views import TIER_NAMES, TierName, Time, View, json_answer
+from officeplane.domain.demand import AgentTerms, OutputType
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE, shown, tier_of
 from officeplane.domain.space import bare
@@ -45,6 +46,12 @@ class ChildView(View):
     task_type: str
     state: TaskState
     key: str | None
+
+
+class OutputView(View):
+    """What an agent is to give back."""
+
+    type: OutputType
 
 
 class TaskView(View):
@@ -91,6 +98,11 @@ class TaskView(View):
     dag_id: str | None
     depends_on: tuple[str, ...]
     blocked_by: tuple[str, ...]
+    required_capabilities: tuple[str, ...] | None
+    models: tuple[str, ...] | None
+    fallback_models: tuple[str, ...] | None
+    require_decision_report: bool | None
+    output: OutputView | None
 
 
 _TASKS: Final = TypeAdapter(list[TaskView])
@@ -110,6 +122,8 @@ def task_view(details: TaskDetails) -> TaskView:
     """Return a task as it is shown."""
     task = details.task
     children = details.children
+    demand = task.demand
+    terms = None if demand is None else task.agent_terms or AgentTerms()
     return TaskView(
         id=task.id,
         task_type=task.task_type,
@@ -152,6 +166,11 @@ def task_view(details: TaskDetails) -> TaskView:
         dag_id=task.dag_id,
         depends_on=task.depends_on,
         blocked_by=details.blocked_by,
+        required_capabilities=None if demand is None else demand.capabilities,
+        models=None if demand is None else demand.models,
+        fallback_models=None if demand is None else demand.fallback_models,
+        require_decision_report=None if terms is None else terms.require_decision_report,
+        output=None if terms is None or terms.output is None else OutputView(type=terms.output),
     )
 
 

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, Field
 
+from officeplane.domain.demand import AgentOptions
 from officeplane.domain.retry import RetryPolicy
 
 
-class TypeDefaults(BaseModel):
+class TypeDefaults(AgentOptions):
     """What tasks of a type have when they do not say otherwise."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = ConfigDict(validate_by_name=True)
 
     max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
     timeout_seconds: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] | None = None

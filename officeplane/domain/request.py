@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel
 
 from officeplane.domain.batch import CHILDREN_MAX, OnChildFailure
 from officeplane.domain.dag import TASKS_MAX as DAG_TASKS_MAX
+from officeplane.domain.demand import AgentOptions
 from officeplane.domain.errors import InvalidRequestError
 from officeplane.domain.ids import DOCUMENT_ID_PATTERN
 from officeplane.domain.priority import PRIORITY_NAMES, SCALE_OF_TEN
@@ -136,7 +137,7 @@ class OnBehalf(BaseModel):
         return self.on_behalf_of or self.created_by
 
 
-class TaskRequest(OnBehalf):
+class TaskRequest(AgentOptions, OnBehalf):
     """One task as asked for, its children included."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
@@ -278,6 +279,11 @@ class SpawnOptions(TypedDict, total=False):
     tags: list[str]
     on_behalf_of: str
     created_by: str
+    required_capabilities: list[str]
+    models: list[str]
+    fallback_models: list[str]
+    require_decision_report: bool
+    output: Mapping[str, str]
 
 
 class TaskOptions(SpawnOptions, total=False):
@@ -319,10 +325,10 @@ class DagRequest(DagTasksRequest, OnBehalf):
 
 NOT_SUPPORTED_YET: Final = frozenset(
     {
-        "requiredCapabilities",
         "maxCostUsd",
         "validation",
-        "requireDecisionReport",
+        "hold",
+        "approval",
         "budgetUsd",
     }
 )

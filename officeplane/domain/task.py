@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from officeplane.domain.batch import ALL_OR_NOTHING
+from officeplane.domain.demand import AgentTerms, Demand
 from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, WorkerId
 from officeplane.domain.lifecycle import WAITING, TaskState
 from officeplane.domain.priority import Urgency, effective_priority
@@ -61,6 +62,9 @@ class Task(NamedTuple):
     boost_per_minute: float | None = None
     depends_on: tuple[TaskId, ...] = ()
     unmet: int = 0
+    demand: Demand | None = None
+    """What it asks of agents, if they do it."""
+    agent_terms: AgentTerms | None = None
 
     def effective_priority(self, now: datetime) -> float:
         """Return how urgent it is, the lower the more; of one that no longer waits, how urgent it was then."""
@@ -177,6 +181,8 @@ class NewTask(NamedTuple):
     content_hash: bytes | None = None
     unmet: int = 0
     lifts: bool = False
+    demand: Demand | None = None
+    agent_terms: AgentTerms | None = None
 
     @property
     def urgency(self) -> Urgency:

@@ -13,6 +13,7 @@ from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.errors import FieldError, UnknownTaskTypeError
 from officeplane.domain.spelling import nearest_name
 from officeplane.edits.all_edits import all_edits
+from officeplane.handlers.agent_types import AGENT_TYPES
 from officeplane.handlers.contract import MARK, TaskType
 
 ENTRY_POINT_GROUP: Final = "officeplane.handlers"
@@ -37,14 +38,11 @@ class Catalogue:
         self._types: Mapping[str, TaskType] = own
         self.handled: Final = frozenset(own)
         """The names of the types that are found in the code: of these the ledger has nothing to say."""
-        self.declared = frozenset[str]()
-        """The names of the types that were learnt: no worker does their tasks."""
 
     def learn(self, declared: Iterable[TaskType]) -> None:
         """Know these besides, in place of what was learnt before; what has a handler here stays that handler's."""
         # Put in place whole: requests are taken in beside the loop as well.
         self._types = {**{task_type.name: task_type for task_type in declared}, **self._own}
-        self.declared = frozenset(self._types.keys() - self.handled)
 
     @property
     def types(self) -> Mapping[str, TaskType]:
@@ -107,7 +105,9 @@ def installed_handlers() -> list[Installed]:
 def load_catalogue(modules: Iterable[ModuleType | str] = ()) -> Catalogue:
     """Return the built-in task types with those of the modules and of installed entry points."""
     installed = (found.module for found in installed_handlers())
-    return Catalogue([*_edits(), *_declared([*_builtin_modules(), *installed, *modules])])
+    done_here = [*_edits(), *_declared([*_builtin_modules(), *installed, *modules])]
+    taken = {known.name for known in done_here}
+    return Catalogue([*done_here, *(known for known in AGENT_TYPES if known.name not in taken)])
 
 
 def _edits() -> Iterator[TaskType]:

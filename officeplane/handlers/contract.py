@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from officeplane.domain.declared_type import DeclaredType
+from officeplane.domain.demand import AgentOptions
 from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind, describe
 from officeplane.domain.json_schema import JsonSchema
@@ -61,6 +62,9 @@ class TaskType:
     schema: JsonSchema | None = None
     """What payloads must look like of a type that the ledger declares, in place of a model."""
 
+    asks: AgentOptions | None = None
+    """What its tasks ask of agents when they do not say otherwise; None: workers do them."""
+
     @property
     def payload_schema(self) -> dict[str, Any]:
         """The JSON Schema of its payload."""
@@ -101,6 +105,7 @@ def declared_type(declared: DeclaredType) -> TaskType:
         max_retries=declared.defaults.max_retries,
         retry=declared.defaults.retry,
         schema=JsonSchema({} if declared.payload_schema is None else declared.payload_schema),
+        asks=declared.defaults,
     )
 
 

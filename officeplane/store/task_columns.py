@@ -10,8 +10,10 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from officeplane.domain.demand import AgentTerms, Demand
 from officeplane.domain.ids import DagId, DocumentId, TaskId, WorkerId
 from officeplane.domain.lifecycle import STATES, TaskState
+from officeplane.domain.space import Space
 from officeplane.domain.task import NewTask, Task
 from officeplane.store.connection import Row
 
@@ -69,8 +71,36 @@ def _json_text(tags: tuple[str, ...]) -> str | None:
     return json.dumps(tags) if tags else None
 
 
+def _number(demand: Demand) -> int:
+    if demand.id is None:
+        # Stored without one, its task would be a worker's.
+        message = f"the demand of a task of type {demand.task_type!r} was not looked up before the task is stored"
+        raise ValueError(message)
+    return demand.id
+
+
+def _demand(value: str) -> Demand:
+    number, space, task_type, capabilities, models, fallback_models = json.loads(value)
+    return Demand(Space(space), task_type, tuple(capabilities), tuple(models), tuple(fallback_models), number)
+
+
+# Terms that are not asked for are left out.
+def _terms_json(terms: AgentTerms) -> str:
+    told: dict[str, object] = {"requireDecisionReport": True} if terms.require_decision_report else {}
+    return json.dumps(told if terms.output is None else {**told, "output": {"type": terms.output}})
+
+
+def _terms(value: str) -> AgentTerms:
+    told = json.loads(value)
+    return AgentTerms(told.get("requireDecisionReport", False), told.get("output", {}).get("type"))
+
+
 _json: Final = _unless_null(json.loads)
 _DEPENDS_ON: Final = "ARRAY(SELECT depends_on FROM task_edges WHERE task_id = tasks.id ORDER BY depends_on)"
+# Of what workers do nothing is looked up.
+_DEMAND: Final = """CASE WHEN tasks.demand_id IS NOT NULL THEN (
+           SELECT json_build_array(d.id, d.space, d.task_type, d.capabilities, d.models, d.fallback_models)::text
+             FROM demands d WHERE d.id = tasks.demand_id) END"""
 _TAGS: Final = "CASE WHEN tags IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(tags::jsonb)) END"
 # The last that was told stays in the row; of what is done it says less than the state.
 _PROGRESS: Final = "CASE WHEN state <> 'COMPLETED' THEN progress::text END"
@@ -126,7 +156,11 @@ COLUMNS: Final = (
     Column("path_boost", "float8", may_be_null=False),
     Column("content_hash", "bytea"),
     Column("lifts", "boolean", may_be_null=False),
-    # No column of the table: where the task's edges lead.
+    Column("demand_id", "integer", "demand", encoded=_unless_null(_number)),
+    Column("agent_terms", "text", stored="agent_terms::jsonb", shown="agent_terms::text",
+           encoded=_unless_null(_terms_json), decoded=_unless_null(_terms)),
+    # No columns of the table: what the task's number stands for, and where its edges lead.
+    Column("demand", shown=_DEMAND, decoded=_unless_null(_demand)),
     Column("depends_on", shown=_DEPENDS_ON, decoded=_ids),
 )  # fmt: skip
 

@@ -71,6 +71,11 @@ async def test_what_is_not_given_has_the_defaults_of_the_contract(api: Api) -> N
         "spawnedBy": None,
         "dependsOn": [],
         "blockedBy": [],
+        "requiredCapabilities": None,
+        "models": None,
+        "fallbackModels": None,
+        "requireDecisionReport": None,
+        "output": None,
     }
 
 

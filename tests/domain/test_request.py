@@ -51,6 +51,11 @@ ACCEPTED: dict[str, list[Any]] = {
     "baseRevision": [1, 2**53, None],
     "onConflict": ["reject", "rebase", "force", None],
     "dependsOn": [[], ["research"], ["x" * 200] * 1_000, None],
+    "requiredCapabilities": [[], ["git", "c++", "lang:python-3.11", "x" * 64], ["a"] * 32, None],
+    "models": [[], ["gpt-4o", "vendor/Model_3.5:beta@2030-01-31", "x" * 100], ["a"] * 16, None],
+    "fallbackModels": [[], ["small"], ["a"] * 16, None],
+    "requireDecisionReport": [True, False, None],
+    "output": [{"type": "code"}, {"type": "markdown"}, {"type": "json"}, {"type": "artifact"}, None],
 }
 REFUSED: dict[str, list[Any]] = {
     "taskType": ["", "x" * 201, 1, ["noop"]],
@@ -79,6 +84,11 @@ REFUSED: dict[str, list[Any]] = {
     "baseRevision": [0, -1, 2**53 + 1, 1.5, "1", True],
     "onConflict": ["ignore", "", 1, True],
     "dependsOn": ["research", [""], ["x" * 201], ["a"] * 1_001, [1], [None], {}],
+    "requiredCapabilities": ["git", [""], ["Git"], ["-git"], ["a b"], ["git\n"], ["ä"], ["x" * 65], ["a"] * 33, [1]],
+    "models": ["gpt-4o", [""], ["-a"], ["a b"], ["a\n"], ["x" * 101], ["a"] * 17, [1], {}],
+    "fallbackModels": ["small", [""], ["a b"], ["a"] * 17, [None], {}],
+    "requireDecisionReport": ["true", 1, "yes"],
+    "output": ["code", {}, {"type": "text"}, {"type": "code", "x": 1}, {"type": ["code"]}, []],
 }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ NOT_BY_SPACE: Final = {
         "audit": "write",
         "spawns": "remember",
         "dependencies": "insert",
+        "demands": "find add",
         "login_links": "insert",
         "tasks": "insert",
     },

@@ -3,10 +3,11 @@ from datetime import UTC, datetime
 from uuid_utils import uuid7
 
 from officeplane.domain.batch import ALL_OR_NOTHING
+from officeplane.domain.demand import AgentTerms, Demand
 from officeplane.domain.ids import DagId, TaskId
 from officeplane.domain.space import Space
 from officeplane.domain.task import NewTask, Task
-from officeplane.store import tasks
+from officeplane.store import demands, tasks
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.task_columns import COLUMNS, SENT, Inserted, as_inserted
 from tests.workbench import Workbench
@@ -18,7 +19,10 @@ def _id() -> TaskId:
     return TaskId(str(uuid7()))
 
 
-def a_new_task() -> NewTask:
+ASKED = Demand(Space("acme"), "code", ("git", "python"), ("one", "two"), ("three",), 7)
+
+
+def a_new_task(demand: Demand = ASKED) -> NewTask:
     """A task that has something of its own in all its fields."""
     return NewTask(
         id=_id(),
@@ -52,6 +56,8 @@ def a_new_task() -> NewTask:
         content_hash=b"a hash",
         unmet=1,
         lifts=True,
+        demand=demand,
+        agent_terms=AgentTerms(require_decision_report=True, output="json"),
     )
 
 
@@ -70,12 +76,15 @@ def test_a_column_stands_for_every_field_of_tasks_and_of_new_tasks() -> None:
 async def test_the_table_has_every_column(connection: Connection) -> None:
     rows = await connection.fetch("SELECT attname FROM pg_attribute WHERE attrelid = 'tasks'::regclass")
 
-    assert {column.name for column in COLUMNS} - {row["attname"] for row in rows} == {"depends_on"}
+    assert {column.name for column in COLUMNS} - {row["attname"] for row in rows} == {"depends_on", "demand"}
 
 
 async def test_a_task_is_read_as_it_was_inserted(bench: Workbench) -> None:
     ledger = bench.runtime.ledger
-    one, other = a_new_task(), a_new_task()._replace(key="another", position=5, content_hash=None)
+    asked = ASKED._replace(id=None)
+    demand = asked._replace(id=(await demands.intern(ledger, [asked]))[asked])
+    one, other = a_new_task(demand), a_new_task()._replace(key="another", position=5, content_hash=None)
+    other = other._replace(demand=None, agent_terms=None)
     given = [one, other._replace(tags=(), ancestors=(), title=None, run_at=None, on_child_failure=None)]
 
     added_to = await inserted(ledger, given)
@@ -93,5 +102,7 @@ async def test_what_nobody_is_shown_is_stored_too(bench: Workbench, connection: 
     names = ", ".join(f"{column.name}::text" if column.stored else column.name for column in hidden)
     (row,) = await connection.fetch(f"SELECT {names} FROM tasks WHERE id = $1", new.id)  # noqa: S608  (our own names)
     assert {column.name: row[column.name] for column in hidden} == {
-        column.name: getattr(new, column.field or column.name) for column in hidden
+        column.name: column.encoded(value) if column.encoded else value
+        for column in hidden
+        for value in [getattr(new, column.field or column.name)]
     }

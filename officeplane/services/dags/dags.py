@@ -68,9 +68,8 @@ class Dags:
         dag_id = DagId(str(uuid7()))
         key = None if key is None else qualified_key(caller.space, key)
         await self._submission.types.know_those_of(request.tasks)
-        intakes = await asyncio.to_thread(take_in_dag, caller, request.tasks, (), dag_id, self._submission.catalogue)
-        await self._submission.check_documents(intakes, "tasks.{}")
-        await self._submission.check_quotas(caller, intakes)
+        taken_in = await asyncio.to_thread(take_in_dag, caller, request.tasks, (), dag_id, self._submission.catalogue)
+        intakes = await self._submission.ready(caller, taken_in, "tasks.{}")
         used = UsedKey(b"" if key is None else await asyncio.to_thread(_hash, request), intakes[0].root_id)
 
         async def store(connection: Connection) -> tuple[DagId, list[Submitted]]:
@@ -95,11 +94,10 @@ class Dags:
         dag = await self._own_dag(caller, dag_id)
         existing = await dags.tasks(self._ledger, dag_id)
         await self._submission.types.know_those_of(request.tasks)
-        intakes = await asyncio.to_thread(
+        taken_in = await asyncio.to_thread(
             take_in_dag, caller, request.tasks, existing, dag_id, self._submission.catalogue
         )
-        await self._submission.check_documents(intakes, "tasks.{}")
-        await self._submission.check_quotas(caller, intakes)
+        intakes = await self._submission.ready(caller, taken_in, "tasks.{}")
 
         async def store(connection: Connection) -> list[Submitted]:
             await dags.lock(connection, [dag_id])

@@ -11,6 +11,7 @@ from uuid_utils import uuid7
 
 from officeplane.domain.audit import Action, Deed
 from officeplane.domain.batch import ALL_OR_NOTHING, BATCH_TYPE, CHILDREN_MAX
+from officeplane.domain.demand import Demand, demand_of, terms_of
 from officeplane.domain.document import Format
 from officeplane.domain.errors import (
     FieldError,
@@ -64,6 +65,8 @@ class Intake(NamedTuple):
     dependencies: tuple[Dependency, ...] = ()
     deed: Deed | None = None
     """What the caller does with it, if that is more than to submit tasks."""
+    demands: tuple[Demand, ...] = ()
+    """What its tasks ask of agents."""
 
     @property
     def root_id(self) -> TaskId:
@@ -124,7 +127,8 @@ def take_in(caller: Principal, request: TaskRequest, catalogue: Catalogue, dag: 
             row = row._replace(content_hash=_content_hash(request, (row,), edits[1]))
         dependencies = () if request.depends_on is None or dag is not None else tuple(_dependencies(request, (row,)))
         request_hash = b"" if key is None else _hash(request)
-        return Intake(caller, (row,), (request.payload,), key, request_hash, *edits, dependencies)
+        demands = () if row.demand is None else (row.demand,)
+        return Intake(caller, (row,), (request.payload,), key, request_hash, *edits, dependencies, None, demands)
     found = list(_rows(caller, request, place, catalogue))
     if len(found) > CHILDREN_MAX + 1:
         message = f"A batch holds at most {CHILDREN_MAX} children in all; this one has {len(found) - 1}."
@@ -138,7 +142,8 @@ def take_in(caller: Principal, request: TaskRequest, catalogue: Catalogue, dag: 
     if request.dedupe is not None:
         rows = (rows[0]._replace(content_hash=_content_hash(request, rows, edits[1])), *rows[1:])
     dependencies = () if dag is not None else tuple(_dependencies(request, rows))
-    return Intake(caller, rows, payloads, key, request_hash, *edits, dependencies)
+    demands = tuple({row.demand for row in rows if row.demand is not None})
+    return Intake(caller, rows, payloads, key, request_hash, *edits, dependencies, None, demands)
 
 
 def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogue) -> str:
@@ -218,6 +223,8 @@ def _content_hash(request: TaskRequest, rows: Sequence[NewTask], conditions: Seq
         (
             len(row.ancestors), row.task_type, row.document_id, json.loads(row.payload_json), row.key,
             row.on_child_failure, bases.get(row.id), sorted({name.lower() for name in asked.depends_on or ()}),
+            # Only what agents do has something here: what stands for all others is what it always was.
+            *(() if row.demand is None else (row.demand, row.agent_terms)),
         )
         for row, (asked, _) in zip(rows, _walk(request, ""), strict=True)
     ]  # fmt: skip
@@ -297,7 +304,7 @@ def _row(
     tags = place.tags if request.tags is None else tuple(request.tags)
     given = request.priority_value
     # In the order of its fields: by name it takes twice as long.
-    return NewTask(
+    row = NewTask(
         TaskId(str(uuid7())),
         task_type.name,
         document_id,
@@ -327,6 +334,10 @@ def _row(
         place.boost_per_minute if request.boost_per_minute is None else request.boost_per_minute,
         0.0 if place.dag is None else place.dag.path_boost,
     )
+    if task_type.asks is None:
+        return row
+    demand = demand_of(caller.space, task_type.name, request, task_type.asks)
+    return row._replace(demand=demand, agent_terms=terms_of(request, task_type.asks))
 
 
 def _check_narrowed(caller: Principal, request: TaskRequest, document_id: str | None) -> None:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from officeplane.domain.batch import BATCH_TYPE, DEPTH_MAX
+from officeplane.domain.demand import AgentOptions
 from officeplane.domain.encoding import json_of, size_of
 from officeplane.domain.errors import (
     ERRORS_SHOWN,
@@ -83,6 +84,8 @@ def _type_of(request: TaskRequest, place: Place, catalogue: Catalogue) -> TaskTy
     if place.is_atomic and not task_type.edits_document:
         message = f"The children of an atomic batch are edits; {task_type.name!r} is none."
         raise InvalidRequestError(message, [FieldError("taskType", message)])
+    if task_type.asks is None and not request.model_fields_set.isdisjoint(_OF_AGENTS):
+        _refuse_agent_options(request, task_type)
     if request.base_revision is not None and not task_type.edits_document and not request.atomic:
         message = "Only an edit of a document is based on a revision."
         raise InvalidRequestError(message, [FieldError("baseRevision", message)])
@@ -90,6 +93,20 @@ def _type_of(request: TaskRequest, place: Place, catalogue: Catalogue) -> TaskTy
         message = "It says what to do when the document is not at baseRevision: give that too."
         raise InvalidRequestError(message, [FieldError("onConflict", message)])
     return task_type
+
+
+_OF_AGENTS: Final = AgentOptions.model_fields
+
+
+def _refuse_agent_options(request: TaskRequest, task_type: TaskType) -> None:
+    who = f"Only a task that an agent does may have it; {task_type.name!r} is done by workers."
+    if task_type.name == BATCH_TYPE:
+        who = "A batch has none of its own: give it to the children that agents do."
+    wrong = [
+        FieldError(field.alias or name, who) for name, field in _OF_AGENTS.items() if getattr(request, name) is not None
+    ]
+    if wrong:
+        raise InvalidRequestError(f"{wrong[0].field}: {who}", wrong)
 
 
 def _misplaced(request: TaskRequest, place: Place) -> tuple[str, str] | None:

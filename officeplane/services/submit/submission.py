@@ -38,6 +38,7 @@ from officeplane.failpoints import reach
 from officeplane.grouping import Group
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.settle.dead_letters import DeadLetterWriter
+from officeplane.services.submit.demands import Demands
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, deeds_of, take_in
 from officeplane.services.submit.task_types import TaskTypes
@@ -84,6 +85,7 @@ class Submission:
         self.types = types
         self.catalogue = types.catalogue
         self._letters = letters
+        self._demands = Demands(ledger)
         self.group: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
         # What others depend on may be locked for a while, which concerns nobody else.
         self.dependents: Group[Intake, Submitted] = Group(self._flush, GROUP_LIMIT)
@@ -106,6 +108,8 @@ class Submission:
             await self.check_documents([intake])
         if not self._spaces.has_no_limits(caller):
             await self.check_quotas(caller, [intake])
+        if intake.demands:
+            (intake,) = await self._demands.numbered([intake])
         return await (self.dependents if intake.dependencies else self.group).add(intake)
 
     async def submit_many(self, caller: Principal, requests: Requests, *, is_large: bool = False) -> list[Submitted]:
@@ -126,20 +130,27 @@ class Submission:
         """Store one task in a transaction of the caller's; whoever commits may ring."""
         await self.types.know_those_of([request])
         try:
-            intake = take_in(caller, request, self.catalogue)
-            await self.check_documents([intake])
-            await self.check_quotas(caller, [intake])
+            (intake,) = await self.ready(caller, [take_in(caller, request, self.catalogue)])
         except UNSTORABLE as error:
             raise _refusal(error) from error
         return await self.store_within(executor, intake)
 
     async def store_within(self, executor: Executor, intake: Intake) -> Submitted:
-        """Do the same for what was taken in, and checked, by the caller."""
+        """Do the same for what the caller has taken in and made ready."""
         try:
             (stored,) = await _keyed(executor, [intake], self._letters)
         except UNSTORABLE as error:
             raise _refusal(error) from error
         return stored
+
+    async def ready(self, caller: Principal, intakes: Sequence[Intake], place: str = "") -> Sequence[Intake]:
+        """Return what was taken in as it can be stored; raise when it refers to what is not there, or is too much.
+
+        `place` is where one of several stands in what came; `{}` is its number.
+        """
+        await self.check_documents(intakes, place)
+        await self.check_quotas(caller, intakes)
+        return await self._demands.numbered(intakes)
 
     async def check_documents(self, intakes: Sequence[Intake], place: str = "") -> None:
         """Refuse edits of documents that are not there, and edits that their documents' formats do not know.
@@ -185,8 +196,8 @@ class Submission:
         for task in tasks:
             if task.state is not TaskState.QUEUED or (task.is_batch and not task.is_atomic):
                 continue
-            if task.task_type in self.catalogue.declared:
-                # No worker runs a declared type: a hint would be popped in vain.
+            if task.demand is not None:
+                # No worker does what agents do: a hint would be popped in vain.
                 continue
             tier = tier_of(task.effective_priority(task.created_at) if _has_urgency(task) else task.priority)
             # Any hint leads to its lane's head: the others would be popped in vain, before those of other documents.
@@ -215,9 +226,7 @@ class Submission:
                         await self._ledger.in_transaction(lambda one: self._overlapped(one, many(), take))
                     )
             intakes = await take(many())
-            await self.check_documents(intakes, "{}")
-            await self.check_quotas(caller, intakes)
-            return await self._store(intakes)
+            return await self._store(await self.ready(caller, intakes, "{}"))
         except UNSTORABLE as error:
             raise _refusal(error) from error
 
@@ -302,8 +311,9 @@ async def _patiently(executor: Executor, intakes: Sequence[Intake], letters: Dea
 
 
 def _is_looked_up(intake: Intake) -> bool:
-    """Tell whether a request has a key, must not wait twice, edits a document or depends on a task."""
-    return bool(intake.key or intake.edited or intake.conditions or intake.content_hash or intake.dependencies)
+    """Tell whether a request has a key, must not wait twice, edits a document, depends on a task, is an agent's."""
+    looked_up = intake.key or intake.edited or intake.conditions or intake.content_hash
+    return bool(looked_up or intake.dependencies or intake.demands)
 
 
 async def _fresh(executor: Executor, intakes: Sequence[Intake]) -> list[Submitted]:

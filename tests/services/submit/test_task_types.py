@@ -27,7 +27,7 @@ from tests.workbench import Workbench
 TOPIC: dict[str, Any] = {
     "type": "object", "properties": {"topic": {"type": "string"}}, "required": ["topic"], "additionalProperties": False,
 }  # fmt: skip
-RESEARCH = DeclaredType(name="research", title="Look something up", payload_schema=TOPIC)
+TRANSLATE = DeclaredType(name="translate", title="Say it in another language", payload_schema=TOPIC)
 WITHIN_SECONDS = LOOK_SECONDS + 20
 
 
@@ -47,52 +47,52 @@ async def is_known(bench: Workbench, name: str) -> bool:
     return True
 
 
-async def declare(bench: Workbench, declared: DeclaredType = RESEARCH) -> None:
+async def declare(bench: Workbench, declared: DeclaredType = TRANSLATE) -> None:
     await bench.runtime.task_types.declare(declared)
 
 
 async def test_who_has_declared_a_type_can_submit_at_once(bench: Workbench) -> None:
-    assert not await is_known(bench, "research")
+    assert not await is_known(bench, "translate")
 
     await declare(bench)
 
-    assert await is_known(bench, "research")
+    assert await is_known(bench, "translate")
 
 
 async def test_what_another_process_declares_is_known_a_moment_later(
     bench: Workbench, other: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not await is_known(other, "research")
+    assert not await is_known(other, "translate")
 
     await declare(bench)
 
-    await eventually(lambda: is_known(other, "research"), within=WITHIN_SECONDS)
+    await eventually(lambda: is_known(other, "translate"), within=WITHIN_SECONDS)
     # Nor is it forgotten by the next look, which finds nothing new.
     monkeypatch.setattr(task_types, "LOOK_SECONDS", 0.0)
-    assert await is_known(other, "research")
+    assert await is_known(other, "translate")
 
 
 async def test_what_is_declared_no_longer_is_unknown_a_moment_later(bench: Workbench, other: Workbench) -> None:
     await declare(bench)
-    assert await is_known(other, "research")
+    assert await is_known(other, "translate")
 
     await bench.execute("DELETE FROM task_types")
 
     async def is_unknown() -> bool:
-        return not await is_known(other, "research")
+        return not await is_known(other, "translate")
 
     await eventually(is_unknown, within=WITHIN_SECONDS)
 
 
 async def test_a_type_that_is_declared_anew_is_checked_by_what_it_says_now(bench: Workbench, other: Workbench) -> None:
     await declare(bench)
-    assert await is_known(other, "research")
+    assert await is_known(other, "translate")
 
-    await declare(bench, DeclaredType(name="research", title="Look", payload_schema={"type": "object"}))
+    await declare(bench, DeclaredType(name="translate", title="Look", payload_schema={"type": "object"}))
 
     async def takes_anything() -> bool:
         try:
-            await other.a_task("research", payload={"any": "thing"})
+            await other.a_task("translate", payload={"any": "thing"})
         except InvalidPayloadError:
             return False
         return True
@@ -104,7 +104,7 @@ async def test_a_payload_that_does_not_fit_is_refused_and_nothing_stored(bench: 
     await declare(bench)
 
     with pytest.raises(InvalidPayloadError) as refused:
-        await bench.a_task("research", payload={"topic": 5, "more": 1})
+        await bench.a_task("translate", payload={"topic": 5, "more": 1})
 
     assert {wrong.field for wrong in refused.value.errors} == {"payload.topic", "payload.more"}
     assert await bench.execute("SELECT FROM tasks") == []
@@ -112,10 +112,10 @@ async def test_a_payload_that_does_not_fit_is_refused_and_nothing_stored(bench: 
 
 async def test_its_tasks_have_what_it_says_by_default(bench: Workbench) -> None:
     defaults = TypeDefaults(max_retries=7, timeout_seconds=12, retry=RetryPolicy(initial_seconds=9))
-    await declare(bench, DeclaredType(name="research", title="Look", defaults=defaults))
+    await declare(bench, DeclaredType(name="translate", title="Look", defaults=defaults))
 
-    await bench.a_task("research")
-    await bench.a_task("research", max_retries=1)
+    await bench.a_task("translate")
+    await bench.a_task("translate", max_retries=1)
 
     rows = await bench.execute("SELECT max_retries, timeout_seconds, retry_policy FROM tasks ORDER BY seq")
     assert [(row["max_retries"], row["timeout_seconds"]) for row in rows] == [(7, 12), (1, 12)]
@@ -123,7 +123,7 @@ async def test_its_tasks_have_what_it_says_by_default(bench: Workbench) -> None:
 
 
 async def test_it_may_be_a_child_part_of_a_bulk_and_a_task_of_a_dag(bench: Workbench, other: Workbench) -> None:
-    one = {"task_type": "research", "payload": {"topic": "owls"}}
+    one = {"task_type": "translate", "payload": {"topic": "owls"}}
     await declare(bench)
 
     await other.a_batch({"task_type": "noop"}, {"children": [one]})
@@ -132,7 +132,7 @@ async def test_it_may_be_a_child_part_of_a_bulk_and_a_task_of_a_dag(bench: Workb
     dag = {"title": "Owls", "tasks": [{**one, "key": "a"}, {"task_type": "noop", "key": "b", "depends_on": ["a"]}]}
     await other.runtime.dags.submit(LOCAL, DagRequest.model_validate(dag, by_name=True, by_alias=False))
 
-    (row,) = await bench.execute("SELECT count(*) AS n FROM tasks WHERE task_type = 'research'")
+    (row,) = await bench.execute("SELECT count(*) AS n FROM tasks WHERE task_type = 'translate'")
     assert row["n"] == 3
 
 
@@ -140,7 +140,7 @@ async def test_its_dead_letter_can_be_retried_with_another_payload_that_fits(
     bench: Workbench, other: Workbench
 ) -> None:
     await declare(bench)
-    task = await bench.a_task("research", payload={"topic": "owls"}, max_retries=0)
+    task = await bench.a_task("translate", payload={"topic": "owls"}, max_retries=0)
     await bench.execute(
         'UPDATE tasks SET state = \'FAILED\', finished_at = now(), error = \'{"kind": "error", "message": "x"}\''
     )
@@ -159,8 +159,8 @@ async def test_its_dead_letter_can_be_retried_with_another_payload_that_fits(
 
 async def test_no_worker_rings_or_claims_what_none_can_do(bench: Workbench) -> None:
     await declare(bench)
-    free = await bench.a_task("research", payload={"topic": "owls"})
-    in_lane = await bench.a_task("research", payload={"topic": "owls"}, document_id="plan")
+    free = await bench.a_task("translate", payload={"topic": "owls"})
+    in_lane = await bench.a_task("translate", payload={"topic": "owls"}, document_id="plan")
 
     assert await bench.rung() == []
     assert await bench.worker.redelivery.sweep() == 0
@@ -183,7 +183,7 @@ async def test_what_has_a_handler_needs_no_look(bench: Workbench, monkeypatch: p
     await bench.submit_many([{"task_type": "noop"}] * 3)
 
     with pytest.raises(LookedError):
-        await bench.a_task("research")
+        await bench.a_task("translate")
 
 
 async def test_a_type_with_a_handler_cannot_be_declared(bench: Workbench) -> None:
@@ -202,13 +202,13 @@ async def test_a_handler_that_came_after_its_type_was_declared_does_its_tasks(be
     await bench.runtime.task_types.look()
 
     assert bench.runtime.catalogue.find("noop").run is not None
-    assert bench.runtime.catalogue.declared == {"research"}
+    assert bench.runtime.catalogue.find("translate").asks is not None
 
 
 @pytest.mark.parametrize("schemas", [{"payload_schema": {"if": {}}}, {"result_schema": {"$ref": "#"}}])
 async def test_a_schema_that_is_not_understood_is_not_declared(bench: Workbench, schemas: dict[str, Any]) -> None:
     with pytest.raises(NoSchemaError):
-        await declare(bench, DeclaredType(name="research", title="Look", **schemas))
+        await declare(bench, DeclaredType(name="translate", title="Look", **schemas))
 
     assert await bench.execute("SELECT FROM task_types") == []
 
@@ -220,7 +220,7 @@ async def test_a_type_whose_schema_only_a_later_version_understands_is_unknown_h
     await declare(bench)
 
     with capture_logs() as logs:
-        assert await is_known(bench, "research")
+        assert await is_known(bench, "translate")
 
     assert not await is_known(bench, "later")
     assert [log["task_type"] for log in logs if log["event"] == "task_type.not_understood"] == ["later"]
