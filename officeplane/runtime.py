@@ -31,7 +31,7 @@ from officeplane.services.access.authentication import Authentication
 from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import Sessions
 from officeplane.services.access.spaces import Spaces
-from officeplane.services.agents.claiming import AgentClaims
+from officeplane.services.agents.claiming import Claiming
 from officeplane.services.agents.registry import Agents
 from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranks import Ranks
@@ -112,7 +112,7 @@ class Runtime:
     sessions: Sessions
     login_links: LoginLinks
     agents: Agents
-    agent_claims: AgentClaims
+    claiming: Claiming
     audit: Audit
 
 
@@ -211,7 +211,7 @@ async def open_runtime(
             sessions=Sessions(ledger),
             login_links=LoginLinks(ledger),
             agents=Agents(ledger, task_types, spaces, settings.agent_lease_seconds),
-            agent_claims=AgentClaims(
+            claiming=Claiming(
                 ledger, doorbell, Leases(ledger), settlements, settings.agent_lease_seconds, counted_by=API
             ),
             audit=Audit(ledger),

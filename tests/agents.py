@@ -1,7 +1,5 @@
 """Agents for tests: registered, and tasks that only they may do."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,42 +40,15 @@ async def declare(bench: Workbench, *task_types: str) -> None:
 
 
 async def agents_tasks(bench: Workbench, count: int, task_type: str = WRITING, **options: Any) -> list[Task]:
-    """Submit tasks that agents do; what they ask for is named as in the domain."""
-    asked = {name: options.pop(name, ()) for name in ("capabilities", "models", "fallback_models")}
+    """Submit tasks that agents do; options are named as in the Python API."""
     await declare(bench, task_type)
-    tasks = await bench.submit_many([{"task_type": task_type, **options}] * count)
-    await demand(bench, [task.id for task in tasks], task_type, **asked)
-    return tasks
+    return await bench.submit_many([{"task_type": task_type, **options}] * count)
 
 
 async def an_agents_task(bench: Workbench, task_type: str = WRITING, **options: Any) -> Task:
     """Submit a task that agents do."""
     (task,) = await agents_tasks(bench, 1, task_type, **options)
     return task
-
-
-async def demand(
-    bench: Workbench,
-    task_ids: Sequence[TaskId],
-    task_type: str,
-    capabilities: Sequence[str],
-    models: Sequence[str],
-    fallback_models: Sequence[str],
-) -> None:
-    """Have tasks ask for this of whoever does them."""
-    asked = (bench.caller.space, task_type, sorted(capabilities), list(models), list(fallback_models))
-    await bench.execute(
-        """
-        WITH known AS (
-            INSERT INTO demands (digest, space, task_type, capabilities, models, fallback_models)
-            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (digest) DO UPDATE SET space = excluded.space RETURNING id
-        )
-        UPDATE tasks SET demand_id = known.id FROM known WHERE tasks.id = ANY($7::uuid[])
-        """,
-        hashlib.sha256(json.dumps(asked).encode()).digest(),
-        *asked,
-        task_ids,
-    )
 
 
 async def take(bench: Workbench, name: str = "ann", tasks: int = 1, **asked: Any) -> list[AgentClaim]:
@@ -87,7 +58,7 @@ async def take(bench: Workbench, name: str = "ann", tasks: int = 1, **asked: Any
 
 async def taken(bench: Workbench, name: str = "ann", tasks: int = 1, **asked: Any) -> Taken:
     """Do the same, and tell all that it has come to."""
-    return await bench.runtime.agent_claims.take(bench.caller, name, Ask(tasks=tasks, **asked))
+    return await bench.runtime.claiming.take(bench.caller, name, Ask(tasks=tasks, **asked))
 
 
 def ids_of(claims: Sequence[AgentClaim]) -> list[TaskId]:

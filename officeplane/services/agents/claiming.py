@@ -36,14 +36,14 @@ from officeplane.store.connection import Connection, Ledger
 
 DECLINED_SECONDS: Final = 60.0
 """For how long an agent is not offered what it has declined."""
-RACES_AT_MOST: Final = 3
+RACES: Final = 3
 """How often a lane in which somebody else was quicker has the whole done again."""
-LOOKS_MAX: Final = 4
+LOOKS: Final = 4
 """How often is looked for more when others took what was offered."""
-OFFERS_MAX: Final = 64
-LANES_MAX: Final = 64
+OFFERS: Final = 64
+LANES: Final = 64
 """How many lanes one look goes through, of all demands together."""
-LOOKED_AT_MAX: Final = 16
+LOOKED_AT: Final = 16
 """How many tasks of each demand are looked at to tell why nothing was found."""
 PLACES_MAX: Final = 10_000
 _log = structlog.stdlib.get_logger(__name__)
@@ -82,7 +82,7 @@ class GoneError(Exception):
     """Whoever asked has hung up; nothing was claimed."""
 
 
-class AgentClaims:
+class Claiming:
     """Claims for agents."""
 
     def __init__(
@@ -106,8 +106,8 @@ class AgentClaims:
     async def take(self, caller: Principal, name: str, ask: Ask) -> Taken:
         """Claim what there is for an agent at this moment; raise `GoneError` when nobody waits for it any more."""
         agent_id = agent_of(caller, name)
-        for tries in range(RACES_MAX + 1):
-            one = _Claim(self, caller, agent_id, ask, without_lanes=tries == RACES_MAX)
+        for tries in range(RACES + 1):
+            one = _Claim(self, caller, agent_id, ask, without_lanes=tries == RACES)
             try:
                 taken = await self._ledger.in_transaction(one.take)
             except LaneRaceError:
@@ -130,7 +130,7 @@ class AgentClaims:
         seeker = _seeker(caller, agent)
         if agent.directive is not Directive.CONTINUE or not seeker.task_types:
             return Skipped(), None
-        return await agents.skipped(self._ledger, seeker, each=LOOKED_AT_MAX)
+        return await agents.skipped(self._ledger, seeker, each=LOOKED_AT)
 
     def next_lane(self, agent_id: AgentId) -> str:
         """Return after which lane the next look of an agent goes on."""
@@ -185,7 +185,7 @@ class _Claim:
     """One transaction that claims."""
 
     def __init__(
-        self, service: AgentClaims, caller: Principal, agent_id: AgentId, ask: Ask, *, without_lanes: bool
+        self, service: Claiming, caller: Principal, agent_id: AgentId, ask: Ask, *, without_lanes: bool
     ) -> None:
         self._service = service
         self._caller = caller
@@ -223,7 +223,7 @@ class _Claim:
         found: list[AgentClaim] = []
         if not seeker.task_types:
             return found
-        for _ in range(LOOKS_MAX):
+        for _ in range(LOOKS):
             demand_ids = await agents.demands_met(connection, seeker)
             if not demand_ids:
                 break
@@ -242,14 +242,14 @@ class _Claim:
     async def _offers(
         self, connection: Connection, seeker: Seeker, demand_ids: Sequence[int], missing: int
     ) -> list[Offer]:
-        each = min(OFFERS_MAX, 2 * missing + 6)
+        each = min(OFFERS, 2 * missing + 6)
         found = await agents.offers(
             connection,
             seeker,
             demand_ids,
             after_lane=self._service.next_lane(self._agent_id),
             each=each,
-            lanes=max(2, LANES_MAX // len(demand_ids)),
+            lanes=max(2, LANES // len(demand_ids)),
             limit=each,
         )
         self._service.looked(self._agent_id, found.next_lane)

@@ -131,6 +131,6 @@ def _check_types(catalogue: Catalogue, names: tuple[str, ...]) -> None:
             found = catalogue.find(name)
         except UnknownTaskTypeError as error:
             raise UnknownTaskTypeError(str(error), [FieldError(field, one.message) for one in error.errors]) from None
-        if found.name in catalogue.handled:
+        if found.asks is None:
             what = f"Workers do the tasks of type {name!r}; an agent cannot claim them."
             raise InvalidRequestError(f"{field}: {what}", [FieldError(field, what)])

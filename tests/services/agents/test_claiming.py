@@ -1,7 +1,5 @@
 """Claims of agents: who gets what, in which order, and why not."""
 
-
-
 from tests.agents import an_agent, an_agents_task, take
 from tests.workbench import Workbench
 
