@@ -33,6 +33,7 @@ from officeplane.services.access.sessions import Sessions
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.agents.claiming import Claiming
 from officeplane.services.agents.registry import Agents
+from officeplane.services.agents.waiting import Waiting
 from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranks import Ranks
 from officeplane.services.chores.redelivery import Redelivery
@@ -113,6 +114,7 @@ class Runtime:
     login_links: LoginLinks
     agents: Agents
     claiming: Claiming
+    waiting: Waiting
     audit: Audit
 
 
@@ -179,6 +181,7 @@ async def open_runtime(
         reopening = Reopening(ledger, doorbell, letters)
         cancellation = Cancellation(ledger, doorbell, letters)
         settlements = Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds)
+        claiming = Claiming(ledger, doorbell, Leases(ledger), settlements, settings.agent_lease_seconds, counted_by=API)
         runtime = Runtime(
             settings=settings,
             ledger=ledger,
@@ -211,9 +214,8 @@ async def open_runtime(
             sessions=Sessions(ledger),
             login_links=LoginLinks(ledger),
             agents=Agents(ledger, task_types, spaces, settings.agent_lease_seconds),
-            claiming=Claiming(
-                ledger, doorbell, Leases(ledger), settlements, settings.agent_lease_seconds, counted_by=API
-            ),
+            claiming=claiming,
+            waiting=Waiting(ledger, claiming),
             audit=Audit(ledger),
         )
         if not for_worker:
@@ -225,6 +227,7 @@ async def open_runtime(
                     runtime.submission.dependents.run,
                     runtime.long_poll.listen,
                     runtime.long_poll.poll,
+                    runtime.waiting.probe,
                     runtime.events.read,
                     runtime.authentication.note_uses,
                 )

@@ -323,7 +323,6 @@ class AgentBusyError(OfficePlaneError):
             f"Agent {name} holds {claims} {'claim' if claims == 1 else 'claims'}; let it complete or release "
             "what it has, or cancel these tasks, and delete it then."
         )
-        self.facts = {"claims": claims}
 
 
 class ApiKeyNotFoundError(OfficePlaneError):

@@ -95,6 +95,10 @@ OTHERWISE: Final = {
     "showSpace": "likewise",
     "setQuotas": "likewise",
     "listAudit": "a space has one of its own, which nobody sees a part of: tests/api/test_audit.py",
+    **dict.fromkeys(
+        ("listAgents", "getAgent", "putAgent", "patchAgent", "deleteAgent", "claimTasks", "listAgentClaims"),
+        "agents are narrowed by their ids: tests/api/test_agents.py",
+    ),
     "followEvents": "it is a stream: see the test of events below",
 }
 OF_THE_INSTALLATION: Final = {

@@ -5,14 +5,14 @@ once more, by the predicate that workers' claims have. Nothing is kept from one
 request to the next but where the last look at an agent's lanes ended.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import structlog
 
 from officeplane.dispatch.doorbell import Doorbell
-from officeplane.domain.agent import Agent, AgentClaim, Directive, Skipped, worker_of
+from officeplane.domain.agent import Agent, AgentClaim, Directive, PreviousAttempt, Skipped, worker_of
 from officeplane.domain.audit import Action, Deed
 from officeplane.domain.errors import AgentNotFoundError
 from officeplane.domain.failure import Failure, FailureKind
@@ -59,8 +59,6 @@ class Ask:
     """Whether they run at once."""
     key: str | None = None
     """The name of the request: it is answered once, however often it is sent."""
-    is_there: Callable[[], bool] = lambda: True
-    """Whether whoever asks is still waiting for the answer."""
 
 
 class Taken(NamedTuple):
@@ -76,10 +74,6 @@ class Taken(NamedTuple):
     def is_enough(self) -> bool:
         """Whether another look would be in vain, or would find no more."""
         return bool(self.claims) or self.is_replay or self.agent.directive is not Directive.CONTINUE
-
-
-class GoneError(Exception):
-    """Whoever asked has hung up; nothing was claimed."""
 
 
 class Claiming:
@@ -104,7 +98,7 @@ class Claiming:
         self._next_lanes: dict[AgentId, str] = {}
 
     async def take(self, caller: Principal, name: str, ask: Ask) -> Taken:
-        """Claim what there is for an agent at this moment; raise `GoneError` when nobody waits for it any more."""
+        """Claim what there is for an agent at this moment; who is cancelled before the commit has claimed nothing."""
         agent_id = agent_of(caller, name)
         for tries in range(RACES + 1):
             one = _Claim(self, caller, agent_id, ask, without_lanes=tries == RACES)
@@ -124,6 +118,11 @@ class Claiming:
         if await agents.lock(self._ledger, agent_id) is None:
             raise AgentNotFoundError(name)
         return await self._with_payloads(await agents.held(self._ledger, agent_id))
+
+    async def previous_attempts(self, claims: Sequence[AgentClaim]) -> Mapping[TaskId, tuple[PreviousAttempt, ...]]:
+        """Return the last failed attempts of what was claimed, by task."""
+        tried = [claim.task.id for claim in claims if claim.task.attempt > 1]
+        return await agents.previous_attempts(self._ledger, tried) if tried else {}
 
     async def skipped(self, caller: Principal, agent: Agent) -> tuple[Skipped, float | None]:
         """Return why an agent was given nothing of what waits, and in how many seconds it is worth asking again."""
@@ -209,8 +208,6 @@ class _Claim:
         found = await self._find(connection, _seeker(self._caller, agent), wanted)
         if found:
             await self._keep(connection, found)
-        if not self._ask.is_there():
-            raise GoneError
         return Taken(agent, found, wanted)
 
     async def _keep(self, connection: Connection, found: Sequence[AgentClaim]) -> None:

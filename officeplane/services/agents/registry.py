@@ -64,6 +64,7 @@ class Agents:
             known = await agents.lock(connection, agent_id)
             if known is None:
                 raise AgentNotFoundError(name)
+            _check_may(caller)
             if known.held_by is Holder.PERSON and held_by is Holder.AGENT:
                 # A person's word is not an agent's to take back.
                 raise ForbiddenError(Scope.CONTROL, caller.id)
@@ -81,6 +82,7 @@ class Agents:
         async def removed(connection: Connection) -> None:
             if await agents.lock(connection, agent_id) is None:
                 raise AgentNotFoundError(name)
+            _check_may(caller)
             held = await agents.count_held(connection, agent_id)
             if held:
                 raise AgentBusyError(name, held)
@@ -122,6 +124,12 @@ def agent_of(caller: Principal, name: str) -> AgentId:
     if not caller.sees_agent(name):
         raise AgentNotFoundError(name)
     return AgentId(qualified(caller.space, name))
+
+
+def _check_may(caller: Principal) -> None:
+    """Raise unless a caller is the agent itself, or somebody who controls what others do."""
+    if not caller.may(Scope.AGENT) and not caller.may(Scope.CONTROL):
+        raise ForbiddenError(Scope.CONTROL, caller.id)
 
 
 def _check_types(catalogue: Catalogue, names: tuple[str, ...]) -> None:

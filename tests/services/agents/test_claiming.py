@@ -17,7 +17,6 @@ from officeplane.domain.principal import LOCAL
 from officeplane.domain.space import Space
 from officeplane.domain.task import ClaimedTask
 from officeplane.domain.valve import Limits
-from officeplane.services.agents.claiming import Ask, GoneError
 from officeplane.services.settle.judgement import EndedAttempt
 from tests.agents import WRITING, agents_tasks, an_agent, an_agents_task, ids_of, take, taken
 from tests.services.conftest import AnotherBench
@@ -97,7 +96,7 @@ async def test_a_worker_never_takes_what_agents_do_nor_an_agent_what_workers_do(
     of_agents = [*await agents_tasks(bench, 2), await an_agents_task(bench, document_id="d")]
     of_workers = [await bench.a_task(), await bench.a_task(document_id="e")]
     # Even if each knew the types of the other.
-    worker = replace(bench.worker.desk._who, task_types=[WRITING, "noop"])  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    worker = replace(bench.worker.desk._who, task_types=[WRITING, "noop"])  # pyright: ignore[reportPrivateUsage]
     everything = [task.id for task in [*of_agents, *of_workers]]
 
     hinted = await bench.runtime.claims.follow_hints(worker, everything)
@@ -437,17 +436,6 @@ async def test_an_empty_answer_is_not_kept(bench: Workbench) -> None:
     task = await an_agents_task(bench)
 
     assert ids_of(await take(bench, key="k")) == [task.id]
-
-
-async def test_nothing_is_claimed_for_whoever_has_hung_up(bench: Workbench) -> None:
-    task = await an_agents_task(bench)
-    await an_agent(bench)
-
-    with pytest.raises(GoneError):
-        await bench.runtime.claiming.take(LOCAL, "ann", Ask(is_there=lambda: False))
-
-    assert await bench.state(task) == "QUEUED"
-    assert await bench.execute("SELECT FROM agent_claims") == []
 
 
 async def test_what_a_payload_refers_to_comes_with_the_claim(bench: Workbench) -> None:
