@@ -95,9 +95,14 @@ SELECT claim_ids FROM agent_claim_keys WHERE agent_id = :agent_id::text AND key 
 INSERT INTO agent_claim_keys (agent_id, key, claim_ids) VALUES (:agent_id::text, :key::text, :claim_ids::uuid[])
 RETURNING key
 
--- part: waits_for
--- Of a demand, whose number is to follow: something that makes it waits.
-SELECT FROM tasks w WHERE w.runnable AND w.demand_id IS NOT NULL AND w.state IN {claimable} AND w.demand_id =
+-- part: of_demand
+-- Of a task `w`: agents do it, and it makes the demand `d`.
+w.runnable AND w.demand_id IS NOT NULL AND w.demand_id = d.id
+
+-- part: is_waited_for
+-- Of a demand `d`: something that makes it waits. The first of an index, and not whether there is one: a planner
+-- that is asked that may read the table until something turns up.
+(SELECT true FROM tasks w WHERE {of_demand} AND w.state IN {claimable} ORDER BY w.rank, w.seq LIMIT 1)
 
 -- part: known_to
 -- Of a demand `d`: it is of the space and one of the types of an agent.
@@ -110,17 +115,18 @@ d.space = :space::text AND d.task_type = ANY(:task_types::text[])
 -- name: demands_met
 -- The demands that an agent meets of which something waits. No row: there is nothing for it.
 SELECT d.id FROM demands d
- WHERE {known_to} AND d.capabilities <@ :capabilities::text[] AND {done_by_models} AND EXISTS ({waits_for} d.id)
+ WHERE {known_to} AND d.capabilities <@ :capabilities::text[] AND {done_by_models} AND {is_waited_for}
 
 -- name: demands_waiting
 -- The demands of these types of which something may be claimed by its time. No row: there is none.
 SELECT d.id, d.space, d.task_type, d.capabilities, d.models, d.fallback_models FROM demands d
  WHERE d.task_type = ANY(:task_types::text[])
-   AND (EXISTS (SELECT FROM tasks w WHERE w.runnable AND w.demand_id IS NOT NULL AND w.document_id IS NULL
-                   AND w.state = 'QUEUED' AND w.demand_id = d.id)
-        OR EXISTS ({waits_for} d.id AND w.document_id IS NOT NULL AND w.state = 'QUEUED')
-        OR EXISTS (SELECT FROM tasks w WHERE w.runnable AND w.demand_id IS NOT NULL AND w.state = 'RETRYING'
-                      AND w.demand_id = d.id AND w.run_at <= clock_timestamp()))
+   AND coalesce((SELECT true FROM tasks w WHERE {of_demand} AND w.document_id IS NULL AND w.state = 'QUEUED'
+                  ORDER BY w.rank, w.seq LIMIT 1),
+                (SELECT true FROM tasks w WHERE {of_demand} AND w.document_id IS NOT NULL AND w.state = 'QUEUED'
+                    AND w.state IN {claimable} ORDER BY w.document_id, w.rank, w.seq LIMIT 1),
+                (SELECT true FROM tasks w WHERE {of_demand} AND w.state = 'RETRYING' AND w.run_at <= now()
+                  ORDER BY w.run_at LIMIT 1))
 
 -- part: looked_at
 -- What is looked at of a task `t` before it is offered.
@@ -128,8 +134,9 @@ t.id, t.document_id, t.task_type, t.space, t.run_at, t.rank, t.seq, t.yields
 
 -- part: makes
 -- Of a task `t`: it waits, and makes the demand `d`, whose models will do by now; this agent has not just declined it.
+-- As a CASE, because a planner that thinks that few tasks pass reads all of a demand, sorts them, and keeps some.
 t.runnable AND t.demand_id IS NOT NULL AND t.demand_id = d.id AND t.state IN {claimable}
-AND {done_with} AND t.id NOT IN (SELECT task_id FROM declined)
+AND CASE WHEN {done_with} THEN t.id NOT IN (SELECT task_id FROM declined) ELSE false END
 
 -- part: declined
 declined AS MATERIALIZED (
@@ -142,7 +149,7 @@ declined AS MATERIALIZED (
 -- What an agent may claim, the most urgent first; `limited`: if limits admit it. Of each demand that it meets
 -- are looked at the most urgent tasks; beside them those without a document, so that a deep lane cannot hide
 -- them; those whose back-off is over; and the lanes after a given document, and those named. Of what has a
--- document only the head of its lane is offered. Always a row, for `last_lane`; no id: there is nothing for it.
+-- document only the head of its lane is offered. By the transaction's time, an index is read no further than to it. Always a row, for `last_lane`; no id: there is nothing for it.
 WITH RECURSIVE {declined}, lanes AS (
     SELECT t.*, d.id AS demand_id, 1 AS n FROM demands d,
            LATERAL (SELECT {looked_at} FROM tasks t
@@ -166,7 +173,7 @@ WITH RECURSIVE {declined}, lanes AS (
                       ORDER BY t.rank, t.seq LIMIT :each::integer)
                     UNION ALL
                     (SELECT {looked_at} FROM tasks t
-                      WHERE t.state = 'RETRYING' AND t.run_at <= clock_timestamp() AND {makes}
+                      WHERE t.state = 'RETRYING' AND t.run_at <= now() AND {makes}
                       ORDER BY t.run_at LIMIT :each::integer)) t
      WHERE d.id = ANY(:demand_ids::integer[])
     UNION
@@ -201,7 +208,7 @@ SELECT offered.id, offered.document_id, offered.limited, offered.qualified_type,
 -- waits for its time goes on (null: none does). Always one row.
 WITH {declined}, known AS MATERIALIZED (
     SELECT d.*, d.capabilities <@ :capabilities::text[] AS is_capable, {done_by_models} AS has_model
-      FROM demands d WHERE {known_to} AND EXISTS ({waits_for} d.id)
+      FROM demands d WHERE {known_to} AND {is_waited_for}
 ), met AS MATERIALIZED (
     SELECT * FROM known WHERE is_capable AND has_model
 ), seen AS MATERIALIZED (

@@ -204,7 +204,7 @@ WITH RECURSIVE lanes AS (
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
            LATERAL (SELECT {polled} FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
-                       AND (document_id IS NOT NULL OR NOT {held})
+                       AND (document_id IS NOT NULL OR demand_id IS NULL AND NOT {held})
                      ORDER BY rank, seq LIMIT :lanes::integer) t
 ), free AS (
     SELECT {polled} FROM tasks WHERE document_id IS NULL AND {fits} ORDER BY rung_at LIMIT :lanes::integer
@@ -220,14 +220,14 @@ WITH RECURSIVE lanes AS (
 ), others AS (
     SELECT t.* FROM spaces,
            LATERAL (SELECT {polled} FROM tasks
-                     WHERE {of_other_spaces} AND space = spaces.space AND (document_id IS NOT NULL OR NOT {held})
+                     WHERE {of_other_spaces} AND space = spaces.space AND (document_id IS NOT NULL OR demand_id IS NULL AND NOT {held})
                      ORDER BY rank, seq LIMIT greatest(:lanes::integer / (SELECT count(*) FROM spaces), 1)) t
     UNION ALL
     -- Where others are, they may hide the default space; then it, too, has room of its own.
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
            LATERAL (SELECT {polled} FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable} AND space = 'default'
-                       AND (document_id IS NOT NULL OR NOT {held})
+                       AND (document_id IS NOT NULL OR demand_id IS NULL AND NOT {held})
                      ORDER BY rank, seq LIMIT :limit::integer) t
      WHERE EXISTS (SELECT FROM spaces)
 ), heads AS (

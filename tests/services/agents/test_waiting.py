@@ -173,7 +173,7 @@ async def test_who_waits_for_another_space_is_not_woken(bench: Workbench, waits:
 
     bench.runtime.waiting.ring(demand._replace(space=Space("acme")))
 
-    assert [waiter.woken.is_set() for waiter in bench.runtime.waiting._waiters] == [False]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    assert [waiter.woken.is_set() for waiter in bench.runtime.waiting._waiters] == [False]  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_everybody_looks_from_time_to_time_without_being_woken(
