@@ -41,6 +41,20 @@ TASK: Final[_Examples] = {
             ],
         },
     },
+    "done by an agent": {
+        "value": {
+            "taskType": "code",
+            "payload": {
+                "goal": "The importer reads files with Windows line ends.",
+                "target": "src/importer.py",
+                "constraints": ["No other dependency"],
+            },
+            "requiredCapabilities": ["git", "python"],
+            "models": ["large"],
+            "fallbackModels": ["small"],
+            "output": {"type": "code"},
+        },
+    },
     "later, with its own retries": {
         "value": {
             "taskType": "noop",
@@ -85,6 +99,20 @@ DAG: Final[_Examples] = {
 }
 DAG_TASKS: Final[_Examples] = {
     "one more": {"value": {"tasks": [{"key": "review", "taskType": "noop", "dependsOn": ["last"]}]}}
+}
+TASK_TYPE: Final[_Examples] = {
+    "with a payload of its own": {
+        "value": {
+            "title": "Say a text in another language",
+            "payloadSchema": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "language": {"type": "string"}},
+                "required": ["text", "language"],
+                "additionalProperties": False,
+            },
+            "defaults": {"timeoutSeconds": 1800, "maxRetries": 2, "requiredCapabilities": ["languages"]},
+        }
+    }
 }
 CANCEL_MANY: Final[_Examples] = {
     "what waits of a type": {

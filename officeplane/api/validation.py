@@ -54,6 +54,6 @@ def _is_of_a_later_version(found: Found) -> bool:
     return (
         found["type"] == "extra_forbidden"
         and name in NOT_SUPPORTED_YET
-        # Only of a task or a DAG: in a bulk, in a DAG, or at any depth of children.
-        and all(part in ("children", "tasks") or isinstance(part, int) for part in above)
+        # Only of a task or a DAG, in a bulk, in a DAG, or at any depth of children; or of what a type's tasks have.
+        and (above == ["defaults"] or all(part in ("children", "tasks") or isinstance(part, int) for part in above))
     )

@@ -35,6 +35,8 @@ class Action(StrEnum):
     DELETE_DOCUMENT = "document.delete"
     PAUSE_DOCUMENT = "document.pause"
     RESUME_DOCUMENT = "document.resume"
+    DECLARE_TYPE = "type.declare"
+    REMOVE_TYPE = "type.remove"
     PAUSE_TYPE = "type.pause"
     RESUME_TYPE = "type.resume"
     SET_BREAKER = "breaker.set"

@@ -112,6 +112,33 @@ class InvalidRequestError(OfficePlaneError):
         return type(self)(f"{prefix}: {self.detail}", moved)
 
 
+class TaskTypeTakenError(OfficePlaneError):
+    """The name is that of a type which is found in the code."""
+
+    code = "task_type_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Task type {name!r} is built in or has a handler: declare yours under another name.")
+
+
+class TaskTypeNotFoundError(OfficePlaneError):
+    """No type of this name is declared."""
+
+    code = "task_type_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No task type {name!r} is declared; what is built in or has a handler cannot be removed.")
+
+
+class TaskTypeInUseError(OfficePlaneError):
+    """A declared type has tasks that are unfinished."""
+
+    code = "task_type_in_use"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Task type {name!r} has unfinished tasks: let them end, or cancel them, and remove it then.")
+
+
 class UnknownTaskTypeError(InvalidRequestError):
     """No handler of this installation has this name."""
 

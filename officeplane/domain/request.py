@@ -97,6 +97,10 @@ def _names(value: object) -> list[str]:
     return list(cast("dict[str, object]", value)) if isinstance(value, dict) else []
 
 
+OwnRetryPolicy = Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)]
+"""A policy in a body."""
+
+
 _KEPT_NOWHERE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -184,7 +188,7 @@ class TaskRequest(AgentOptions, OnBehalf):
         default=None,
         description="How much more urgent it becomes with each minute that it waits, in steps of the priority.",
     )
-    retry: Annotated[RetryPolicy | None, BeforeValidator(_one_name_each)] = Field(
+    retry: OwnRetryPolicy = Field(
         default=None, description="How long to wait before each retry, and after which failures there is none."
     )
     on_retry: Literal["block", "yield"] = Field(

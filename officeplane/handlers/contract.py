@@ -1,14 +1,14 @@
 """The contract of a handler: `@handler` turns a function into a task type."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from officeplane.domain.declared_type import DeclaredType
+from officeplane.domain.declared_type import DeclaredType, TypeDefaults
 from officeplane.domain.demand import AgentOptions
 from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind, describe
@@ -65,6 +65,20 @@ class TaskType:
     asks: AgentOptions | None = None
     """What its tasks ask of agents when they do not say otherwise; None: workers do them."""
 
+    result_schema: Mapping[str, Any] | None = None
+    """What results are to look like of a type that the ledger declares."""
+
+    @property
+    def executor(self) -> Literal["agent", "worker"]:
+        """Who does its tasks."""
+        return "worker" if self.asks is None else "agent"
+
+    @property
+    def defaults(self) -> TypeDefaults:
+        """What its tasks have when they do not say otherwise, and others have otherwise."""
+        own = {"timeout_seconds": self.timeout_seconds, "max_retries": self.max_retries, "retry": self.retry}
+        return TypeDefaults.model_validate({**dict(self.asks or AgentOptions()), **own}, by_name=True)
+
     @property
     def payload_schema(self) -> dict[str, Any]:
         """The JSON Schema of its payload."""
@@ -106,6 +120,7 @@ def declared_type(declared: DeclaredType) -> TaskType:
         retry=declared.defaults.retry,
         schema=JsonSchema({} if declared.payload_schema is None else declared.payload_schema),
         asks=declared.defaults,
+        result_schema=declared.result_schema,
     )
 
 

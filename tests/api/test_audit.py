@@ -168,6 +168,17 @@ async def resume_document(api: Api) -> Wish:
     return Wish("POST", f"/api/documents/{name}/resume", Action.RESUME_DOCUMENT, name)
 
 
+async def declare_type(_: Api) -> Wish:
+    name = f"type-{uuid4()}"
+    return Wish("PUT", f"/api/task-types/{name}", Action.DECLARE_TYPE, name, {"title": "Say it again"})
+
+
+async def remove_type(api: Api) -> Wish:
+    name = f"type-{uuid4()}"
+    await api.client.put(f"/api/task-types/{name}", json={"title": "Say it again"})
+    return Wish("DELETE", f"/api/task-types/{name}", Action.REMOVE_TYPE, name)
+
+
 async def pause_type(_: Api) -> Wish:
     return Wish("POST", "/api/task-types/sleep/pause", Action.PAUSE_TYPE, "sleep")
 
@@ -278,6 +289,8 @@ WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "previewEdit": preview_edit,
     "pauseDocument": pause_document,
     "resumeDocument": resume_document,
+    "declareTaskType": declare_type,
+    "removeTaskType": remove_type,
     "pauseTaskType": pause_type,
     "resumeTaskType": resume_type,
     "putCircuitBreaker": set_breaker,
@@ -310,6 +323,9 @@ async def ledger(api: Api) -> AsyncIterator[Connection]:
     connection = await asyncpg.connect(api.settings.database_url)
     try:
         yield connection
+        # Other tests look at all types there are.
+        for row in await connection.fetch("SELECT name FROM task_types"):
+            await api.client.delete(f"/api/task-types/{row['name']}")
     finally:
         await connection.close()
 
@@ -442,8 +458,8 @@ async def test_what_is_refused_leaves_no_row(
     if "{" in route.path:
         nobody = {"task_id": UNKNOWN_ID, "dag_id": UNKNOWN_ID, "key_id": UNKNOWN_ID, "document_id": "none-such"}
         nobody |= {"name": "nobody", "agent_id": "-no-name"}
-        if operation == "putDocument":
-            nobody["document_id"] = "-no-name"
+        if operation in {"putDocument", "declareTaskType"}:
+            nobody |= {"document_id": "-no-name", "name": "-no-name"}
         answers.append(await wish.asked(admin, route.path.format(task_type="none.such", **nobody)))
 
     assert [answer.is_error for answer in answers] == [True] * len(answers), [answer.text for answer in answers]

@@ -9,7 +9,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from officeplane.api.problems import STATUSES
 from officeplane.config import Settings
 from officeplane.domain import errors
-from officeplane.domain.declared_type import DeclaredType
 from officeplane.edits.all_edits import all_edits
 from officeplane.store.migrate import migrate
 from tests.api.client import Api, client_of, code_of, running, state_in
@@ -170,31 +169,16 @@ async def test_metrics_are_text_that_prometheus_reads(api: Api) -> None:
 async def test_task_types_are_listed_with_the_schemas_of_their_payloads(api: Api) -> None:
     types = {found["name"]: found for found in (await api.get("/api/task-types")).json()}
 
-    assert set(types) == {"batch_edit", "noop", "sleep", "revert", "upload", *all_edits()}
-    assert all(set(found) == {"name", "title", "formats", "payloadSchema"} for found in types.values())
+    of_agents = {"code", "research", "review", "test", "deploy", "synthesis", "orchestrate", "judge"}
+    assert set(types) == {"batch_edit", "noop", "sleep", "revert", "upload", *all_edits(), *of_agents}
+    fields = {"name", "title", "executor", "formats", "payloadSchema", "resultSchema", "defaults"}
+    assert all(set(found) == fields for found in types.values())
+    assert {name for name, found in types.items() if found["executor"] == "agent"} == of_agents
+    assert all(found["executor"] in {"agent", "worker"} for found in types.values())
     assert types["sleep"]["payloadSchema"]["required"] == ["seconds"]
     assert types["sleep"]["formats"] == []
     assert types["replace_text"]["formats"] == ["docx", "xlsx", "pptx"]
     assert types["edit_page"]["payloadSchema"]["required"] == ["pageId", "content"]
-
-
-async def test_a_type_that_the_ledger_declares_is_listed_and_submitted_like_any_other(api: Api) -> None:
-    topic = {"type": "string", "title": "Topic", "description": "What to look up."}
-    schema = {"type": "object", "properties": {"topic": topic}, "required": ["topic"]}
-    declared = DeclaredType(name="research", title="Look something up", payload_schema=schema)
-    runtime = state_in(api.app).runtime
-    assert runtime is not None
-    await runtime.task_types.declare(declared)
-
-    types = {found["name"]: found for found in (await api.get("/api/task-types")).json()}
-    refused = await api.post("/api/tasks", {"taskType": "research"})
-    accepted = await api.post("/api/tasks", {"taskType": "research", "payload": {"topic": "owls"}})
-
-    assert types["research"]["title"] == "Look something up"
-    assert types["research"]["payloadSchema"]["required"] == ["topic"]
-    assert refused.status_code == 422
-    assert [wrong["field"] for wrong in refused.json()["errors"]] == ["payload.topic"]
-    assert accepted.status_code == 201
 
 
 def test_every_refusal_of_the_domain_has_a_status() -> None:

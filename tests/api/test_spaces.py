@@ -95,6 +95,8 @@ OTHERWISE: Final = {
     "showSpace": "likewise",
     "setQuotas": "likewise",
     "listAudit": "a space has one of its own, which nobody sees a part of: tests/api/test_audit.py",
+    "declareTaskType": "a type is one for all spaces, and for whoever may do everything: tests/api/test_task_types.py",
+    "removeTaskType": "likewise",
     **dict.fromkeys(
         ("listAgents", "getAgent", "putAgent", "patchAgent", "deleteAgent", "claimTasks", "listAgentClaims"),
         "agents are narrowed by their ids: tests/api/test_agents.py",

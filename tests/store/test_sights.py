@@ -100,7 +100,7 @@ NOT_BY_SPACE: Final = {
     },
     "Task types are the installation's, and what is set for them.": {
         "settlements": "rate_limits",
-        "task_types": "declare",
+        "task_types": "lock count facts unfinished declare remove",
         "valves": "set_paused fetch lock ring slow_down count_failures open_strained open_by_hand close_by_hand "
         "set_breaker survey end_slowdowns half_open probes lock_probes close_after choose_probes set_limits rooms "
         "admissible contenders lock_limits take_tokens",

@@ -7,18 +7,29 @@ what has a handler needs no look, and an idle process makes none.
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import structlog
 
-from officeplane.domain.declared_type import DeclaredType
+from officeplane.domain.audit import Action, Deed
+from officeplane.domain.declared_type import DECLARED_MAX, SCHEMA_BYTES_MAX, DeclaredType
+from officeplane.domain.encoding import size_of
+from officeplane.domain.errors import (
+    FieldError,
+    InvalidRequestError,
+    OutsideError,
+    TaskTypeInUseError,
+    TaskTypeNotFoundError,
+    TaskTypeTakenError,
+)
 from officeplane.domain.json_schema import JsonSchema, NoSchemaError
+from officeplane.domain.principal import Principal
 from officeplane.domain.request import TaskRequest
-from officeplane.handlers.catalogue import Catalogue, DuplicateTaskTypeError
+from officeplane.handlers.catalogue import Catalogue
 from officeplane.handlers.contract import TaskType, declared_type
-from officeplane.store import task_types
-from officeplane.store.connection import Ledger
+from officeplane.store import audit, task_types
+from officeplane.store.connection import UNSTORABLE, Connection, Ledger
 
 LOOK_SECONDS: Final = 0.5
 _log = structlog.stdlib.get_logger(__name__)
@@ -60,19 +71,81 @@ class TaskTypes:
             found = await task_types.changed(self._ledger, self._version)
             if found is not None:
                 self.catalogue.learn(_understood(found.types))
+                for name in found.not_understood:
+                    _log.warning(
+                        "task_type.not_understood", task_type=name, error="its defaults are of a later version"
+                    )
                 self._version = found.version
             self._looked_at = now
 
-    async def declare(self, declared: DeclaredType) -> None:
-        """Declare a type, or declare it anew; raise `NoSchemaError` or `DuplicateTaskTypeError` if that cannot be."""
+    async def declare(self, caller: Principal, declared: DeclaredType) -> bool:
+        """Declare a type, or declare it anew; return whether there was none of that name."""
+        _check_operator(caller, declared.name)
         if declared.name in self.catalogue.handled:
-            raise DuplicateTaskTypeError(f"Task type {declared.name!r} has a handler: declare it under another name.")
-        for schema in (declared.payload_schema, declared.result_schema):
-            if schema is not None:
-                JsonSchema(schema)
-        await task_types.declare(self._ledger, declared)
+            raise TaskTypeTakenError(declared.name)
+        _check_schema("payloadSchema", declared.payload_schema)
+        _check_schema("resultSchema", declared.result_schema)
+
+        async def store(connection: Connection) -> bool:
+            count = await task_types.lock(connection)
+            before = await task_types.facts(connection, declared.name)
+            if before is None and count >= DECLARED_MAX:
+                message = f"{count:,} task types are declared, and no more may be: remove one that is not needed."
+                raise InvalidRequestError(message)
+            await task_types.declare(connection, declared)
+            after = await task_types.facts(connection, declared.name)
+            await audit.write(connection, Deed(caller, Action.DECLARE_TYPE, declared.name, before=before, after=after))
+            return before is None
+
+        try:
+            is_new = await self._ledger.in_transaction(store)
+        except UNSTORABLE as error:
+            # What the driver says holds what was sent: it is not told.
+            message = "The task type could not be stored: Postgres refuses one of its values."
+            raise InvalidRequestError(message) from error
         # Whoever has declared a type may submit tasks of it at once.
         self._looked_at = float("-inf")
+        return is_new
+
+    async def remove(self, caller: Principal, name: str) -> None:
+        """Have a type be declared no longer, unless it has unfinished tasks.
+
+        Another process may take one in within the second in which it still knows the type: agents do it all the same.
+        """
+        _check_operator(caller, name)
+
+        async def decide(connection: Connection) -> None:
+            await task_types.lock(connection)
+            before = await task_types.facts(connection, name)
+            if before is None:
+                raise TaskTypeNotFoundError(name)
+            if await task_types.is_in_use(connection, name):
+                raise TaskTypeInUseError(name)
+            await task_types.remove(connection, name)
+            await audit.write(connection, Deed(caller, Action.REMOVE_TYPE, name, before=before))
+
+        await self._ledger.in_transaction(decide)
+        self._looked_at = float("-inf")
+
+
+def _check_operator(caller: Principal, name: str) -> None:
+    # A type is one for all spaces: it is for who has to do with all of them.
+    if not caller.is_operator:
+        raise OutsideError(caller.id, "task type", name)
+
+
+def _check_schema(field: str, schema: Mapping[str, Any] | None) -> None:
+    if schema is None:
+        return
+    try:
+        JsonSchema(schema)
+    except NoSchemaError as error:
+        wrong = str(error)
+    else:
+        if size_of(schema) <= SCHEMA_BYTES_MAX:
+            return
+        wrong = f"it is larger than {SCHEMA_BYTES_MAX} bytes"
+    raise InvalidRequestError(f"{field}: {wrong}.", [FieldError(field, f"{wrong[0].upper()}{wrong[1:]}.")])
 
 
 def _names_in(request: TaskRequest) -> Iterator[str]:

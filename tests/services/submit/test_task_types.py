@@ -8,18 +8,26 @@ import pytest
 from structlog.testing import capture_logs
 
 from officeplane.domain.dead_letter import Decision, Ruling
-from officeplane.domain.declared_type import DeclaredType, TypeDefaults
-from officeplane.domain.errors import InvalidPayloadError, UnknownTaskTypeError
-from officeplane.domain.json_schema import NoSchemaError
+from officeplane.domain.declared_type import SCHEMA_BYTES_MAX, DeclaredType, TypeDefaults
+from officeplane.domain.demand import AgentTerms
+from officeplane.domain.errors import (
+    InvalidPayloadError,
+    InvalidRequestError,
+    OutsideError,
+    TaskTypeInUseError,
+    TaskTypeNotFoundError,
+    TaskTypeTakenError,
+    UnknownTaskTypeError,
+)
 from officeplane.domain.lifecycle import TaskState
-from officeplane.domain.principal import LOCAL
+from officeplane.domain.principal import LOCAL, Principal, Scope
 from officeplane.domain.request import DagRequest
 from officeplane.domain.retry import RetryPolicy
-from officeplane.handlers.catalogue import DuplicateTaskTypeError
 from officeplane.services.submit import task_types
 from officeplane.services.submit.task_types import LOOK_SECONDS
 from officeplane.store import task_types as store
 from officeplane.store.connection import Executor
+from tests.callers import a_caller
 from tests.services.conftest import AnotherBench
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -38,6 +46,10 @@ async def other(another_bench: AnotherBench) -> AsyncIterator[Workbench]:
         yield opened
 
 
+def defaulting(**given: Any) -> TypeDefaults:
+    return TypeDefaults.model_validate(given, by_alias=False, by_name=True)
+
+
 async def is_known(bench: Workbench, name: str) -> bool:
     """Whether a task of this type is taken in."""
     try:
@@ -48,7 +60,7 @@ async def is_known(bench: Workbench, name: str) -> bool:
 
 
 async def declare(bench: Workbench, declared: DeclaredType = TRANSLATE) -> None:
-    await bench.runtime.task_types.declare(declared)
+    await bench.runtime.task_types.declare(LOCAL, declared)
 
 
 async def test_who_has_declared_a_type_can_submit_at_once(bench: Workbench) -> None:
@@ -111,7 +123,8 @@ async def test_a_payload_that_does_not_fit_is_refused_and_nothing_stored(bench: 
 
 
 async def test_its_tasks_have_what_it_says_by_default(bench: Workbench) -> None:
-    defaults = TypeDefaults(max_retries=7, timeout_seconds=12, retry=RetryPolicy(initial_seconds=9))
+    retry = RetryPolicy(initial_seconds=9)
+    defaults = defaulting(max_retries=7, timeout_seconds=12, retry=retry)
     await declare(bench, DeclaredType(name="translate", title="Look", defaults=defaults))
 
     await bench.a_task("translate")
@@ -187,8 +200,9 @@ async def test_what_has_a_handler_needs_no_look(bench: Workbench, monkeypatch: p
 
 
 async def test_a_type_with_a_handler_cannot_be_declared(bench: Workbench) -> None:
-    with pytest.raises(DuplicateTaskTypeError, match="'noop' has a handler"):
-        await declare(bench, DeclaredType(name="noop", title="Nothing"))
+    for name in ("noop", "replace_text", "code"):
+        with pytest.raises(TaskTypeTakenError, match=f"'{name}' is built in or has a handler"):
+            await declare(bench, DeclaredType(name=name, title="Nothing"))
 
     assert await bench.execute("SELECT FROM task_types") == []
 
@@ -205,11 +219,21 @@ async def test_a_handler_that_came_after_its_type_was_declared_does_its_tasks(be
     assert bench.runtime.catalogue.find("translate").asks is not None
 
 
-@pytest.mark.parametrize("schemas", [{"payload_schema": {"if": {}}}, {"result_schema": {"$ref": "#"}}])
-async def test_a_schema_that_is_not_understood_is_not_declared(bench: Workbench, schemas: dict[str, Any]) -> None:
-    with pytest.raises(NoSchemaError):
+@pytest.mark.parametrize(
+    ("schemas", "field"),
+    [
+        ({"payload_schema": {"if": {}}}, "payloadSchema"),
+        ({"result_schema": {"$ref": "#"}}, "resultSchema"),
+        ({"payload_schema": {"description": "x" * SCHEMA_BYTES_MAX}}, "payloadSchema"),
+    ],
+)
+async def test_a_schema_that_is_not_understood_or_too_large_is_not_declared(
+    bench: Workbench, schemas: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
         await declare(bench, DeclaredType(name="translate", title="Look", **schemas))
 
+    assert [wrong.field for wrong in refused.value.errors] == [field]
     assert await bench.execute("SELECT FROM task_types") == []
 
 
@@ -224,3 +248,136 @@ async def test_a_type_whose_schema_only_a_later_version_understands_is_unknown_h
 
     assert not await is_known(bench, "later")
     assert [log["task_type"] for log in logs if log["event"] == "task_type.not_understood"] == ["later"]
+
+
+async def test_a_type_whose_defaults_only_a_later_version_understands_is_unknown_here_and_the_others_are_not(
+    bench: Workbench,
+) -> None:
+    await bench.execute("INSERT INTO task_types (name, title, defaults) VALUES ('later', 'L', '{\"hurry\": true}')")
+    await declare(bench)
+
+    with capture_logs() as logs:
+        assert await is_known(bench, "translate")
+
+    assert not await is_known(bench, "later")
+    assert [log["task_type"] for log in logs if log["event"] == "task_type.not_understood"] == ["later"]
+
+
+async def test_its_tasks_ask_of_agents_what_it_says_by_default(bench: Workbench) -> None:
+    asks = {"required_capabilities": ["languages"], "models": ["large"], "fallback_models": ["small"]}
+    defaults = defaulting(**asks, require_decision_report=True, output={"type": "markdown"})
+    await declare(bench, DeclaredType(name="translate", title="Say", defaults=defaults))
+
+    task = await bench.a_task("translate")
+    other = await bench.a_task("translate", models=[], require_decision_report=False, output={"type": "json"})
+
+    assert task.demand is not None
+    assert other.demand is not None
+    assert task.demand[2:5] == (("languages",), ("large",), ("small",))
+    assert other.demand[2:5] == (("languages",), (), ("small",))
+    assert (task.agent_terms, other.agent_terms) == (
+        AgentTerms(require_decision_report=True, output="markdown"),
+        AgentTerms(output="json"),
+    )
+
+
+async def test_declaring_tells_whether_it_is_new_and_is_kept_in_the_audit(bench: Workbench) -> None:
+    was_new = [
+        await bench.runtime.task_types.declare(LOCAL, TRANSLATE),
+        await bench.runtime.task_types.declare(
+            LOCAL, DeclaredType(name="translate", title="Anew", defaults=defaulting(models=["large"]))
+        ),
+    ]
+    await bench.runtime.task_types.remove(LOCAL, "translate")
+
+    rows = await bench.execute("SELECT action, target, before::text, after::text FROM audit ORDER BY seq")
+    assert was_new == [True, False]
+    assert [(row["action"], row["target"]) for row in rows] == [
+        ("type.declare", "translate"),
+        ("type.declare", "translate"),
+        ("type.remove", "translate"),
+    ]
+    assert (rows[0]["before"], rows[2]["after"]) == (None, None)
+    assert rows[0]["after"] == rows[1]["before"] != rows[1]["after"] == rows[2]["before"]
+    assert '"models": ["large"]' in rows[1]["after"]
+
+
+async def test_a_type_with_unfinished_tasks_in_any_space_is_not_removed(bench: Workbench) -> None:
+    await declare(bench)
+    elsewhere = bench.called_by(a_caller(Scope.ADMIN, space="acme"))
+    task = await elsewhere.a_task("translate", payload={"topic": "owls"})
+
+    with pytest.raises(TaskTypeInUseError):
+        await bench.runtime.task_types.remove(LOCAL, "translate")
+    assert await is_known(bench, "translate")
+    await bench.runtime.cancellation.cancel(elsewhere.caller, task.id, None)
+    await bench.execute("DELETE FROM tasks WHERE space = 'default'")
+    await bench.runtime.task_types.remove(LOCAL, "translate")
+
+    assert not await is_known(bench, "translate")
+    assert (await elsewhere.details(task.id)).task.state is TaskState.CANCELLED
+
+
+async def test_a_type_that_waits_behind_others_is_in_use_too(bench: Workbench) -> None:
+    await declare(bench)
+    await bench.a_batch({"task_type": "noop"}, {"task_type": "translate", "payload": {"topic": "owls"}})
+
+    with pytest.raises(TaskTypeInUseError):
+        await bench.runtime.task_types.remove(LOCAL, "translate")
+
+
+@pytest.mark.parametrize("name", ["unheard-of", "noop", "code"])
+async def test_what_is_not_declared_cannot_be_removed(bench: Workbench, name: str) -> None:
+    with pytest.raises(TaskTypeNotFoundError):
+        await bench.runtime.task_types.remove(LOCAL, name)
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        a_caller(Scope.ADMIN, space="acme"),
+        a_caller(Scope.CONTROL),
+        a_caller(Scope.ADMIN, task_types=("translate",)),
+    ],
+    ids=["of another space", "no admin", "narrowed"],
+)
+async def test_types_are_declared_and_removed_by_who_has_to_do_with_all_spaces(
+    bench: Workbench, caller: Principal
+) -> None:
+    with pytest.raises(OutsideError):
+        await bench.runtime.task_types.declare(caller, TRANSLATE)
+    await declare(bench)
+    with pytest.raises(OutsideError):
+        await bench.runtime.task_types.remove(caller, "translate")
+
+    assert len(await bench.execute("SELECT FROM task_types")) == 1
+
+
+async def test_as_many_types_are_declared_as_every_process_can_know(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_types, "DECLARED_MAX", 1)
+    await declare(bench)
+
+    with pytest.raises(InvalidRequestError, match="no more may be"):
+        await declare(bench, DeclaredType(name="another", title="Another"))
+    await declare(bench, DeclaredType(name="translate", title="Anew"))
+
+    assert [row["title"] for row in await bench.execute("SELECT title FROM task_types")] == ["Anew"]
+
+
+async def test_what_postgres_cannot_keep_is_refused(bench: Workbench) -> None:
+    with pytest.raises(InvalidRequestError, match="Postgres refuses"):
+        await declare(bench, DeclaredType(name="translate", title="T", payload_schema={"description": "a\x00b"}))
+
+
+async def test_two_who_change_what_is_declared_wait_for_each_other(bench: Workbench, other: Workbench) -> None:
+    many = [DeclaredType(name=f"t{n}", title="T") for n in range(10)]
+
+    await asyncio.gather(
+        *(one.runtime.task_types.declare(LOCAL, declared) for one in (bench, other) for declared in many)
+    )
+
+    assert len(await bench.execute("SELECT FROM task_types")) == 10
+    firsts = await bench.execute("SELECT count(*) AS n FROM audit WHERE action = 'type.declare' AND before IS NULL")
+    assert firsts[0]["n"] == 10
