@@ -6,7 +6,7 @@ from typing import Any
 from officeplane.domain.agent import AgentClaim, AgentDay, Registration
 from officeplane.domain.declared_type import DeclaredType
 from officeplane.domain.ids import TaskId
-from officeplane.domain.principal import Principal
+from officeplane.domain.principal import LOCAL, Principal
 from officeplane.domain.task import Task
 from officeplane.services.agents.claiming import Ask, Taken
 from tests.workbench import Workbench
@@ -36,7 +36,8 @@ async def an_agent(bench: Workbench, name: str = "ann", caller: Principal | None
 async def declare(bench: Workbench, *task_types: str) -> None:
     """Have there be types that agents do."""
     for name in task_types:
-        await bench.runtime.task_types.declare(DeclaredType(name=name, title=name.title()))
+        if name not in bench.runtime.catalogue.types:
+            await bench.runtime.task_types.declare(LOCAL, DeclaredType(name=name, title=name.title()))
 
 
 async def agents_tasks(bench: Workbench, count: int, task_type: str = WRITING, **options: Any) -> list[Task]:

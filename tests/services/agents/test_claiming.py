@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from officeplane.domain.agent import AgentStatus, Directive, Skipped
-from officeplane.domain.declared_type import DeclaredType
 from officeplane.domain.errors import AgentNotFoundError
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import TaskId
@@ -18,7 +17,7 @@ from officeplane.domain.space import Space
 from officeplane.domain.task import ClaimedTask
 from officeplane.domain.valve import Limits
 from officeplane.services.settle.judgement import EndedAttempt
-from tests.agents import WRITING, agents_tasks, an_agent, an_agents_task, ids_of, take, taken
+from tests.agents import WRITING, agents_tasks, an_agent, an_agents_task, declare, ids_of, take, taken
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -439,7 +438,7 @@ async def test_an_empty_answer_is_not_kept(bench: Workbench) -> None:
 
 
 async def test_what_a_payload_refers_to_comes_with_the_claim(bench: Workbench) -> None:
-    await bench.runtime.task_types.declare(DeclaredType(name=WRITING, title="Writing"))
+    await declare(bench, WRITING)
     await an_agent(bench)
     await bench.a_batch(
         {"task_type": WRITING, "key": "first"},
@@ -454,7 +453,7 @@ async def test_what_a_payload_refers_to_comes_with_the_claim(bench: Workbench) -
 
 
 async def test_a_task_whose_reference_leads_nowhere_fails_and_is_not_given(bench: Workbench) -> None:
-    await bench.runtime.task_types.declare(DeclaredType(name=WRITING, title="Writing"))
+    await declare(bench, WRITING)
     await an_agent(bench)
     _, _, second = await bench.a_batch(
         {"task_type": WRITING, "key": "first"},
