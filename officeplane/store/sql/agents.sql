@@ -164,7 +164,7 @@ WITH RECURSIVE {declined}, lanes AS (
      WHERE lanes.n < :lanes::integer
 ), candidates AS (
     SELECT id, document_id, task_type, space, run_at, rank, seq, yields FROM lanes
-    UNION
+    UNION ALL
     SELECT t.* FROM demands d,
            LATERAL ((SELECT {looked_at} FROM tasks t WHERE {makes} ORDER BY t.rank, t.seq LIMIT :each::integer)
                     UNION ALL
@@ -176,17 +176,22 @@ WITH RECURSIVE {declined}, lanes AS (
                       WHERE t.state = 'RETRYING' AND t.run_at <= now() AND {makes}
                       ORDER BY t.run_at LIMIT :each::integer)) t
      WHERE d.id = ANY(:demand_ids::integer[])
-    UNION
+    UNION ALL
     SELECT t.* FROM demands d, unnest(:lane_names::text[]) AS lane(name),
            LATERAL (SELECT {looked_at} FROM tasks t
                      WHERE t.document_id = lane.name AND t.document_id IS NOT NULL AND {makes}
                      ORDER BY t.rank, t.seq LIMIT 1) t
      WHERE d.id = ANY(:demand_ids::integer[])
+), firsts AS (
+    -- Of a lane no other than the first of these can be its head.
+    SELECT DISTINCT ON (coalesce(document_id, id::text)) * FROM candidates
+     WHERE NOT yields OR run_at <= clock_timestamp() AND {has_room}
+     ORDER BY coalesce(document_id, id::text), rank, seq
 ), offered AS (
-    SELECT id, document_id, rank, seq, qualified(space, task_type) IN (SELECT v.task_type FROM valves v WHERE v.limited) AS limited,
-           qualified(space, task_type) AS qualified_type
+    SELECT id, document_id, rank, seq, qualified(space, task_type) AS qualified_type,
+           qualified(space, task_type) IN (SELECT v.task_type FROM valves v WHERE v.limited) AS limited
       -- Whether a task can be had is looked at in this order, and for no more than are wanted.
-      FROM (SELECT * FROM candidates ORDER BY rank, seq OFFSET 0) c
+      FROM (SELECT * FROM firsts ORDER BY rank, seq OFFSET 0) c
      WHERE run_at <= clock_timestamp() AND {has_room}
        AND (:seen_documents::text[] IS NULL OR coalesce(document_id, '') LIKE ANY(:seen_documents::text[]))
        AND (document_id IS NULL
