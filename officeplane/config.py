@@ -52,6 +52,7 @@ class Settings(BaseSettings):
     lock_ttl_seconds: Seconds = 600
     lease_seconds: Seconds = 30
     heartbeat_seconds: Seconds = 5
+    agent_lease_seconds: Seconds = 90
     poll_seconds: Seconds = 1
     sweep_seconds: Seconds = 2
     retry_initial_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5

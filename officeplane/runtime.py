@@ -31,6 +31,9 @@ from officeplane.services.access.authentication import Authentication
 from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import Sessions
 from officeplane.services.access.spaces import Spaces
+from officeplane.services.agents.claiming import Claiming
+from officeplane.services.agents.registry import Agents
+from officeplane.services.agents.waiting import Waiting
 from officeplane.services.chores.deliveries import Deliveries
 from officeplane.services.chores.ranks import Ranks
 from officeplane.services.chores.redelivery import Redelivery
@@ -109,6 +112,9 @@ class Runtime:
     authentication: Authentication
     sessions: Sessions
     login_links: LoginLinks
+    agents: Agents
+    claiming: Claiming
+    waiting: Waiting
     audit: Audit
 
 
@@ -174,6 +180,8 @@ async def open_runtime(
         long_poll = LongPoll(ledger, doorbell, tasks, settings.poll_seconds)
         reopening = Reopening(ledger, doorbell, letters)
         cancellation = Cancellation(ledger, doorbell, letters)
+        settlements = Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds)
+        claiming = Claiming(ledger, doorbell, Leases(ledger), settlements, settings.agent_lease_seconds, counted_by=API)
         runtime = Runtime(
             settings=settings,
             ledger=ledger,
@@ -183,7 +191,7 @@ async def open_runtime(
             sandbox=sandbox,
             submission=submission,
             claims=Claims(ledger),
-            settlements=Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds),
+            settlements=settlements,
             tasks=tasks,
             long_poll=long_poll,
             cancellation=cancellation,
@@ -205,6 +213,9 @@ async def open_runtime(
             authentication=Authentication(ledger),
             sessions=Sessions(ledger),
             login_links=LoginLinks(ledger),
+            agents=Agents(ledger, task_types, spaces, settings.agent_lease_seconds),
+            claiming=claiming,
+            waiting=Waiting(ledger, claiming),
             audit=Audit(ledger),
         )
         if not for_worker:
@@ -216,6 +227,7 @@ async def open_runtime(
                     runtime.submission.dependents.run,
                     runtime.long_poll.listen,
                     runtime.long_poll.poll,
+                    runtime.waiting.probe,
                     runtime.events.read,
                     runtime.authentication.note_uses,
                 )

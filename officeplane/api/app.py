@@ -15,6 +15,7 @@ from officeplane.api.openapi import DESCRIPTION, TITLE, document
 from officeplane.api.problems import install_problems
 from officeplane.api.rooms import Rooms
 from officeplane.api.routes import (
+    agents,
     audit,
     circuit_breakers,
     dags,
@@ -84,6 +85,7 @@ def build_app(lifespan: Lifespan, names: Names, auth: Auth = "auto", oidc: Oidc 
         health,
         statistics,
         metrics,
+        agents,
         keys,
         sessions,
         login,

@@ -202,3 +202,28 @@ ROTATE: Final[_Examples] = {
     "an hour of both": {"value": {"overlapSeconds": 3600}},
     "a day of both": {"value": {}},
 }
+
+AGENT: Final[_Examples] = {
+    "an agent": {
+        "summary": "Reviews and tests; gets what asks for no more than it can",
+        "value": {
+            "type": "claude",
+            "title": "Reviewer",
+            "capabilities": ["python", "security"],
+            "taskTypes": ["review", "test"],
+            "models": ["large", "small"],
+            "maxConcurrentTasks": 2,
+            "version": "1.4.0",
+            "startSeconds": 30,
+        },
+    },
+    "as little as possible": {"value": {"capabilities": [], "taskTypes": ["code"], "maxConcurrentTasks": 1}},
+}
+AGENT_CHANGE: Final[_Examples] = {
+    "hold it back": {"value": {"status": "paused"}},
+    "let it finish": {"value": {"status": "draining"}},
+}
+CLAIM: Final[_Examples] = {
+    "one, when there is one": {"value": {"max": 1, "waitSeconds": 5}},
+    "some, at once": {"value": {"max": 4, "start": True}},
+}

@@ -31,6 +31,7 @@ TAGS: Final = (
     {"name": "flow control", "description": "What holds whole types of tasks back."},
     {"name": "task types", "description": "What this installation knows how to run."},
     {"name": "events", "description": "What happens, as it happens."},
+    {"name": "agents", "description": "Programs of others that claim tasks, and what they hold."},
     {"name": "keys", "description": "Who may call from elsewhere, and what each may do."},
     {"name": "spaces", "description": "Installations within the installation, and what each may use."},
     {"name": "audit", "description": "Who has changed what, from where."},

@@ -17,7 +17,7 @@ from officeplane.domain.errors import (
     InvalidCursorError,
     TaskNotFoundError,
 )
-from officeplane.domain.ids import DOCUMENT_ID_PATTERN, KeyId, TaskId, parse_task_id
+from officeplane.domain.ids import AGENT_ID_PATTERN, DOCUMENT_ID_PATTERN, KeyId, TaskId, parse_task_id
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import NAMED_RANGES
 from officeplane.domain.request import PrintableKey, Tag, Text, Time
@@ -100,6 +100,9 @@ KeyIdInPath = Annotated[
     Path(description="The id of a key.", examples=["01890a5d-ac96-774b-bcce-b302099a8057"]),
 ]
 TaskIdInQuery = Annotated[str, AfterValidator(_well_formed), _UUID]
+AgentIdInPath = Annotated[
+    str, Path(pattern=AGENT_ID_PATTERN, description="The id of an agent, chosen by itself.", examples=["writer-1"])
+]
 DocumentIdInQuery = Annotated[str, Field(pattern=DOCUMENT_ID_PATTERN)]
 WaitSeconds = Annotated[
     float,
@@ -281,6 +284,20 @@ class LetterQuery(PageQuery):
             document_id=self.document_id,
             fingerprint=self.fingerprint,
         )
+
+
+class AgentsQuery(_Query):
+    """Where a list of agents goes on."""
+
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX), BeforeValidator(plain_number)] = 50
+    cursor: str | None = Field(None, description="From the `Link` header of the page before.")
+
+    @property
+    def after(self) -> str:
+        """The id of the agent that the page follows."""
+        if self.cursor is not None and re.fullmatch(AGENT_ID_PATTERN, self.cursor) is None:
+            raise InvalidCursorError
+        return self.cursor or ""
 
 
 class KeysQuery(_Query):

@@ -24,6 +24,7 @@ class QuotasRequest(BaseModel):
     uploads_per_minute: Limit = Field(default=None, description="Files uploaded, to each server.")
     max_streams: Limit = Field(default=None, description="Event streams at once, of each server.")
     max_waits: Limit = Field(default=None, description="Requests that wait for a task at once, of each server.")
+    max_agents: Limit = Field(default=None, description="Agents.")
 
     def over(self, usual: Quotas) -> Quotas:
         """Return the usual quotas with those that are asked for in their place."""

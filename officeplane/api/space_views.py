@@ -21,6 +21,7 @@ class QuotasView(View):
     uploads_per_minute: int | None
     max_streams: int | None
     max_waits: int | None
+    max_agents: int | None
 
 
 class SpaceView(QuotasView):

@@ -331,6 +331,27 @@ class OutsideError(OfficePlaneError):
         self.facts = {"outside": what}
 
 
+class AgentNotFoundError(OfficePlaneError):
+    """No agent has this id."""
+
+    code = "agent_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no agent {name!r}; PUT /api/agents/{name} registers one.")
+
+
+class AgentBusyError(OfficePlaneError):
+    """The agent holds claims, so it cannot be removed."""
+
+    code = "agent_busy"
+
+    def __init__(self, name: str, claims: int) -> None:
+        super().__init__(
+            f"Agent {name} holds {claims} {'claim' if claims == 1 else 'claims'}; let it complete or release "
+            "what it has, or cancel these tasks, and delete it then."
+        )
+
+
 class ApiKeyNotFoundError(OfficePlaneError):
     """No key that works has this id or name."""
 

@@ -11,8 +11,11 @@ DagId = NewType("DagId", str)
 DocumentId = NewType("DocumentId", str)
 WorkerId = NewType("WorkerId", str)
 KeyId = NewType("KeyId", str)
+AgentId = NewType("AgentId", str)
 
 DOCUMENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
+
+AGENT_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@:-]{0,127}$"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)

@@ -136,6 +136,10 @@ class Principal:
         if self.documents is not None:
             raise OutsideError(self.id, "all tasks of type", task_type)
 
+    def sees_agent(self, name: str) -> bool:
+        """Tell whether it may have to do with an agent."""
+        return fits(name, self.agents)
+
     @property
     def sees_the_whole(self) -> bool:
         """Whether it may see what is no space's own: the figures of the whole installation, and where it runs."""

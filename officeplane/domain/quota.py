@@ -22,6 +22,7 @@ class Quotas:
     uploads_per_minute: int | None = None
     max_streams: int | None = 100
     max_waits: int | None = 1_000
+    max_agents: int | None = 1_000
 
     def beyond(self, outer: "Quotas") -> str | None:
         """Return one of these that is more than another's; None if none is."""

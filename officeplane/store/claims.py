@@ -10,8 +10,9 @@ import asyncpg
 from pydantic import JsonValue
 from uuid_utils import uuid7
 
+from officeplane.domain.agent import AgentClaim
 from officeplane.domain.hint import Hint
-from officeplane.domain.ids import ClaimId, DocumentId, HoldId, TaskId, WorkerId, parse_task_id
+from officeplane.domain.ids import AgentId, ClaimId, DocumentId, HoldId, TaskId, WorkerId, parse_task_id
 from officeplane.domain.priority import TIERS, Tier
 from officeplane.domain.space import space_of
 from officeplane.domain.task import ClaimedTask
@@ -32,7 +33,7 @@ def new_claim_id() -> ClaimId:
 
 
 class LaneRaceError(Exception):
-    """Another worker occupied one of the documents at the same moment; nothing was claimed."""
+    """Somebody else occupied one of the documents at the same moment; nothing was claimed."""
 
 
 class LaneHint(NamedTuple):
@@ -53,6 +54,8 @@ class Claimant:
     may_take_suspect: bool
     reserves: bool = False
     """Whether what is claimed runs only once it is started."""
+    demand_ids: Sequence[int] | None = None
+    """The demands that an agent meets; None: a worker claims, what makes no demands."""
 
     def looks_for(self, admitted: Collection[TaskId] = ()) -> "WantedValues":
         """Return what a task must fit; of a type with declared limits only the admitted can be had."""
@@ -60,6 +63,7 @@ class Claimant:
             "task_types": self.task_types,
             "may_take_suspect": self.may_take_suspect,
             "admitted": list(admitted),
+            "demand_ids": self.demand_ids,
         }
 
     def values(self, admitted: Collection[TaskId] = ()) -> "ClaimantValues":
@@ -78,6 +82,7 @@ class WantedValues(TypedDict):
     task_types: Sequence[str]
     may_take_suspect: bool
     admitted: Sequence[TaskId]
+    demand_ids: Sequence[int] | None
 
 
 class ClaimantValues(WantedValues):
@@ -165,6 +170,34 @@ async def claim_lanes(
     except asyncpg.exceptions.UniqueViolationError as error:
         raise LaneRaceError from error
     return [claimed_task(row) for row in rows]
+
+
+async def claim_offered(
+    executor: Executor,
+    who: Claimant,
+    agent_id: AgentId,
+    models: Sequence[str],
+    wanted: Sequence[TaskClaim],
+    admitted: Collection[TaskId] = (),
+) -> list[AgentClaim]:
+    """Claim for an agent what it was offered; tasks must be given in the order of their documents."""
+    try:
+        rows = await _SQL["claim_offered"].fetch(
+            executor,
+            task_ids=[task_id for task_id, _ in wanted],
+            claim_ids=[claim_id for _, claim_id in wanted],
+            agent_id=agent_id,
+            models=models,
+            **who.values(admitted),
+        )
+    except asyncpg.exceptions.UniqueViolationError as error:
+        raise LaneRaceError from error
+    return [agent_claim(row) for row in rows]
+
+
+def agent_claim(row: Row) -> AgentClaim:
+    """Return the claim of an agent that a row has the columns of."""
+    return AgentClaim(claimed_task(row), row["lease_until"], row["model"])
 
 
 class Upcoming(NamedTuple):

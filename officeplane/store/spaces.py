@@ -42,6 +42,7 @@ async def set_quotas(executor: Executor, space: Space, wanted: Quotas) -> bool:
         uploads_per_minute=wanted.uploads_per_minute,
         max_streams=wanted.max_streams,
         max_waits=wanted.max_waits,
+        max_agents=wanted.max_agents,
     )
     return bool(rows)
 

@@ -27,6 +27,7 @@ from tests.api.spaces import a_caller_with
 ADDRESS: Final = "203.0.113.7"
 SECRET: Final = "what-nobody-is-to-read"
 CHAPTER: Final = {"title": SECRET}
+AN_AGENT: Final = {"capabilities": [], "taskTypes": ["code"], "maxConcurrentTasks": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +244,33 @@ async def set_quotas(_: Api) -> Wish:
     return Wish("PUT", "/api/spaces/default", Action.LIMIT_SPACE, "default", {"maxDocuments": None})
 
 
+async def an_agent(api: Api) -> str:
+    name = f"agent-{uuid4()}"
+    assert (await api.client.put(f"/api/agents/{name}", json=AN_AGENT)).status_code == 201
+    return name
+
+
+async def put_agent(_: Api) -> Wish:
+    name = f"agent-{uuid4()}"
+    return Wish("PUT", f"/api/agents/{name}", Action.REGISTER_AGENT, name, AN_AGENT)
+
+
+async def patch_agent(api: Api) -> Wish:
+    name = await an_agent(api)
+    return Wish("PATCH", f"/api/agents/{name}", Action.CHANGE_AGENT, name, {"status": "paused"})
+
+
+async def delete_agent(api: Api) -> Wish:
+    name = await an_agent(api)
+    return Wish("DELETE", f"/api/agents/{name}", Action.DELETE_AGENT, name)
+
+
+async def claim_tasks(api: Api) -> Wish:
+    name = await an_agent(api)
+    await a_task(api, taskType="code", payload={"goal": SECRET})
+    return Wish("POST", f"/api/agents/{name}/claim", Action.CLAIM_TASKS, name, {"max": 1})
+
+
 WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "submitTask": submit_task,
     "submitTasks": submit_tasks,
@@ -277,11 +305,15 @@ WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "rotateKey": rotate_key,
     "revokeKey": revoke_key,
     "setQuotas": set_quotas,
+    "putAgent": put_agent,
+    "patchAgent": patch_agent,
+    "deleteAgent": delete_agent,
+    "claimTasks": claim_tasks,
 }
 """For every operation that is no GET, how it is asked for so that it succeeds; nothing changes with a preview."""
 OF_BROWSERS: Final = {"log_in", "log_out"}
 """Forms of pages: who sends them is known by no key. See the tests of sessions below."""
-LEAVES_NO_ROW_BEHIND: Final = {"resumeDocument"}
+LEAVES_NO_ROW_BEHIND: Final = {"resumeDocument", "deleteAgent"}
 """What these change is that a row is gone, or nothing: no other row tells in which transaction."""
 
 
@@ -425,7 +457,7 @@ async def test_what_is_refused_leaves_no_row(
             answers.append(await wish.asked(reader))
     if "{" in route.path:
         nobody = {"task_id": UNKNOWN_ID, "dag_id": UNKNOWN_ID, "key_id": UNKNOWN_ID, "document_id": "none-such"}
-        nobody["name"] = "nobody"
+        nobody |= {"name": "nobody", "agent_id": "-no-name"}
         if operation in {"putDocument", "declareTaskType"}:
             nobody |= {"document_id": "-no-name", "name": "-no-name"}
         answers.append(await wish.asked(admin, route.path.format(task_type="none.such", **nobody)))

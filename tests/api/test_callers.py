@@ -33,6 +33,7 @@ FILLED: Final[Mapping[str, str]] = {
     "node_id": "page-1",
     "slide_id": "slide-1",
     "name": "nobody",
+    "agent_id": "nobody",
 }
 OPEN: Final = {"/api/health/live", "/api/health/ready"}
 REFUSED: Final = {401, 403}

@@ -9,7 +9,7 @@ from tests.api.client import Api, code_of
 UNLIMITED = dict.fromkeys(
     (
         "maxWaitingTasks", "maxDocuments", "maxBytes", "maxRevisionsPerDocument", "submissionsPerMinute",
-        "uploadsPerMinute", "maxStreams", "maxWaits",
+        "uploadsPerMinute", "maxStreams", "maxWaits", "maxAgents",
     )
 )  # fmt: skip
 

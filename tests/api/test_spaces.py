@@ -97,6 +97,10 @@ OTHERWISE: Final = {
     "listAudit": "a space has one of its own, which nobody sees a part of: tests/api/test_audit.py",
     "declareTaskType": "a type is one for all spaces, and for whoever may do everything: tests/api/test_task_types.py",
     "removeTaskType": "likewise",
+    **dict.fromkeys(
+        ("listAgents", "getAgent", "putAgent", "patchAgent", "deleteAgent", "claimTasks", "listAgentClaims"),
+        "agents are narrowed by their ids: tests/api/test_agents.py",
+    ),
     "followEvents": "it is a stream: see the test of events below",
 }
 OF_THE_INSTALLATION: Final = {

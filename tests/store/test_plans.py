@@ -102,6 +102,7 @@ CLAIMANT: Final = {
     "task_types": "ARRAY['noop']",
     "may_take_suspect": "true",
     "admitted": IDS,
+    "demand_ids": "NULL",
 }
 LANES: Final = {"lane_document_ids": DOCUMENTS, "lane_claim_ids": IDS, "lane_hold_ids": IDS}
 REVISIONS: Final = {
@@ -144,6 +145,7 @@ HOT: Final = [
         task_types="ARRAY['noop']",
         may_take_suspect="true",
         admitted="'{}'",
+        demand_ids="NULL",
     ),
     hot("claims", "renew", "pkey", task_ids=IDS, claim_ids=IDS, lease_seconds="30"),
     hot("claims", "cancelled", "pkey", task_ids=IDS, claim_ids=IDS),

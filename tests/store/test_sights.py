@@ -25,6 +25,11 @@ BY_NAME: Final = {
 """Those that find what they find by names inside, which begin with their space: of documents, or idempotency keys."""
 
 NOT_BY_SPACE: Final = {
+    "It is about one agent, of which the use case has looked whether the caller may claim as it.": {
+        "agents": "lock greet register set_status remove count_held held claimed_under keep_key demands_met offers "
+        "skipped previous_attempts",
+        "claims": "claim_offered",
+    },
     "It stores what is in the space of whoever asks for it, as the row says.": {
         "dags": "insert",
         "documents": "remember_conditions",
@@ -53,6 +58,7 @@ NOT_BY_SPACE: Final = {
     },
     "What stands for the content of a task stands for its space too.": {"tasks": "of_contents"},
     "A process of the installation works through all spaces; what it finds it tells to no caller.": {
+        "agents": "demands_waiting",
         "api_keys": "hold version used",
         "chores": "anything_waits ring_times unrung waiting_lanes promote due_retries next_due prune expire_keys "
         "prune_callers",
@@ -81,6 +87,7 @@ NOT_BY_SPACE: Final = {
     },
     "The use case asks for the caller's own space, or for another if it may, by its name.": {
         "audit": "page page_of_target",
+        "agents": "count",
         "pieces": "bytes_of_space bytes_of_caller",
         "spaces": "quotas lock set waiting_tasks waiting_tasks_of_caller documents documents_of_caller fullest",
         "valves": "of_space",

@@ -20,7 +20,7 @@ from officeplane.domain.errors import OutsideError, SpaceNotFoundError
 from officeplane.domain.principal import Principal
 from officeplane.domain.quota import UNLIMITED, Account, Bucket, QuotaExceededError, Quotas, facts_of
 from officeplane.domain.space import Space
-from officeplane.store import audit, pieces, spaces
+from officeplane.store import agents, audit, pieces, spaces
 from officeplane.store.connection import Executor, Ledger
 
 KEPT_SECONDS: Final = 1.0
@@ -121,6 +121,13 @@ class Spaces:
             self._take(account, "uploadsPerMinute", 1, quotas.uploads_per_minute)
             self._add(account, "maxDocuments", revision is None)
             self._add(account, "maxBytes", size)
+
+    async def let_in_agent(self, caller: Principal) -> None:
+        """Raise when a caller or its space may not have an agent more."""
+        for account, quotas in await self._limits(caller):
+            limit, what = quotas.max_agents, "{limit} agents"
+            await self._check(account, "maxAgents", agents.count, 1, limit, what)
+            self._add(account, "maxAgents", 1)
 
     async def wait(self, caller: Principal) -> AbstractContextManager[None]:
         """Return what counts a wait in as long as it lasts, and raises on entry when there are so many already."""

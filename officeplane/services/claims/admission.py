@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from officeplane.domain.task import ClaimedTask
-from officeplane.domain.valve import admitted
+from officeplane.domain.valve import Contender, admitted
 from officeplane.store import claims, valves
 from officeplane.store.claims import Claimant, LaneClaim, TaskClaim
 from officeplane.store.connection import Executor, Ledger
@@ -24,11 +24,9 @@ async def admit(
     contenders = await valves.contenders(ledger, [task_id for task_id, _ in tasks], documents)
     if not contenders:
         return []
-    task_types = sorted({one.task_type for one in contenders})
 
     async def claim(executor: Executor) -> list[ClaimedTask]:
-        await valves.lock_limits(executor, task_types)
-        chosen = admitted(contenders, await valves.rooms(executor, task_types))
+        chosen = await admissible(executor, contenders)
         ids = {one.task_id for one in chosen}
         wanted = {one.document_id for one in chosen}
         claimed: list[ClaimedTask] = []
@@ -42,3 +40,10 @@ async def admit(
         return claimed
 
     return await ledger.in_transaction(claim)
+
+
+async def admissible(executor: Executor, contenders: Sequence[Contender]) -> list[Contender]:
+    """Return those that there is room for, which nobody else takes until the transaction ends."""
+    task_types = sorted({one.task_type for one in contenders})
+    await valves.lock_limits(executor, task_types)
+    return admitted(contenders, await valves.rooms(executor, task_types))

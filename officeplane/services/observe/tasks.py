@@ -1,5 +1,7 @@
 """Tasks as the ledger has them now."""
 
+from collections.abc import Sequence
+
 from officeplane.domain.errors import TaskNotFoundError
 from officeplane.domain.ids import TaskId
 from officeplane.domain.principal import Principal
@@ -22,6 +24,12 @@ class Tasks:
             raise TaskNotFoundError(task_id)
         (details,) = await tasks.details(self._ledger, [found[task_id]], caller.sight)
         return details
+
+    async def those(self, caller: Principal, task_ids: Sequence[TaskId]) -> dict[TaskId, TaskDetails]:
+        """Return tasks, those that are there for the caller."""
+        found = await tasks.fetch(self._ledger, task_ids, caller.sight)
+        details = await tasks.details(self._ledger, list(found.values()), caller.sight)
+        return {one.task.id: one for one in details}
 
     async def page(
         self, caller: Principal, wanted: TaskFilter, before: int | None, limit: int

@@ -14,24 +14,29 @@ retry_policy, parent_id, ancestors, created_at, has_dependents
 
 -- part: weighed
 -- What `fits` looks at, of a task that was looked up.
-state, runnable, run_at, task_type, space, suspect
+state, runnable, run_at, task_type, space, suspect, demand_id
 
 -- part: fits
 -- Of a task: this claimant may have it now. Whatever a claim asks of a task stands here, and
 -- only here; what it looks at is `weighed`, what it compares with is told by `Claimant.values`.
--- Of suspects only one may be taken, which is for those who take several to see to.
+-- Of suspects only one may be taken, which is for those who take several to see to. Workers name no
+-- demands and have what has none; agents have what has one of theirs, which may be none at all.
 state IN {claimable} AND runnable AND run_at <= clock_timestamp() AND task_type = ANY(:task_types::text[])
+AND CASE WHEN :demand_ids::integer[] IS NULL THEN demand_id IS NULL ELSE demand_id = ANY(:demand_ids::integer[]) END
 AND (NOT suspect OR :may_take_suspect::boolean) AND (NOT {held} OR id = ANY(:admitted::uuid[]))
 
 -- part: taken
 -- The end of all that claims: takes of the `wanted`, which were locked, what fits, and lets its
 -- batches begin. Suspects that do not fit are not in question: one of them would keep the others.
+-- What an agent runs at once has a lease that ends with its time: its lapse is how that is noticed.
 able AS (
     SELECT tid, claim_id, hold_id, suspect FROM wanted WHERE {fits}
 ), claimed AS (
     UPDATE tasks SET state = CASE WHEN :reserves::boolean THEN 'CLAIMED' ELSE 'RUNNING' END,
            attempt = attempt + 1, claim_id = able.claim_id, hold_id = able.hold_id,
-           worker_id = :worker_id::text, lease_until = clock_timestamp() + make_interval(secs => :lease_seconds::float8),
+           worker_id = :worker_id::text,
+           lease_until = clock_timestamp() + make_interval(secs => least(:lease_seconds::float8,
+               CASE WHEN demand_id IS NOT NULL AND NOT :reserves::boolean THEN timeout_seconds END)),
            handler_seen = false, started_at = clock_timestamp(), progress = NULL
       FROM able
      WHERE tasks.ctid = able.tid AND (NOT able.suspect OR able.tid = (SELECT min(tid) FROM able WHERE suspect))
@@ -95,6 +100,50 @@ WITH wanted AS MATERIALIZED (
 )
 SELECT {attempt} FROM claimed
 
+-- part: models_wanted
+-- Of a task `t` with its demand `d`: the models that count for it now; none: any will do.
+CASE WHEN t.attempts_charged >= 2 AND d.fallback_models <> '{}' THEN d.fallback_models ELSE d.models END
+
+-- part: done_with
+-- Of the same: one of these models will do.
+({models_wanted} = '{}' OR {models_wanted} && :models::text[])
+
+-- name: claim_offered
+-- Claims for an agent what it was offered, a row for each claim. The tasks are given in the order of their
+-- documents. No row: another was quicker, or the task is its lane's head no more, or is not to be had for
+-- another reason that `fits` names. The claim that outlives the attempt is kept, with the first of the models
+-- wanted that the agent has.
+WITH wanted AS MATERIALIZED (
+    SELECT w.claim_id, NULL::uuid AS hold_id, t.*
+      FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS w(id, claim_id),
+           LATERAL (SELECT ctid AS tid, id, document_id, attempts_charged, {weighed}
+                      FROM tasks WHERE tasks.id = w.id FOR NO KEY UPDATE SKIP LOCKED) t
+      JOIN demands d ON d.id = t.demand_id
+     WHERE {done_with}
+       AND (t.document_id IS NULL
+            OR t.id = (SELECT id FROM tasks
+                        WHERE tasks.document_id = t.document_id AND runnable AND state IN {claimable}
+                          AND (NOT yields OR run_at <= clock_timestamp() AND (NOT {held} OR id = ANY(:admitted::uuid[])))
+                        ORDER BY rank, seq LIMIT 1)
+               AND NOT EXISTS ({pause_of} t.document_id OFFSET 0)
+               AND NOT EXISTS ({occupant_of} t.document_id OFFSET 0))
+), {taken}, kept AS (
+    INSERT INTO agent_claims (claim_id, task_id, generation, attempt, agent_id, space, model)
+    SELECT t.claim_id, t.id, t.generation, t.attempt, :agent_id::text, t.space,
+           (SELECT model FROM unnest({models_wanted}) WITH ORDINALITY AS m(model, turn)
+             WHERE model = ANY(:models::text[]) ORDER BY turn LIMIT 1)
+      FROM claimed t JOIN demands d ON d.id = t.demand_id
+    RETURNING claim_id, model
+), happened AS (
+    SELECT 1 AS turn, 'task.running' AS kind, id, document_id, space FROM begun
+    UNION ALL SELECT 1, 'task.' || lower(state), id, document_id, space FROM claimed
+), told AS (
+    {told}
+)
+SELECT {attempt}, lease_until, kept.model
+  FROM claimed, LATERAL (SELECT model FROM kept WHERE kept.claim_id = claimed.claim_id) kept
+ ORDER BY rank, seq
+
 -- name: upcoming
 -- What waits in a lane, in its order, with the version of each row; `may_go_ahead` when it is an
 -- edit that nothing has happened to yet and that is under no conditions, and no larger than most: the
@@ -155,7 +204,7 @@ WITH RECURSIVE lanes AS (
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
            LATERAL (SELECT {polled} FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable}
-                       AND (document_id IS NOT NULL OR NOT {held})
+                       AND (document_id IS NOT NULL OR demand_id IS NULL AND NOT {held})
                      ORDER BY rank, seq LIMIT :lanes::integer) t
 ), free AS (
     SELECT {polled} FROM tasks WHERE document_id IS NULL AND {fits} ORDER BY rung_at LIMIT :lanes::integer
@@ -171,14 +220,14 @@ WITH RECURSIVE lanes AS (
 ), others AS (
     SELECT t.* FROM spaces,
            LATERAL (SELECT {polled} FROM tasks
-                     WHERE {of_other_spaces} AND space = spaces.space AND (document_id IS NOT NULL OR NOT {held})
+                     WHERE {of_other_spaces} AND space = spaces.space AND (document_id IS NOT NULL OR demand_id IS NULL AND NOT {held})
                      ORDER BY rank, seq LIMIT greatest(:lanes::integer / (SELECT count(*) FROM spaces), 1)) t
     UNION ALL
     -- Where others are, they may hide the default space; then it, too, has room of its own.
     SELECT t.* FROM generate_series(0, 3) AS tier(n),
            LATERAL (SELECT {polled} FROM tasks
                      WHERE rung_tier = tier.n AND runnable AND state IN {claimable} AND space = 'default'
-                       AND (document_id IS NOT NULL OR NOT {held})
+                       AND (document_id IS NOT NULL OR demand_id IS NULL AND NOT {held})
                      ORDER BY rank, seq LIMIT :limit::integer) t
      WHERE EXISTS (SELECT FROM spaces)
 ), heads AS (

@@ -2,7 +2,7 @@
 
 -- part: quotas
 max_waiting_tasks, max_documents, max_bytes, max_revisions_per_document, submissions_per_minute, uploads_per_minute,
-max_streams, max_waits
+max_streams, max_waits, max_agents
 
 -- name: all
 -- Every space with its quotas; `is_set` false: nobody has said any. Always a row, for the default space.
@@ -24,13 +24,13 @@ SELECT {quotas} FROM spaces WHERE name = :space::text FOR NO KEY UPDATE
 INSERT INTO spaces (name, {quotas})
 SELECT :space::text, :max_waiting_tasks::bigint, :max_documents::bigint, :max_bytes::bigint,
        :max_revisions_per_document::bigint, :submissions_per_minute::bigint, :uploads_per_minute::bigint,
-       :max_streams::bigint, :max_waits::bigint
+       :max_streams::bigint, :max_waits::bigint, :max_agents::bigint
  WHERE :space::text = 'default' OR EXISTS (SELECT FROM api_keys WHERE space = :space::text)
     OR EXISTS (SELECT FROM spaces WHERE name = :space::text)
 ON CONFLICT (name) DO UPDATE SET max_waiting_tasks = excluded.max_waiting_tasks, max_documents = excluded.max_documents,
     max_bytes = excluded.max_bytes, max_revisions_per_document = excluded.max_revisions_per_document,
     submissions_per_minute = excluded.submissions_per_minute, uploads_per_minute = excluded.uploads_per_minute,
-    max_streams = excluded.max_streams, max_waits = excluded.max_waits
+    max_streams = excluded.max_streams, max_waits = excluded.max_waits, max_agents = excluded.max_agents
 RETURNING name
 
 -- name: waiting_tasks

@@ -247,6 +247,12 @@ SELECT v.task_type, CASE WHEN v.breaker = 'half_open' THEN v.probe_task_id END A
  WHERE v.limited AND NOT v.paused AND (v.slow_until IS NULL OR v.slow_until <= clock_timestamp())
    AND (v.breaker = 'closed' OR v.breaker = 'half_open' AND v.probe_until > clock_timestamp())
 
+-- part: has_room
+-- Of a task: nothing of its type keeps it, or limits alone do, and they have room for it now.
+(NOT {held}
+ OR qualified(space, task_type) IN (SELECT r.task_type FROM ({rooms}) r WHERE r.room > 0 AND r.probe IS NULL)
+ OR id IN (SELECT r.probe FROM ({rooms}) r WHERE r.room > 0))
+
 -- name: rooms
 -- How many tasks of limited types may be claimed now. No row for a type: none, or it has no limits.
 SELECT task_type, probe, room FROM ({rooms}) r WHERE :task_types::text[] IS NULL OR task_type = ANY(:task_types::text[])
@@ -270,11 +276,7 @@ SELECT c.id, c.document_id, c.task_type
         SELECT head.* FROM unnest(:document_ids::text[]) AS w(lane),
                LATERAL (SELECT id, document_id, qualified(space, task_type), run_at, rank, seq FROM tasks
                          WHERE document_id = w.lane AND runnable AND state IN {claimable}
-                           AND (NOT yields OR run_at <= clock_timestamp()
-                                AND (NOT {held}
-                                     OR qualified(space, task_type)
-                                        IN (SELECT r.task_type FROM ({rooms}) r WHERE r.room > 0 AND r.probe IS NULL)
-                                     OR id IN (SELECT r.probe FROM ({rooms}) r WHERE r.room > 0)))
+                           AND (NOT yields OR run_at <= clock_timestamp() AND {has_room})
                          ORDER BY rank, seq LIMIT 1) head) c
  WHERE c.run_at <= clock_timestamp() AND c.task_type IN (SELECT v.task_type FROM valves v WHERE v.limited)
  ORDER BY c.rank, c.seq

@@ -1,0 +1,1 @@
+"""What agents do over HTTP: register, claim, and what follows with a claim."""
