@@ -69,7 +69,7 @@ class Dags:
         key = None if key is None else qualified_key(caller.space, key)
         await self._submission.types.know_those_of(request.tasks)
         intakes = await asyncio.to_thread(take_in_dag, caller, request.tasks, (), dag_id, self._submission.catalogue)
-        await self._submission.check_documents(intakes, "tasks.{}")
+        intakes = await self._submission.check_documents(intakes, "tasks.{}")
         await self._submission.check_quotas(caller, intakes)
         used = UsedKey(b"" if key is None else await asyncio.to_thread(_hash, request), intakes[0].root_id)
 
@@ -98,7 +98,7 @@ class Dags:
         intakes = await asyncio.to_thread(
             take_in_dag, caller, request.tasks, existing, dag_id, self._submission.catalogue
         )
-        await self._submission.check_documents(intakes, "tasks.{}")
+        intakes = await self._submission.check_documents(intakes, "tasks.{}")
         await self._submission.check_quotas(caller, intakes)
 
         async def store(connection: Connection) -> list[Submitted]:

@@ -74,7 +74,7 @@ class TaskSpawner:
             return known
         await self._submission.types.know_those_of([request])
         intake = take_in(spawner.caller, _inheriting(request, spawner), self._submission.catalogue)
-        await self._submission.check_documents([intake])
+        (intake,) = await self._submission.check_documents([intake])
         await self._submission.check_quotas(spawner.caller, [intake])
         intake = _spawned(intake, task.id, key, spawner)
 
