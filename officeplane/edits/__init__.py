@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from officeplane.edits.comment import Comment, CommentReply, CommentState, GoneComment, NewComment
     from officeplane.edits.contract import Edit
     from officeplane.edits.copy_sheet import CopySheet
+    from officeplane.edits.copy_slide import CopySlide
     from officeplane.edits.define_name import DefineName
     from officeplane.edits.delete_node import DeleteNode
     from officeplane.edits.delete_page import DeletePage
@@ -66,6 +67,7 @@ __all__ = [
     "CommentReply",
     "CommentState",
     "CopySheet",
+    "CopySlide",
     "DateCell",
     "DateTimeCell",
     "DefineName",
@@ -135,6 +137,7 @@ _HOMES: Final = {
     "CommentReply": "comment",
     "CommentState": "comment",
     "CopySheet": "copy_sheet",
+    "CopySlide": "copy_slide",
     "DateCell": "cell_values",
     "DateTimeCell": "cell_values",
     "DefineName": "define_name",

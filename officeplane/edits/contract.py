@@ -39,6 +39,8 @@ class Occasion:
     task_id: str
     author: str
     at: datetime
+    source: bytes | None = None
+    """The file that the edit takes something from, if it does."""
     given: list[str] = field(default_factory=list[str], init=False)
     """The ids that were given out."""
     is_tracked: bool = field(default=False, init=False)
@@ -114,6 +116,8 @@ class Edit(Part):
     title_for_people: ClassVar[str]
     payload_bytes_max: ClassVar[int] = PAYLOAD_BYTES_MAX
     """How large a payload may be, with all that is put in for its references."""
+    takes_from: ClassVar[str | None] = None
+    """The field that names the document, the revision and the slide of which it takes something, if it does."""
 
     def in_word(self, document: Word, occasion: Occasion) -> Result:  # noqa: ARG002
         """Change a Word document."""

@@ -121,6 +121,7 @@ def _edits() -> Iterator[TaskType]:
             formats=edit.formats(),
             edits_document=True,
             payload_bytes_max=edit.payload_bytes_max,
+            takes_from=edit.takes_from,
         )
 
 

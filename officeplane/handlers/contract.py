@@ -59,6 +59,9 @@ class TaskType:
     payload_bytes_max: int = PAYLOAD_BYTES_MAX
     """How large its payloads may be; of edits that bring pictures more than of others."""
 
+    takes_from: str | None = None
+    """The field of its payloads that names another document, of which it takes something."""
+
     schema: JsonSchema | None = None
     """What payloads must look like of a type that the ledger declares, in place of a model."""
 

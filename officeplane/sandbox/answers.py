@@ -153,6 +153,18 @@ class PictureBytes(_Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class TakenSlide(_Answer):
+    """The file of one slide, which the gate has not seen."""
+
+    attached: Annotated[list[bytes], Field(min_length=1, max_length=1)]
+
+    @property
+    def file(self) -> bytes:
+        """The file's bytes."""
+        return self.attached[0]
+
+
+@dataclass(frozen=True, slots=True)
 class KeptTold(_Answer):
     """What a file has in it that only the policy `standard` lets in."""
 
@@ -304,6 +316,7 @@ Answer: TypeAlias = (
     | Items
     | TextPart
     | PictureBytes
+    | TakenSlide
     | KeptTold
     | Represented
     | Compared

@@ -42,6 +42,7 @@ from officeplane.sandbox.operations import (
     ReadText,
     ReadTextPart,
     Represent,
+    TakeSlide,
     TellKept,
 )  # fmt: skip
 from officeplane.sandbox.protocol import decode_request, encode_answer
@@ -57,6 +58,7 @@ from officeplane.sandbox.reading import (
     outline,
     picture,
     represented,
+    taken_slide,
     text,
     text_part,
 )
@@ -138,6 +140,8 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return listed(shelf, state, wanted)
         case ReadPicture(state, node_id):
             return picture(shelf, state, node_id)
+        case TakeSlide(state, slide_id):
+            return taken_slide(shelf, state, slide_id)
         case TellKept(state):
             return kept(shelf, state)
         case Represent(state, wanted):

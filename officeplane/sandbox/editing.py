@@ -3,6 +3,7 @@
 When an edit fails, its document is rolled back to what it was.
 """
 
+import base64
 import hashlib
 import json
 from collections.abc import Generator, Mapping, Sequence
@@ -95,7 +96,7 @@ def _edited(document: Document, orders: Orders) -> _Done | Invalid:
     by_key: dict[str, JsonValue] = {}
     given: list[str] = []
     for index, order in enumerate(orders):
-        occasion = Occasion(order.task_id, order.author, order.at)
+        occasion = _occasion(order)
         try:
             result = _edit(order, by_key).apply(document, occasion)
             _refuse_large(result)
@@ -131,7 +132,7 @@ def _targets_in_turn(orders: Orders, base: Document, head: Document) -> set[str]
         for order in orders:
             edit = _edit(order, results)
             targets |= _targets(edit, base, head)
-            results[order.key or ""] = edit.apply(head, Occasion(order.task_id, order.author, order.at))
+            results[order.key or ""] = edit.apply(head, _occasion(order))
     except CANNOT_WORK:
         # That an edit cannot work is told by its attempt; here the question is only what others have changed.
         pass
@@ -140,6 +141,11 @@ def _targets_in_turn(orders: Orders, base: Document, head: Document) -> set[str]
 
 def _targets(edit: Edit, *documents: Document) -> set[str]:
     return {target for document in documents for target in edit.targets(document)}
+
+
+def _occasion(order: Order) -> Occasion:
+    source = None if order.source is None else base64.b64decode(order.source)
+    return Occasion(order.task_id, order.author, order.at, source)
 
 
 def _edit(order: Order, results: Mapping[str, JsonValue]) -> Edit:

@@ -29,6 +29,7 @@ from officeplane.sandbox.answers import (
     PictureBytes,
     Previewed,
     Represented,
+    TakenSlide,
     Text,
     TextPart,
 )
@@ -74,6 +75,8 @@ class Order:
     at: Annotated[datetime, PlainSerializer(datetime.isoformat)]
     key: str | None = None
     """The name by which later edits of the same batch refer to its result."""
+    source: str | None = None
+    """In base64, the file of what it takes from another document."""
 
 
 Orders: TypeAlias = tuple[Order, ...]
@@ -160,6 +163,14 @@ class ReadPicture(Operation[PictureBytes]):
 
     state: str
     node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSlide(Operation[TakenSlide]):
+    """Tell the file of one slide of a state, with what it needs."""
+
+    state: str
+    slide_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +279,7 @@ AnyOperation: TypeAlias = (
     | ReadTextPart
     | ListNodes
     | ReadPicture
+    | TakeSlide
     | TellKept
     | Represent
     | ReadCells

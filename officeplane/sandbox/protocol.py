@@ -16,6 +16,7 @@ from officeplane.domain.document import Format
 from officeplane.domain.revision import Recipe
 from officeplane.formats.naming.names import NAMES_BYTES_MAX
 from officeplane.formats.pictures.parts import SHOWN_PICTURE_BYTES_MAX
+from officeplane.formats.powerpoint.slide_taking import TAKEN_BYTES_MAX
 from officeplane.formats.shown import SHOWN_BYTES_MAX
 from officeplane.frames import Body, Bounds, Frame, head_of
 from officeplane.sandbox.answers import (
@@ -37,6 +38,7 @@ from officeplane.sandbox.answers import (
     Previewed,
     Refused,
     Represented,
+    TakenSlide,
     Text,
     TextPart,
     TooLarge,
@@ -64,6 +66,7 @@ from officeplane.sandbox.operations import (
     ReadText,
     ReadTextPart,
     Represent,
+    TakeSlide,
     TellKept,
 )  # fmt: skip
 
@@ -117,6 +120,7 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
     FindText: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ListNodes: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),
     ReadPicture: _Asked(PictureBytes, Bounds(64 * _KIB, SHOWN_PICTURE_BYTES_MAX)),
+    TakeSlide: _Asked(TakenSlide, Bounds(64 * _KIB, TAKEN_BYTES_MAX)),
     TellKept: _Asked(KeptTold, Bounds(64 * _KIB, 0)),
     Represent: _Asked(Represented, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
     ReadCells: _Asked(Items, Bounds(2 * SHOWN_BYTES_MAX + _MIB, 0)),

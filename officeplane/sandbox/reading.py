@@ -1,6 +1,6 @@
 """Reading: what a child tells of the states of its document, up to a bounded size."""
 
-from officeplane.domain.document import Node, UnsupportedDocumentError
+from officeplane.domain.document import InvalidEditError, Node, UnsupportedDocumentError
 from officeplane.domain.errors import NodeNotFoundError
 from officeplane.domain.representation import RepresentationWanted
 from officeplane.formats.diff import difference
@@ -8,6 +8,7 @@ from officeplane.formats.excel.cell_reading import CellsWanted
 from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.kept_links import kept_in
 from officeplane.formats.opening import Document
+from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.reading import finding, listing, outlining, showing
 from officeplane.formats.reading.differing import DiffWanted, differences
 from officeplane.formats.reading.finding import FindWanted
@@ -18,7 +19,17 @@ from officeplane.formats.reading.showing import NodeWanted
 from officeplane.formats.reading.telling import TextWanted, text_under, told
 from officeplane.formats.representations import representing
 from officeplane.formats.shown import Measure
-from officeplane.sandbox.answers import Compared, Items, KeptTold, Outline, PictureBytes, Represented, Text, TextPart
+from officeplane.sandbox.answers import (
+    Compared,
+    Items,
+    KeptTold,
+    Outline,
+    PictureBytes,
+    Represented,
+    TakenSlide,
+    Text,
+    TextPart,
+)
 from officeplane.sandbox.shelf import Shelf
 
 
@@ -92,6 +103,14 @@ def picture(shelf: Shelf, state: str, node_id: str) -> PictureBytes:
     if content is None:
         raise NodeNotFoundError(node_id)
     return PictureBytes([content])
+
+
+def taken_slide(shelf: Shelf, state: str, slide_id: str) -> TakenSlide:
+    """Return the file of one slide of a state."""
+    document = shelf.find(state).document
+    if not isinstance(document, Presentation):
+        raise InvalidEditError(f"slides are taken from presentations, and this is a {document.format}")
+    return TakenSlide([document.take_slide(slide_id)])
 
 
 def kept(shelf: Shelf, state: str) -> KeptTold:

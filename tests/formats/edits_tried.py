@@ -7,6 +7,7 @@ from officeplane.formats.excel.workbook import Workbook
 from officeplane.formats.opening import Document
 from officeplane.formats.powerpoint.presentation import Presentation
 from officeplane.formats.word.document import Word
+from tests.fixtures.documents import slides
 from tests.formats.excel.test_every_edit import edits_for as edits_of_excel
 from tests.formats.powerpoint.test_every_edit import edits_for as edits_of_powerpoint
 from tests.formats.word.test_every_edit import edits_for as edits_of_word
@@ -14,7 +15,7 @@ from tests.formats.word.test_every_edit import edits_for as edits_of_word
 
 def occasion() -> Occasion:
     """Return an occasion like every other."""
-    return Occasion("task-1", "ann", datetime(2026, 1, 5, tzinfo=UTC))
+    return Occasion("task-1", "ann", datetime(2026, 1, 5, tzinfo=UTC), slides.taken())
 
 
 def edits_for(document: Document) -> list[Edit]:

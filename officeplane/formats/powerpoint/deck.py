@@ -87,10 +87,14 @@ class Deck:
         return slide
 
     def _layout(self, name: str | None, purpose: Purpose, place: SlidePosition) -> Layout:
+        near = self._near(place)
+        return chosen(self._known_layouts(), name, purpose, None if near is None else near.master)
+
+    def _near(self, place: SlidePosition) -> Layout | None:
+        """Return the layout of the slide before a place."""
         slides = self._slides.all()
         beside = slides[min(place.index, len(slides)) - 1] if slides else None
-        near = None if beside is None else self._layout_of(beside)
-        return chosen(self._known_layouts(), name, purpose, None if near is None else near.master)
+        return None if beside is None else self._layout_of(beside)
 
     def _layout_of(self, slide: Slide) -> Layout | None:
         parts = {arrow.target for arrow in Relationships(self.package, slide.part).of_type("slideLayout")}

@@ -20,7 +20,7 @@ from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
 LINK: Final = "link"
-_CLICKS: Final = (a("hlinkClick"), a("hlinkMouseOver"), a("hlinkHover"))
+CLICKS: Final = (a("hlinkClick"), a("hlinkMouseOver"), a("hlinkHover"))
 _FORMULAS: Final = frozenset(
     {f"{{{COMPATIBILITY}}}AlternateContent", "{http://schemas.microsoft.com/office/drawing/2010/main}m"}
 )
@@ -85,7 +85,7 @@ class Insets:
 
     def _links(self, within: Element) -> Iterator[Inset]:
         """Yield each link once, however many stretches of text it has; what leads elsewhere in the file is a jump."""
-        found = {(link.get(R_ID, ""), link.get("action", "")) for link in within.iter(*_CLICKS)}
+        found = {(link.get(R_ID, ""), link.get("action", "")) for link in within.iter(*CLICKS)}
         for arrow, action in sorted(found):
             if arrow in self._outside:
                 yield Inset(LINK, self._outside[arrow])

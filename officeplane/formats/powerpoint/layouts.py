@@ -1,6 +1,7 @@
 """Layouts: which there are, by name, and which one fits."""
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +12,7 @@ from officeplane.formats.blocks import Block
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.names import R_ID, p
 from officeplane.formats.powerpoint.picture_blocks import is_drawn
-from officeplane.formats.powerpoint.placeholders import body, title
+from officeplane.formats.powerpoint.placeholders import body, copied, kind, title
 from officeplane.formats.relationships import Relationships
 from officeplane.formats.xml import Element
 
@@ -91,6 +92,21 @@ def chosen(known: list[Layout], name: str | None, purpose: Purpose, master: str 
             return layout
     names = ", ".join(repr(each) for each in dict.fromkeys(layout.name for layout in known))
     raise InvalidEditError(f"there is no layout {name!r}; there are {names}")
+
+
+def chosen_for(known: list[Layout], name: str | None, own: Sequence[Element], master: str | None) -> Layout:
+    """Return the layout of a name, or the one that has most of what placeholders of a slide are, and least besides."""
+    if not known:
+        raise InvalidEditError("the presentation has no layouts, so no slide can be added to it")
+    known = sorted(known, key=lambda layout: layout.master != master)
+    named = [layout for layout in known if name is not None and _plain(layout.name) == _plain(name)]
+    wanted = Counter(kind(shape) for shape in own)
+
+    def fits(layout: Layout) -> tuple[int, int]:
+        there = Counter(kind(shape) for shape in copied(layout.root))
+        return -(wanted & there).total(), (there - wanted).total()
+
+    return min(named or known, key=fits)
 
 
 def purpose_of(blocks: Sequence[Block]) -> Purpose:

@@ -11,12 +11,12 @@ from officeplane.formats.powerpoint.slides import free_name
 from officeplane.formats.relationships import Relationship, Relationships, content_type, declare
 from officeplane.formats.xml import Element
 
-_SHARED: Final = frozenset(
-    {
-        "slideLayout", "slideMaster", "theme", "notesMaster", "handoutMaster", "slide", "font",
-        "image", "media", "audio", "video", "hdphoto",
-    }
-)  # fmt: skip
+MEDIA: Final = frozenset({"image", "media", "audio", "video", "hdphoto"})
+"""What may be shown by many, and is kept once."""
+
+_SHARED: Final = MEDIA | {
+    "slideLayout", "slideMaster", "theme", "notesMaster", "handoutMaster", "slide", "font",
+}  # fmt: skip
 
 
 def copy_part(package: Package, part: str, copies: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from officeplane.formats.blocks import Block, Item, Line, Paragraph, Picture, Quote, Table, with_lines
+from officeplane.formats.content_bounds import check_insets
 
 
 class Parted(NamedTuple):
@@ -15,6 +16,8 @@ class Parted(NamedTuple):
 
 def parted(blocks: Iterable[Block]) -> Parted:
     """Take the pictures out of content; what was nothing else is gone."""
+    blocks = list(blocks)
+    check_insets(blocks)
     pictures: list[Picture] = []
 
     def without(line: Line) -> Line:

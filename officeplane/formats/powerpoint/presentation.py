@@ -9,6 +9,7 @@ from officeplane.formats.blocks import Block, Span
 from officeplane.formats.charts.changing import ChartLook
 from officeplane.formats.charts.placing import ChartPlace
 from officeplane.formats.diff import Readable
+from officeplane.formats.package import Package
 from officeplane.formats.pictures.bitmap import Bitmap
 from officeplane.formats.powerpoint import reading
 from officeplane.formats.powerpoint.backgrounds import set_background
@@ -24,7 +25,9 @@ from officeplane.formats.powerpoint.page import title_and_rest
 from officeplane.formats.powerpoint.pictures import insert_picture, picture_of, replace_picture
 from officeplane.formats.powerpoint.reader import PowerPointReader
 from officeplane.formats.powerpoint.searching import elements_of
+from officeplane.formats.powerpoint.slide_bringing import Bringing, origin_in
 from officeplane.formats.powerpoint.slide_layouts import Relaid, take_layout
+from officeplane.formats.powerpoint.slide_taking import take_slide
 from officeplane.formats.powerpoint.slides import Slide
 from officeplane.formats.powerpoint.table_edits.editing import EditedTable, edit_table
 from officeplane.formats.powerpoint.table_styles import table_style
@@ -146,6 +149,25 @@ class Presentation(NodeEditing):
         self._texts.forget(slide.part)
         self._headers.pop(slide.part, None)
         return take_layout(self.package, slide, layout, room)
+
+    def take_slide(self, slide_id: str) -> bytes:
+        """Return the file of one slide, with what it needs."""
+        return take_slide(self.package, self._main, self._slide(slide_id))
+
+    def bring_slide(self, taken: bytes, name: str, position: int | None) -> tuple[str, list[EditWarning]]:
+        """Put in a slide that was taken from another presentation; return its id, and what is otherwise than there."""
+        other = Presentation(Package.read(taken))
+        slides = other._slides.all()
+        bringing = Bringing(
+            self.package, self._main, origin_in(other.package, other._main, slides, other._known_layouts(), name)
+        )
+        place = self._positions().of_page(None, position)
+        near = self._near(place)
+        slide = self._slides.insert(bringing.part(), place.index)
+        bringing.lay_out(slide, self._known_layouts(), None if near is None else near.master)
+        if place.section is not None:
+            self._sections.enter(place.section, slide, self._slides.all())
+        return slide.id, bringing.warnings
 
     def set_hidden(self, slide_id: str, *, is_hidden: bool) -> None:
         """Have a show leave a slide out, or not."""

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import EditWarning
 from officeplane.formats.blocks import Block, Note, Picture, lines_of, plain
+from officeplane.formats.content_bounds import check_insets
 from officeplane.formats.markdown_losses import footnote_not_kept
 from officeplane.formats.pictures.bitmap import given_bitmap
 from officeplane.formats.pictures.drawing import describe
@@ -70,6 +71,8 @@ class Brought:
 
     def look_up(self, blocks: Iterable[Block]) -> None:
         """Find the pictures that content names, before anything is changed."""
+        blocks = list(blocks)
+        check_insets(blocks)
         for span in (span for block in blocks for line in lines_of(block) for span in line):
             name = _named_by(span) if isinstance(span, Picture) else None
             if name is None or name in self._named:

@@ -32,15 +32,17 @@ from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.principal import SYSTEM, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revision
-from officeplane.domain.space import bare
+from officeplane.domain.space import bare, space_of
 from officeplane.domain.task import TaskDetails
 from officeplane.sandbox.answers import accepted
+from officeplane.sandbox.errors import ChildDiedError
 from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Preview, TellKept
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.documents.asking import asked, stored
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
 from officeplane.services.edits.orders import PlannedEdit, orders_of
+from officeplane.services.edits.sources import with_files
 from officeplane.services.files.files import content
 from officeplane.services.files.spool import Spool, spooled_bytes
 from officeplane.services.observe.long_poll import LongPoll
@@ -277,11 +279,15 @@ class Documents:
         if any(row.document_id != document_id for row in intake.rows):
             message = f"A preview is of one document: everything in it has to be about {name!r}."
             raise InvalidRequestError(message, [FieldError("documentId", message)])
-        await self._submission.check_documents([intake])
+        (intake,) = await self._submission.check_documents([intake])
         rows = [row for row in intake.rows if row.on_child_failure is None]
-        edits = [PlannedEdit(row.task_type, row.payload_json, row.key) for row in rows]
-        if any(not self._submission.catalogue.types[edit.task_type].formats for edit in edits):
+        planned = [PlannedEdit(row.task_type, row.payload_json, row.key) for row in rows]
+        if any(not self._submission.catalogue.types[edit.task_type].formats for edit in planned):
             raise InvalidRequestError("Only edits can be previewed.")
+        try:
+            edits = await with_files(self._ledger, self._sandbox, planned, space_of(document_id))
+        except ChildDiedError as error:
+            raise UnsupportedDocumentError("too_complex", f"What it takes from could not be read: {error}.") from None
         head = (await self._stored(document_id, None)).base
         orders = orders_of(edits, intake.root_id, request.asked_for or caller.id, _ANY_TIME)
         wanted = Condition(request.base_revision, request.on_conflict)

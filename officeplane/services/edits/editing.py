@@ -9,12 +9,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
-from officeplane.domain.document import Node, UnsupportedDocumentError
+from officeplane.domain.document import InvalidEditError, Node, UnsupportedDocumentError
 from officeplane.domain.encoding import json_of
 from officeplane.domain.errors import DocumentNotFoundError, TooLargeToShowError
 from officeplane.domain.failure import Failure, FailureKind, storable
 from officeplane.domain.outcome import RESULT_BYTES_MAX, Edited, Failed, Outcome, Succeeded
 from officeplane.domain.revision import EditBase, NewRevision, PieceKey, Recipe
+from officeplane.domain.space import space_of
 from officeplane.domain.task import ClaimedTask
 from officeplane.handlers.contract import PermanentFailure
 from officeplane.sandbox.answers import Applied, Invalid, Refused, accepted
@@ -27,6 +28,7 @@ from officeplane.services.edits.lane_ahead import Work
 from officeplane.services.edits.lookahead import Lookahead, Tell
 from officeplane.services.edits.matching import names_of
 from officeplane.services.edits.orders import PlannedEdit, orders_of
+from officeplane.services.edits.sources import takes_from, with_files
 from officeplane.services.files.files import ask, content
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.services.files.made import made_of
@@ -61,6 +63,7 @@ class Editing:
         if task.task_type == UPLOAD:
             return await self._upload(task, head, json.loads(payload_json)["uploadId"])
         is_plain = head.base_revision is None and payload_json == task.payload_json
+        is_plain = is_plain and takes_from(task.task_type) is None
         # The edit follows another in its lane, where more may wait; or it was done ahead of its turn.
         if is_plain and (known is not None or self.lookahead.leads_to(task, head)):
             return await self.lookahead.run(task, head)
@@ -83,7 +86,11 @@ class Editing:
         head = reader.head or await self._head(reader.task)
         if isinstance(head, Failed):
             return head
-        return await self._edit(reader.task, head, [PlannedEdit(*edit) for edit in edits])
+        planned = [PlannedEdit(*edit) for edit in edits]
+        if any(takes_from(edit.task_type) is not None for edit in planned):
+            # Nobody has looked whether who asked for the task may read that.
+            return _permanent("a handler's edits take nothing from other documents: spawn a task that does")
+        return await self._edit(reader.task, head, planned)
 
     async def _head(self, task: ClaimedTask) -> EditStart | Failed:
         if task.document_id is None:
@@ -96,7 +103,6 @@ class Editing:
     ) -> Outcome:
         """Apply edits in order, as one revision or not at all."""
         work = Work.of(task, head.author)
-        orders = orders_of(edits, work.task_id, work.author, work.created_at)
         outcome: Outcome | None = None
 
         async def heard(answer: Applied | Refused) -> None:
@@ -104,6 +110,8 @@ class Editing:
             outcome = await self._outcome(work, head.base, answer, is_batch=is_batch)
 
         try:
+            edits = await with_files(self._ledger, self._sandbox, edits, space_of(work.document_id))
+            orders = orders_of(edits, work.task_id, work.author, work.created_at)
             wanted = Condition(head.base_revision, head.on_conflict)
             conflict = await conflict_with(wanted, head.base, self._ledger, self._sandbox, orders)
             if conflict is not None:
@@ -114,6 +122,8 @@ class Editing:
             return _not_edited(error)
         except DocumentNotFoundError as error:
             return _permanent(str(error))
+        except InvalidEditError as error:
+            return _invalid(str(error))
         assert outcome is not None  # noqa: S101 - there was an answer
         return outcome
 

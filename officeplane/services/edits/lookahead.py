@@ -207,4 +207,7 @@ class Lookahead:
 
 
 def _may_go_ahead(upcoming: Upcoming) -> bool:
-    return upcoming.may_go_ahead and upcoming.task_type in all_edits() and REF_TEXT not in upcoming.payload_json
+    # What takes something from another document has that read when its turn comes.
+    known = all_edits().get(upcoming.task_type)
+    may = upcoming.may_go_ahead and known is not None and known.takes_from is None
+    return may and REF_TEXT not in upcoming.payload_json

@@ -1,5 +1,6 @@
 """Orders: what a task wants of its document, as the sandbox is told of it."""
 
+import base64
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -17,6 +18,8 @@ class PlannedEdit(NamedTuple):
     task_type: str
     payload_json: str
     key: str | None = None
+    source: bytes | None = None
+    """The file of what it takes from another document, if it does."""
 
 
 def orders_of(edits: Sequence[PlannedEdit], task_id: TaskId, author: str | None, at: datetime) -> Orders:
@@ -29,6 +32,7 @@ def orders_of(edits: Sequence[PlannedEdit], task_id: TaskId, author: str | None,
             author or NOBODY,
             at,
             edit.key,
+            None if edit.source is None else base64.b64encode(edit.source).decode(),
         )
         for index, edit in enumerate(edits)
     )

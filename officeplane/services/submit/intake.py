@@ -42,6 +42,10 @@ class EditedDocument(NamedTuple):
     task_type: str
     formats: tuple[Format, ...]
     field: str
+    takes_from: str | None = None
+    """The field of its payload that names another document, of which it takes something."""
+    row: int = 0
+    """Which of the request's rows it is."""
 
 
 class Dependency(NamedTuple):
@@ -153,6 +157,12 @@ def other_payload(task: Task, payload: Mapping[str, object], catalogue: Catalogu
     known = frozenset(found.key for found in find_references(replaced))
     task_type = catalogue.find(task.task_type)
     place = Place(earlier_keys=known, replaces=True)
+    source = task_type.takes_from
+    before = replaced.get(source or "") if isinstance(replaced, dict) else None
+    if source is not None and payload.get(source) != before:
+        # Who asked for the task was let see that document; nobody was asked about another.
+        message = f"{source!r} says what the task takes from where, and stays: submit another task for other sources."
+        raise InvalidRequestError(message, [FieldError(f"payload.{source}", message)])
     return checked_payload(TaskRequest(payload=dict(payload)), place, task_type)
 
 
@@ -162,7 +172,7 @@ def _edits(
     """Return which documents a request edits, and on which revisions it is based."""
     edited: list[EditedDocument] = []
     conditions: list[EditCondition] = []
-    for row, (asked, field) in zip(rows, _walk(request, ""), strict=True):
+    for index, (row, (asked, field)) in enumerate(zip(rows, _walk(request, ""), strict=True)):
         task_type = catalogue.find(row.task_type)
         if asked.base_revision is not None:
             conditions.append(EditCondition(row.id, asked.base_revision, asked.on_conflict or "reject"))
@@ -171,7 +181,11 @@ def _edits(
         if row.document_id is None:
             message = f"{row.task_type} edits a document: say which in documentId."
             raise InvalidRequestError(message, [FieldError(f"{field}documentId", message)])
-        edited.append(EditedDocument(row.document_id, row.task_type, task_type.formats, f"{field}taskType"))
+        edited.append(
+            EditedDocument(
+                row.document_id, row.task_type, task_type.formats, f"{field}taskType", task_type.takes_from, index
+            )
+        )
     return tuple(edited), tuple(conditions)
 
 

@@ -41,6 +41,7 @@ from officeplane.services.settle.dead_letters import DeadLetterWriter
 from officeplane.services.submit.demands import Demands
 from officeplane.services.submit.dependencies import waiting
 from officeplane.services.submit.intake import Intake, deeds_of, take_in
+from officeplane.services.submit.sources import with_sources
 from officeplane.services.submit.task_types import TaskTypes
 from officeplane.store import dependencies, documents, tasks
 from officeplane.store.connection import UNSTORABLE, Executor, Ledger, LockNotAvailableError
@@ -105,7 +106,7 @@ class Submission:
         if deed is not None:
             intake = intake._replace(deed=deed)
         if intake.edited:
-            await self.check_documents([intake])
+            (intake,) = await self.check_documents([intake])
         if not self._spaces.has_no_limits(caller):
             await self.check_quotas(caller, [intake])
         if intake.demands:
@@ -148,18 +149,20 @@ class Submission:
 
         `place` is where one of several stands in what came; `{}` is its number.
         """
-        await self.check_documents(intakes, place)
+        intakes = await self.check_documents(intakes, place)
         await self.check_quotas(caller, intakes)
         return await self._demands.numbered(intakes)
 
-    async def check_documents(self, intakes: Sequence[Intake], place: str = "") -> None:
+    async def check_documents(self, intakes: Sequence[Intake], place: str = "") -> list[Intake]:
         """Refuse edits of documents that are not there, and edits that their documents' formats do not know.
 
-        `place` is where one of several stands in what came; `{}` is its number.
+        Those that take something from others are returned with the revision of which they do. `place` is where one of
+        several stands in what came; `{}` is its number.
         """
+        checked = [*intakes]
         edited = [one for intake in intakes for one in intake.edited]
         if not edited:
-            return
+            return checked
         known = await documents.formats(self._ledger, {one.document_id for one in edited})
         repeated: set[str] = set()
         if any(one.document_id not in known for one in edited):
@@ -178,6 +181,12 @@ class Submission:
                     message = f"{one.task_type} knows {knows}; document {bare(one.document_id)!r} is a {kind}."
                     refusal = InvalidRequestError(message, [FieldError(one.field, message)])
                     raise refusal.within(place.format(index))
+            if any(one.takes_from is not None for one in intake.edited):
+                try:
+                    checked[index] = await with_sources(self._ledger, intake)
+                except InvalidRequestError as error:
+                    raise error.within(place.format(index)) from None
+        return checked
 
     async def check_quotas(self, caller: Principal, intakes: Sequence[Intake]) -> None:
         """Refuse what the caller's space may not have besides, unless all of it was stored before."""

@@ -16,6 +16,7 @@ from officeplane.edits.contract import Edit, Occasion, Result
 from officeplane.formats.gate import admit
 from officeplane.formats.package import Package
 from officeplane.formats.powerpoint.presentation import Presentation
+from tests.fixtures.documents import slides
 
 A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -52,7 +53,7 @@ def opened(data: bytes) -> Presentation:
 
 
 def occasion(number: int = 1) -> Occasion:
-    return Occasion(f"task-{number}", "ada", datetime(2024, 5, 1, 12, tzinfo=UTC))
+    return Occasion(f"task-{number}", "ada", datetime(2024, 5, 1, 12, tzinfo=UTC), slides.taken())
 
 
 def applied(deck: Presentation, *edits: Edit) -> Result:

@@ -12,6 +12,7 @@ from officeplane.edits.chart import EditChart
 from officeplane.edits.chart_fields import ChartChange, ChartSeries, ChartValues, NewChart
 from officeplane.edits.comment import Comment, CommentReply, GoneComment, NewComment
 from officeplane.edits.contract import Edit
+from officeplane.edits.copy_slide import CopySlide, SlideOrigin
 from officeplane.edits.delete_node import DeleteNode
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.delete_slide import DeleteSlide
@@ -74,8 +75,7 @@ CONTENT = (
     "# Token title\n\nSome **bold** [link](https://example.org/)\n\n- one\n  1. two\n\n> said\n\n"
     "| a | b |\n|---|---|\n| 1 | 2 |\n"
 )
-
-
+BROUGHT = f"{CONTENT}\n- [x] done\n\n![Token](data:image/png;base64,{ONE_PIXEL})\n"
 DATA = ChartValues(categories=["a", "b"], series=[ChartSeries(name="Token", values=[1, 2.5])])
 
 
@@ -88,6 +88,9 @@ def edits_for(deck: Presentation) -> list[Edit]:
         AddSection(title="Token section", content=CONTENT, position=0),
         WritePage(content=CONTENT),
         WritePage(content=CONTENT, position=1),
+        WritePage(content=BROUGHT),
+        CopySlide(from_=SlideOrigin(document_id="other", slide_id="slide-256")),
+        CopySlide(from_=SlideOrigin(document_id="other", slide_id="slide-256"), position=0),
         InsertTable(rows=[["x", 1], [2.5]], header=["Token"]),
         AddSlide(title="Token", body=CONTENT, notes="Token notes"),
         AddSlide(title="Token"),
@@ -121,7 +124,7 @@ def edits_for(deck: Presentation) -> list[Edit]:
         made += [EditNode(node_id=f"{slide.id}.notes", text="Token\nnotes", discard=True)]
         first = slides_of(deck)[0].id
         made += [
-            InsertContent(content=CONTENT, into=slide.id),
+            InsertContent(content=BROUGHT, into=slide.id),
             InsertContent(content=CONTENT, after=slide.id),
             InsertContent(content="- Token", into=f"{slide.id}.notes"),
             DuplicateNode(node_id=slide.id),
@@ -136,7 +139,7 @@ def edits_for(deck: Presentation) -> list[Edit]:
             made += [DuplicateNode(node_id=node), MoveNode(node_id=node, into=slide.id)]
             made += [DeleteNode(node_id=node) if place % 2 else MoveNode(node_id=node, into=first)]
         made += [
-            EditPage(page_id=slide.id, content=CONTENT, discard=True),
+            EditPage(page_id=slide.id, content=BROUGHT, discard=True),
             EditSlide(slide_id=slide.id, title="Token", discard=True),
             EditSlide(slide_id=slide.id, body="- Token\n", discard=True),
             EditSlide(slide_id=slide.id, hidden=True, background="aa00FF"),
