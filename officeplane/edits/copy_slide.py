@@ -37,8 +37,9 @@ class CopySlide(Edit):
     title_for_people: ClassVar = "Copy a slide from a presentation"
     takes_from: ClassVar = "from"
 
-    from_: SlideOrigin = Field(
-        alias="from",
+    origin: SlideOrigin = Field(
+        validation_alias="from",
+        serialization_alias="from",
         description="Which slide, and of which presentation: one that whoever asks may read.",
     )
     position: Position | None = Field(
@@ -49,8 +50,7 @@ class CopySlide(Edit):
     def in_powerpoint(self, presentation: Presentation, occasion: Occasion) -> Result:
         if occasion.source is None:
             raise InvalidEditError("copy_slide is a task of its own or in a batch: a handler cannot ask for it")
-        origin = self.from_
-        name = f"{origin.slide_id} of {origin.document_id}"
+        name = f"{self.origin.slide_id} of {self.origin.document_id}"
         made, warnings = presentation.bring_slide(occasion.source, name, self.position)
         occasion.warn(warnings)
         occasion.warn(presentation.overflows([made]))

@@ -23,7 +23,7 @@ def copied(origin: Presentation, slide_id: str, deck: Presentation, position: in
     admit(taken)
     when = occasion()
     when.source = taken
-    return CopySlide(from_=SlideOrigin(document_id="other", slide_id=slide_id), position=position).apply(deck, when)
+    return CopySlide(origin=SlideOrigin(document_id="other", slide_id=slide_id), position=position).apply(deck, when)
 
 
 def content(deck: Presentation, node_id: str) -> str:
@@ -94,7 +94,7 @@ def test_a_slide_comes_where_it_is_to(position: int | None) -> None:
 
     made = copied(opened(powerpoint.plain()), "slide-256", deck, position)["id"]
 
-    order = [slide.id for slide in deck._slides.all()]
+    order = [slide.id for slide in slides_of(deck)]
     assert order.index(made) == (count if position in {99, None} else position)
     assert_consistent(written(deck))
 
@@ -146,4 +146,4 @@ def test_a_slide_that_is_not_there_and_a_copy_without_a_file_are_refused() -> No
     with pytest.raises(InvalidEditError, match="there is no slide 'slide-999'"):
         deck.take_slide("slide-999")
     with pytest.raises(InvalidEditError, match="a handler cannot ask for it"):
-        CopySlide(from_=SlideOrigin(document_id="other", slide_id="slide-256")).apply(deck, without)
+        CopySlide(origin=SlideOrigin(document_id="other", slide_id="slide-256")).apply(deck, without)

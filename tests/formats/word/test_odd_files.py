@@ -16,7 +16,7 @@ from officeplane.edits.write_page import WritePage
 from officeplane.formats.package import Package
 from officeplane.formats.word.document import Word
 from tests.fixtures.documents import word as documents
-from tests.formats.word.texts import applied, assert_sound, nodes, opened, reopened, shape, written, xml
+from tests.formats.word.texts import applied, assert_sound, nodes, occasion, opened, reopened, shape, written, xml
 
 _TYPES = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
@@ -91,7 +91,7 @@ def test_a_page_that_was_copied_is_a_node_of_its_own_for_good() -> None:
     word = opened(documents.document(body))
     first, second = [node.id for node in word.outline()]
 
-    word.edit_page(second, [])
+    word.edit_page(second, [], word.brought(occasion().picture_number))
 
     assert first == "page-0123456789ab"
     assert [node.id for node in opened(written(word)).outline()] == [first, second]

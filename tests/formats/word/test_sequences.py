@@ -14,6 +14,7 @@ from officeplane.edits.comment import Comment, CommentReply
 from officeplane.edits.contract import Edit
 from officeplane.edits.delete_page import DeletePage
 from officeplane.edits.edit_page import EditPage
+from officeplane.edits.image_fields import ONE_PIXEL
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.page_setup import PageSetup
 from officeplane.edits.replace_text import ReplaceText
@@ -39,7 +40,8 @@ def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
     pages = [one.id for one in known if one.kind in {"page", "table"}]
     position = chance.choice([None, 0, 1, 5])
     token = f"token{number}x"
-    content = chance.choice([None, token])
+    brought = f"- [x] {token} ![x](data:image/png;base64,{ONE_PIXEL})[^n]\n\n[^n]: {token}"
+    content = chance.choice([None, token, brought])
     choices: list[Edit] = [
         AddChapter(title=token, position=position),
         AddSection(title=token, chapter_id=chance.choice(chapters or [None]), content=content, position=position),
