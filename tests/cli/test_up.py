@@ -106,7 +106,7 @@ from officeplane import open_plane
 async def main() -> None:
     async with open_plane() as plane:
         task = await plane.submit("noop")
-        print((await plane.wait(task.id, timeout=20)).state)
+        print((await plane.wait(task.id, timeout=60)).state)
 
 asyncio.run(main())
 """
@@ -128,7 +128,7 @@ async def submit(port: int, task_type: str = "noop", **payload: object) -> str:
 
 async def state_of(port: int, task_id: str) -> str:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as client:
-        answer = await client.get(f"/api/tasks/{task_id}", params={"wait": 10}, timeout=15)
+        answer = await client.get(f"/api/tasks/{task_id}", params={"wait": 50}, timeout=60)
         return str(answer.raise_for_status().json()["state"])
 
 
