@@ -1,5 +1,6 @@
 """`officeplane up`, as a newcomer meets it: real processes, real signals."""
 
+import asyncio
 import json
 import os
 import re
@@ -305,6 +306,20 @@ async def test_killed_outright_it_leaves_no_process_and_finds_its_data_again(sta
 
     assert survivors(children) == []
     assert await state_of(port, task_id) == "COMPLETED"
+
+
+async def test_it_ends_although_nobody_is_left_who_reads_what_it_says(start_up: StartUp, tmp_path: Path) -> None:
+    process = start_up(tmp_path / "data", free_port())
+    until_welcome(process)
+    children = children_of(process.pid)
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+
+    process.terminate()
+
+    await asyncio.to_thread(process.wait, 60)
+    assert survivors(children) == []
 
 
 async def test_a_worker_that_dies_is_replaced(start_up: StartUp, tmp_path: Path) -> None:
