@@ -116,8 +116,9 @@ class _Up:
             for program in self._programs:
                 program.ask_to_stop()
         else:
-            structlog.get_logger().info("up.stopping", advice="what runs may finish; a second signal hands it back")
+            # First, for saying so fails where nobody is left who reads it.
             self._asked_to_stop.set()
+            structlog.get_logger().info("up.stopping", advice="what runs may finish; a second signal hands it back")
 
     async def _until_asked_to_stop(self) -> None:
         # `make` dies without a word when it is killed; whoever killed it meant us.

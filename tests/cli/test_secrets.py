@@ -40,6 +40,17 @@ async def running(*command: str | Path, env: Mapping[str, str]) -> AsyncGenerato
         await process.wait()
 
 
+async def closed(pid: int) -> None:
+    """Return once a process that begins is closed to its neighbours."""
+
+    def is_it() -> bool:
+        if not is_alive(pid):
+            pytest.fail(f"process {pid} has ended before it was closed")
+        return is_closed(pid)
+
+    await eventually(is_it, within=120, what="a process that is closed")
+
+
 async def test_a_program_that_hides_nothing_is_open_to_its_neighbours() -> None:
     async with running(sys.executable, "-c", "import time; time.sleep(600)", env={}) as process:
         seen = seen_of(process.pid)
@@ -54,8 +65,7 @@ async def test_a_program_that_hides_nothing_is_open_to_its_neighbours() -> None:
 )
 async def test_a_neighbour_gets_at_nothing_of(plane: Plane, command: tuple[str, ...]) -> None:
     async with running(PROGRAM, *command, env=plane.env) as process:
-        # It takes a moment to begin.
-        await eventually(lambda: is_closed(process.pid), within=60, what="a process that is closed")
+        await closed(process.pid)
 
         assert is_alive(process.pid)
 
@@ -63,7 +73,7 @@ async def test_a_neighbour_gets_at_nothing_of(plane: Plane, command: tuple[str, 
 async def test_a_neighbour_gets_at_nothing_of_what_brings_all_up(tmp_path: Path) -> None:
     env = {"OFFICEPLANE_DATA_DIR": str(tmp_path / "data"), "OFFICEPLANE_PORT": str(free_port())}
     async with running(PROGRAM, "up", env=env) as process:
-        await eventually(lambda: is_closed(process.pid), within=60, what="a process that is closed")
+        await closed(process.pid)
 
         assert is_alive(process.pid)
 

@@ -1,5 +1,6 @@
 """`officeplane up`, as a newcomer meets it: real processes, real signals."""
 
+import asyncio
 import json
 import os
 import re
@@ -106,7 +107,7 @@ from officeplane import open_plane
 async def main() -> None:
     async with open_plane() as plane:
         task = await plane.submit("noop")
-        print((await plane.wait(task.id, timeout=20)).state)
+        print((await plane.wait(task.id, timeout=60)).state)
 
 asyncio.run(main())
 """
@@ -128,7 +129,7 @@ async def submit(port: int, task_type: str = "noop", **payload: object) -> str:
 
 async def state_of(port: int, task_id: str) -> str:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as client:
-        answer = await client.get(f"/api/tasks/{task_id}", params={"wait": 10}, timeout=15)
+        answer = await client.get(f"/api/tasks/{task_id}", params={"wait": 50}, timeout=60)
         return str(answer.raise_for_status().json()["state"])
 
 
@@ -305,6 +306,20 @@ async def test_killed_outright_it_leaves_no_process_and_finds_its_data_again(sta
 
     assert survivors(children) == []
     assert await state_of(port, task_id) == "COMPLETED"
+
+
+async def test_it_ends_although_nobody_is_left_who_reads_what_it_says(start_up: StartUp, tmp_path: Path) -> None:
+    process = start_up(tmp_path / "data", free_port())
+    until_welcome(process)
+    children = children_of(process.pid)
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+
+    process.terminate()
+
+    await asyncio.to_thread(process.wait, 60)
+    assert survivors(children) == []
 
 
 async def test_a_worker_that_dies_is_replaced(start_up: StartUp, tmp_path: Path) -> None:
