@@ -23,7 +23,6 @@ from officeplane.domain.principal import Principal
 from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError
 from officeplane.domain.space import bare, qualified
 from officeplane.domain.valve import Contender
-from officeplane.failpoints import reach
 from officeplane.services.agents.registry import agent_of
 from officeplane.services.claims.admission import admissible
 from officeplane.services.claims.leases import Leases
@@ -107,7 +106,6 @@ class Claiming:
             except LaneRaceError:
                 _log.debug("lane.raced", agent_id=agent_id)
                 continue
-            await reach("after_agent_claim")
             return taken._replace(claims=await self._with_payloads(taken.claims))
         message = "without lanes nobody can be quicker in one"
         raise AssertionError(message)
