@@ -11,6 +11,8 @@ from officeplane.domain.space import Space
 
 CAPABILITIES_MAX: Final = 32
 MODELS_MAX: Final = 16
+FALLBACK_AFTER: Final = 2
+"""From how many charged failures on a task is tried by its fallback models."""
 
 Capability = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._:+-]{0,63}$")]
 """What an agent can do, spelled in one way: what differs in its spelling is never the same."""
@@ -57,6 +59,10 @@ class Demand(NamedTuple):
     fallback_models: tuple[str, ...]
     id: int | None = None
     """Its number in the ledger, which has each demand once; None before it is looked up."""
+
+    def models_after(self, failures: int) -> tuple[str, ...]:
+        """Return by which models a task is done that has been charged with so many failures; none: by any."""
+        return self.fallback_models if self.fallback_models and failures >= FALLBACK_AFTER else self.models
 
     @property
     def digest(self) -> bytes:

@@ -40,7 +40,10 @@ class Assignment(BaseModel):
         extra="forbid",
         frozen=True,
         alias_generator=to_camel,
-        json_schema_extra={"anyOf": [{"required": ["goal"]}, {"required": ["prompt"]}]},
+        json_schema_extra={
+            "anyOf": [{"required": ["goal"]}, {"required": ["prompt"]}],
+            "examples": [{"goal": "The importer reads files with Windows line ends.", "target": "src/importer.py"}],
+        },
     )
 
     goal: Annotated[str, Field(min_length=1)] | None = Field(default=None, description="What success looks like.")
@@ -72,7 +75,12 @@ class Assignment(BaseModel):
 class Judgement(BaseModel):
     """What is to be judged, and by which measure."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"rubric": "Is it polite?", "threshold": 0.5, "output": "Good morning!"}]},
+    )
 
     rubric: Annotated[str, Field(min_length=1)] = Field(description="By what it is judged, in words.")
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(description="The score from which on it is good enough.")

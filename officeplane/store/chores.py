@@ -53,13 +53,13 @@ async def waiting_lanes(executor: Executor, *, limit: int) -> dict[DocumentId, T
 async def promote(executor: Executor, *, limit: int) -> tuple[int, list[Hint]]:
     """Make tasks whose time has come QUEUED; return how many, and those to ring."""
     rows = await _SQL["promote"].fetch(executor, limit=limit)
-    return len(rows), [hint_in(row) for row in rows if row["runnable"]]
+    return len(rows), [hint_in(row) for row in rows if row["is_rung"]]
 
 
 async def due_retries(executor: Executor, *, limit: int) -> list[Hint]:
     """Mark as rung, and return, retries that have become due."""
     rows = await _SQL["due_retries"].fetch(executor, limit=limit)
-    return [hint_in(row) for row in rows]
+    return [hint_in(row) for row in rows if row["is_rung"]]
 
 
 async def next_due_seconds(executor: Executor) -> float | None:

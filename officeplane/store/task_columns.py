@@ -202,6 +202,8 @@ def _column(column: Column, values: Sequence[object]) -> Sequence[object]:
     `unnest` fills shorter arrays with nulls, and the statement takes the first value for these.
     """
     if column.encoded is not None:
+        if values.count(None) == len(values):
+            return []
         values = [column.encoded(value) for value in values]
     first = values[0]
     if values.count(first) < len(values):

@@ -27,14 +27,10 @@ class Moved:
     task_id: TaskId
     document_id: DocumentId | None
     state: TaskState
-    runnable: bool
+    is_rung: bool
+    """Whether workers take it, and not agents, or its children in its place."""
     tier: Tier
     space: Space
-
-    @property
-    def hint(self) -> Hint:
-        """What is rung for it."""
-        return Hint(self.task_id, self.tier, self.space)
 
 
 class EndedTask(NamedTuple):
@@ -139,6 +135,13 @@ async def families(executor: Executor, parent_ids: Collection[TaskId]) -> list[F
     ]
 
 
+def hints_of(moved: Iterable[Moved]) -> list[Hint]:
+    """Return what is rung for tasks that were moved."""
+    return [
+        Hint(task.task_id, task.tier, task.space) for task in moved if task.is_rung and task.state is TaskState.QUEUED
+    ]
+
+
 async def begin(executor: Executor, parent_ids: Collection[TaskId]) -> None:
     """Let batches begin whose first child was claimed while their row was locked."""
     await _SQL["begin"].fetch(executor, parent_ids=list(parent_ids))
@@ -229,9 +232,8 @@ async def reopen(executor: Executor, tasks: Collection[Reopened], *, as_other_co
 
 def _moved(row: Row) -> Moved:
     hint = hint_in(row)
-    return Moved(
-        TaskId(hint.task_id), row["document_id"], TaskState(row["state"]), row["runnable"], hint.tier, hint.space
-    )
+    is_rung = row["runnable"] and row["demand_id"] is None
+    return Moved(TaskId(hint.task_id), row["document_id"], TaskState(row["state"]), is_rung, hint.tier, hint.space)
 
 
 def _ended(row: Row) -> EndedTask:

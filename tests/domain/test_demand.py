@@ -64,3 +64,21 @@ def test_what_else_a_task_asks_is_said_by_it_or_its_type(
     asked: dict[str, Any], of_type: dict[str, Any], terms: AgentTerms | None
 ) -> None:
     assert terms_of(options(**asked), options(**of_type)) == terms
+
+
+@pytest.mark.parametrize(
+    ("models", "fallback", "expected"),
+    [
+        ([], [], [(), (), ()]),
+        (["a"], [], [("a",), ("a",), ("a",)]),
+        (["a"], ["b"], [("a",), ("a",), ("b",)]),
+        ([], ["b"], [(), (), ("b",)]),
+    ],
+)
+def test_from_the_second_charged_failure_on_the_fallback_models_count_if_there_are_any(
+    models: list[str], fallback: list[str], expected: list[tuple[str, ...]]
+) -> None:
+    demand = demanded(options(models=models, fallback_models=fallback))
+
+    assert [demand.models_after(failures) for failures in (0, 1, 2)] == expected
+    assert demand.models_after(3) == expected[2]

@@ -118,7 +118,7 @@ class Redelivery:
 
         until, queued = await self._ledger.in_transaction(look)
         self._recounted = until or 0
-        await self._doorbell.bells.ring(task.hint for task in queued)
+        await self._doorbell.bells.ring(trees.hints_of(queued))
         return until is not None
 
     async def update_dags(self) -> bool:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from officeplane.domain.blockage import Blockage
+from officeplane.domain.demand import Demand
 from officeplane.domain.ids import TaskId, WorkerId
 from officeplane.domain.lifecycle import FINAL, REOPENABLE, WAITING, TaskState
 from officeplane.domain.principal import Principal
@@ -72,9 +73,14 @@ class Explanations:
         obstacles = tuple([reason async for reason in self._obstacles(task, caller)])
         if obstacles:
             return False, obstacles
+        if task.demand is not None:
+            return True, (_waits_for_an_agent(task.demand, task.attempts_charged),)
         return True, (Reason("next", "A free worker slot will take it."),)
 
     async def _going_on(self, task: Task, caller: Principal) -> AsyncIterator[Reason]:
+        if task.demand is not None:
+            yield Reason("running", "An agent has it.")
+            return
         alive = {worker.id: worker for worker in await workers.alive(self._ledger, self._lease_seconds)}
         worker_id = task.worker_id
         if not caller.sees_the_whole:
@@ -112,6 +118,12 @@ class Explanations:
             room = (await valves.rooms(self._ledger, [of_space])).get(of_space)
             if room is not None and not room.tasks:
                 yield _limit_reached(valve)
+        if task.demand is None:
+            async for reason in self._no_room(task, caller):
+                yield reason
+
+    async def _no_room(self, task: Task, caller: Principal) -> AsyncIterator[Reason]:
+        """Yield why no worker takes a task that could be claimed."""
         alive = await workers.alive(self._ledger, self._lease_seconds)
         able = [worker for worker in alive if task.task_type in worker.task_types]
         if not able:
@@ -135,6 +147,18 @@ class Explanations:
         sibling_id, state = sibling
         detail = f"It follows task {sibling_id}, which is {state}."
         return Reason("earlier_sibling", detail, {"taskId": sibling_id, "state": state})
+
+
+def _waits_for_an_agent(demand: Demand, failures: int) -> Reason:
+    models = demand.models_after(failures)
+    able = f" and is capable of {', '.join(demand.capabilities)}" if demand.capabilities else ""
+    by = f", by {' or '.join(models)}" if models else ""
+    facts: dict[str, object] = {
+        "taskType": demand.task_type,
+        "requiredCapabilities": list(demand.capabilities),
+        "models": list(models),
+    }
+    return Reason("agent", f"It waits for an agent that does {demand.task_type!r}{able}{by}.", facts)
 
 
 def _dependency(edge: Edge) -> Reason:

@@ -115,4 +115,4 @@ async def tell_cancelled(
     await doorbell.announcements.request_stop(sorted({*asked, *effects.asked}))
     # The head of a lane may have gone; whoever leaves a lane rings for the next.
     ready = await claims.lane_heads(ledger, lanes) if lanes else []
-    await doorbell.bells.ring([*ready, *(moved.hint for moved in effects.queued)])
+    await doorbell.bells.ring([*ready, *trees.hints_of(effects.queued)])

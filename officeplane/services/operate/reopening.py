@@ -77,7 +77,7 @@ class Reopening:
     async def tell(self, moved: Sequence[Moved]) -> None:
         """Ring for what was reopened."""
         await reach("after_reopen")
-        await self._doorbell.bells.ring(task.hint for task in moved if task.runnable and task.state is TaskState.QUEUED)
+        await self._doorbell.bells.ring(trees.hints_of(moved))
 
 
 async def _refuse_twins(connection: Connection, reopened: Iterable[Reopened], tree: Tree) -> None:

@@ -11,6 +11,7 @@ from officeplane.domain.outcome import Verdict
 from officeplane.domain.space import QualifiedType
 from officeplane.services.settle.batches import TreeEffects
 from officeplane.store.settlements import Settled
+from officeplane.store.trees import hints_of
 
 ENDED: Final = "ended"
 """The announcement that tasks have ended for good."""
@@ -35,6 +36,6 @@ def aftermath_of(rows: Sequence[Settled], verdicts: Sequence[Verdict], effects: 
     ]
     ended = [row.task_id for row in rows if row.state in FINAL]
     if effects is not None:
-        ready += [moved.hint for moved in effects.queued]
+        ready += hints_of(effects.queued)
         ended += [task.task_id for task in effects.ended]
     return Aftermath(ended, ready)

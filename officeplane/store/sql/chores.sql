@@ -13,19 +13,19 @@ SELECT m.now, t.id, t.rung_at FROM (SELECT clock_timestamp() AS now) m LEFT JOIN
 -- Marks as rung, and returns, runnable work that Redis does not seem to know: heads
 -- of free lanes and tasks without documents, last rung before their list's cut-off
 -- (one per tier of the spaces named, before them one per tier of all others; null for none), and aged work whose tier has risen. What is held
--- is not rung, nor what nobody can take: only tasks of these types. No row: all is rung.
+-- is not rung, nor what no worker can take: only tasks of these types, and none of agents. No row: all is rung.
 WITH cutoff AS MATERIALIZED (
     SELECT max(c) AS latest FROM unnest(:cutoffs::timestamptz[]) AS c
 ), moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), heads AS (
-    SELECT DISTINCT ON (document_id) id, document_id, space, task_type, rank, run_at, rung_at
+    SELECT DISTINCT ON (document_id) id, document_id, space, task_type, rank, run_at, rung_at, demand_id
       FROM tasks
      WHERE runnable AND document_id IS NOT NULL AND state IN {claimable} AND {may_head}
      ORDER BY document_id, rank, seq
 ), quiet_lanes AS (
     SELECT h.id FROM heads h, moment
-     WHERE h.run_at <= moment.now AND h.task_type = ANY(:task_types::text[])
+     WHERE h.run_at <= moment.now AND h.task_type = ANY(:task_types::text[]) AND h.demand_id IS NULL
        AND NOT EXISTS ({pause_of} h.document_id OFFSET 0) AND NOT {held}
        AND h.rung_at < (:cutoffs::timestamptz[])
                        [4 * coalesce(array_position(:spaces::text[], h.space), 0) + tier_of(h.rank - moment.boost) + 1]
@@ -34,7 +34,7 @@ WITH cutoff AS MATERIALIZED (
 ), quiet AS (
     SELECT t.id FROM tasks t, moment, cutoff
      WHERE t.runnable AND t.document_id IS NULL AND t.state IN {claimable} AND t.run_at <= moment.now
-       AND t.rung_at < cutoff.latest AND t.task_type = ANY(:task_types::text[]) AND NOT {held}
+       AND t.rung_at < cutoff.latest AND t.task_type = ANY(:task_types::text[]) AND t.demand_id IS NULL AND NOT {held}
        AND t.rung_at < (:cutoffs::timestamptz[])
                        [4 * coalesce(array_position(:spaces::text[], t.space), 0) + tier_of(t.rank - moment.boost) + 1]
      ORDER BY t.rung_at LIMIT :limit::integer
@@ -44,7 +44,7 @@ WITH cutoff AS MATERIALIZED (
            LATERAL (SELECT id FROM tasks
                      WHERE rung_tier = f.tier AND runnable AND state IN {claimable}
                        AND tasks.rank < f.floor + moment.boost AND tasks.task_type = ANY(:task_types::text[])
-                       AND NOT {held} AND (document_id IS NULL OR NOT EXISTS ({pause_of} tasks.document_id OFFSET 0))
+                       AND demand_id IS NULL AND NOT {held} AND (document_id IS NULL OR NOT EXISTS ({pause_of} tasks.document_id OFFSET 0))
                      ORDER BY tasks.rank LIMIT :limit::integer) a
 ), chosen AS (
     SELECT id FROM quiet_lanes UNION SELECT id FROM quiet UNION SELECT id FROM aged
@@ -78,16 +78,16 @@ WITH due AS MATERIALIZED (
     UPDATE tasks SET state = 'QUEUED', queued_at = clock_timestamp(), rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM due WHERE tasks.id = due.id AND tasks.state = 'PENDING' AND tasks.blockers = 0
-    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.runnable, tasks.rung_tier
+    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.runnable, tasks.rung_tier, tasks.demand_id
 ), happened AS (
     SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM promoted
 ), told AS (
     {told}
 )
-SELECT id, runnable, rung_tier, space FROM promoted
+SELECT id, runnable AND demand_id IS NULL AS is_rung, rung_tier, space FROM promoted
 
 -- name: due_retries
--- Marks as rung, and returns, retries that have become due. No row: none has.
+-- Marks as rung retries that have become due, and tells which are to be rung, for agents' are not. No row: none is due.
 WITH due AS MATERIALIZED (
     SELECT id FROM tasks WHERE state = 'RETRYING' AND run_at <= clock_timestamp() AND rung_at < run_at
      ORDER BY run_at LIMIT :limit::integer FOR NO KEY UPDATE SKIP LOCKED
@@ -95,7 +95,7 @@ WITH due AS MATERIALIZED (
 UPDATE tasks SET rung_at = clock_timestamp(),
        rung_tier = tier_of(rank - {boost_now})
   FROM due WHERE tasks.id = due.id AND tasks.state = 'RETRYING'
-RETURNING tasks.id, tasks.rung_tier, tasks.space
+RETURNING tasks.id, tasks.rung_tier, tasks.space, tasks.demand_id IS NULL AS is_rung
 
 -- name: next_due
 -- Seconds until the next task becomes due. Null: nothing is scheduled.

@@ -169,13 +169,13 @@ SELECT document_id FROM tasks
  WHERE document_id = ANY(:document_ids::text[]) AND runnable AND state IN {active}
 
 -- name: lane_heads
--- The head of each lane that could be claimed now. No row: nothing to ring for.
+-- The head of each lane that workers could claim now. No row: nothing to ring for.
 SELECT id, document_id, tier_of(rank - {boost_now}) AS tier
   FROM unnest(:document_ids::text[]) AS w(lane),
-       LATERAL (SELECT id, document_id, task_type, space, rank, run_at FROM tasks
+       LATERAL (SELECT id, document_id, task_type, space, rank, run_at, demand_id FROM tasks
                  WHERE document_id = w.lane AND runnable AND state IN {claimable} AND {may_head}
                  ORDER BY rank, seq LIMIT 1) head
- WHERE run_at <= clock_timestamp() AND NOT EXISTS ({pause_of} lane OFFSET 0) AND NOT {held}
+ WHERE run_at <= clock_timestamp() AND demand_id IS NULL AND NOT EXISTS ({pause_of} lane OFFSET 0) AND NOT {held}
 
 -- part: of_other_spaces
 space <> 'default' AND runnable AND state IN {claimable}

@@ -91,13 +91,14 @@ WITH freed AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM freed WHERE tasks.id = freed.id AND tasks.state = 'PENDING' AND tasks.unmet >= freed.met
-    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier, freed.is_younger
+    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.state, tasks.runnable, tasks.blockers, tasks.rung_tier,
+              tasks.demand_id, freed.is_younger
 ), happened AS (
     SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM released WHERE state = 'QUEUED'
 ), told AS (
     {told}
 )
-SELECT id, document_id, space, state, runnable, blockers, rung_tier, is_younger FROM released
+SELECT id, document_id, space, state, runnable, blockers, rung_tier, demand_id, is_younger FROM released
 
 -- name: dependents
 -- What waits, however indirectly, for tasks that are cancelled, with all that is below it. No row: nothing does.
@@ -155,10 +156,10 @@ WITH released AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
      WHERE id = ANY(:task_ids::uuid[]) AND {met}
-    RETURNING id, document_id, space, state, runnable, blockers, rung_tier
+    RETURNING id, document_id, space, state, runnable, blockers, rung_tier, demand_id
 ), happened AS (
     SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM released WHERE state = 'QUEUED'
 ), told AS (
     {told}
 )
-SELECT id, document_id, space, state, runnable, blockers, rung_tier FROM released
+SELECT id, document_id, space, state, runnable, blockers, rung_tier, demand_id FROM released

@@ -21,6 +21,7 @@ SELECT task_type, count(*)::integer AS waiting
   FROM tasks
  WHERE runnable
    AND state IN {claimable}
+   AND demand_id IS NULL
    AND task_type NOT IN (SELECT unnest(task_types) FROM workers
                           WHERE last_seen_at > clock_timestamp() - make_interval(secs => :within_seconds::float8))
  GROUP BY task_type

@@ -9,7 +9,7 @@ WITH moment AS MATERIALIZED (
     SELECT clock_timestamp() AS now, {boost_now} AS boost
 ), given AS (
     SELECT g.id, g.title, ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) AS tags, g.priority, g.deadline,
-           g.run_at, t.state AS was, t.runnable, t.rung_tier AS tier_before, g.run_at <> t.run_at AS is_moved,
+           g.run_at, t.state AS was, t.runnable, t.demand_id, t.rung_tier AS tier_before, g.run_at <> t.run_at AS is_moved,
            CASE WHEN t.state = 'RETRYING' OR t.blockers > 0 THEN t.state
                 WHEN g.run_at > moment.now THEN 'PENDING' ELSE 'QUEUED' END AS state,
            CASE WHEN g.priority = t.priority AND g.deadline IS NOT DISTINCT FROM t.deadline THEN t.rank
@@ -22,7 +22,7 @@ WITH moment AS MATERIALIZED (
            LATERAL (SELECT * FROM tasks WHERE tasks.id = g.id OFFSET 0) t
 ), placed AS (
     SELECT given.*, tier_of(rank - boost) AS tier,
-           runnable AND state IN {claimable} AND run_at <= now
+           {may_ring} AND run_at <= now
                AND (is_moved OR state <> was OR tier_of(rank - boost) <> tier_before) AS is_to_ring
       FROM given, moment
 ), changed AS (

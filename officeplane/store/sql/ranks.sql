@@ -7,6 +7,10 @@
 -- part: own_rank
 rank_at(moment.now, {boost_per_minute}, priority, path_boost, boost_per_minute, deadline, created_at)
 
+-- part: may_ring
+-- Workers may take it; for what agents do nobody rings.
+runnable AND demand_id IS NULL AND state IN {claimable}
+
 -- part: is_ranked_anew
 (deadline IS NOT NULL OR boost_per_minute IS NOT NULL OR lifts OR inherited_rank IS NOT NULL) AND state IN {waiting}
 
@@ -32,7 +36,7 @@ WITH moment AS MATERIALIZED (
            l.is_ready AND tier_of(l.rank - moment.boost) < l.rung_tier AS rises, tier_of(l.rank - moment.boost) AS tier
       FROM moment, unnest(:task_ids::uuid[]) AS moved(id),
            LATERAL (SELECT ctid AS tid, state, rung_tier,
-                           runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready,
+                           {may_ring} AND run_at <= moment.now AS is_ready,
                            least(inherited_rank, {own_rank}) AS rank
                       FROM tasks WHERE tasks.id = moved.id FOR NO KEY UPDATE SKIP LOCKED) l
      WHERE l.state IN {waiting}
@@ -105,7 +109,7 @@ WITH moment AS MATERIALIZED (
     SELECT t.*, {inherited} AS inherited
       FROM moment, moved AS wanted,
            LATERAL (SELECT ctid AS tid, state, rung_tier, {own_rank} AS own_rank,
-                           runnable AND state IN {claimable} AND run_at <= moment.now AS is_ready
+                           {may_ring} AND run_at <= moment.now AS is_ready
                       FROM tasks WHERE tasks.id = wanted.id FOR NO KEY UPDATE SKIP LOCKED) t
      WHERE t.state IN {waiting}
 ), placed AS (

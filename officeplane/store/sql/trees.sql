@@ -72,13 +72,13 @@ WITH turn AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM turn WHERE tasks.id = turn.id AND state = 'PENDING' AND blockers > unmet
-    RETURNING tasks.id, document_id, space, state, runnable, blockers, rung_tier
+    RETURNING tasks.id, document_id, space, state, runnable, blockers, rung_tier, demand_id
 ), happened AS (
     SELECT 1 AS turn, 'task.queued' AS kind, id, document_id, space FROM started WHERE state = 'QUEUED'
 ), told AS (
     {told}
 )
-SELECT id, document_id, space, state, runnable, blockers, rung_tier FROM started
+SELECT id, document_id, space, state, runnable, blockers, rung_tier, demand_id FROM started
 
 -- name: first_children
 -- The first waiting child of each batch. No row: it has none.
@@ -197,10 +197,10 @@ WITH wanted AS (
            rung_at = clock_timestamp(),
            rung_tier = tier_of(rank - {boost_now})
       FROM wanted w WHERE tasks.id = w.id AND tasks.state IN {reopenable}
-    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.state, tasks.runnable, tasks.rung_tier
+    RETURNING tasks.id, tasks.document_id, tasks.space, tasks.state, tasks.runnable, tasks.rung_tier, tasks.demand_id
 ), happened AS (
     SELECT 1 AS turn, 'task.' || lower(state) AS kind, id, document_id, space FROM reopened
 ), told AS (
     {told}
 )
-SELECT id, document_id, space, state, runnable, rung_tier FROM reopened
+SELECT id, document_id, space, state, runnable, rung_tier, demand_id FROM reopened

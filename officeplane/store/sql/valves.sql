@@ -94,7 +94,7 @@ AND (t.document_id IS NULL
 WITH chosen AS MATERIALIZED (
     SELECT t.id FROM unnest(:task_types::text[], :wanted::integer[]) AS v(task_type, wanted),
            LATERAL (SELECT t.id FROM tasks t
-                     WHERE {ready} AND t.rung_at <= clock_timestamp() - make_interval(secs => :rung_ago::float8)
+                     WHERE {ready} AND t.demand_id IS NULL AND t.rung_at <= clock_timestamp() - make_interval(secs => :rung_ago::float8)
                        AND (:cutoffs::timestamptz[] IS NULL OR t.rung_at < (:cutoffs::timestamptz[])
                                 [4 * coalesce(array_position(:spaces::text[], t.space), 0) + t.rung_tier + 1])
                      ORDER BY t.rank, t.seq LIMIT v.wanted) t

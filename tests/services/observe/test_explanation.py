@@ -226,6 +226,45 @@ async def test_a_task_waits_behind_a_retry_that_blocks_its_lane_but_not_behind_o
     assert (await explain(bench, await bench.a_task(document_id="e"))).runnable
 
 
+async def test_an_agents_task_waits_for_an_agent_whatever_workers_do(bench: Workbench) -> None:
+    asked = {"required_capabilities": ["git"], "models": ["large", "small"], "fallback_models": ["tiny"]}
+    task = await bench.a_task("code", payload={"goal": "It works."}, **asked)
+
+    explanation = await explain(bench, task)
+    await bench.execute("UPDATE tasks SET attempt = 2, attempts_charged = 2")
+    later = await explain(bench, task)
+
+    assert (explanation.runnable, later.runnable) == (True, True)
+    assert explanation.reasons == (
+        Reason(
+            "agent",
+            "It waits for an agent that does 'code' and is capable of git, by large or small.",
+            {"taskType": "code", "requiredCapabilities": ["git"], "models": ["large", "small"]},
+        ),
+    )
+    assert later.reasons[0].detail == "It waits for an agent that does 'code' and is capable of git, by tiny."
+
+
+async def test_an_agents_task_behind_another_waits_for_that_and_not_for_a_worker(bench: Workbench) -> None:
+    await bench.a_task(document_id="d")
+    task = await bench.a_task("orchestrate", payload={"goal": "It works."}, document_id="d")
+
+    explanation = await explain(bench, task)
+
+    assert not explanation.runnable
+    assert [reason.code for reason in explanation.reasons] == ["lane_position"]
+
+
+async def test_a_task_that_an_agent_has_is_with_it(bench: Workbench) -> None:
+    task = await bench.a_task("code", payload={"goal": "It works."})
+    await bench.execute(
+        "UPDATE tasks SET state = 'RUNNING', attempt = 1, claim_id = id, worker_id = 'agent:a',"
+        " started_at = now(), lease_until = now() + interval '1 minute'"
+    )
+
+    assert await the_reason(bench, task) == Reason("running", "An agent has it.")
+
+
 async def test_without_a_worker_that_knows_its_type_a_task_waits(bench: Workbench) -> None:
     task = await bench.a_task()
     assert [reason.facts for reason in (await explain(bench, task)).reasons] == [{"workers": 0}]

@@ -8,10 +8,12 @@ import pytest
 from officeplane.domain.demand import AgentTerms, Demand
 from officeplane.domain.errors import InvalidRequestError
 from officeplane.domain.lifecycle import TaskState
+from officeplane.domain.patch import TaskPatch
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import DagRequest, TaskRequest
 from officeplane.domain.space import DEFAULT
 from officeplane.domain.task import Task
+from officeplane.domain.valve import Limits
 from officeplane.handlers.spawning import spawn_request
 from officeplane.services.submit import demands as service
 from officeplane.store import demands
@@ -212,3 +214,56 @@ async def test_no_worker_is_rung_for_an_agents_task_or_claims_it(bench: Workbenc
     assert await bench.worker.desk.claim_from_ledger(8) == []
     assert await bench.claim(free, in_lane) == []
     assert await bench.states(free, in_lane) == [TaskState.QUEUED, TaskState.QUEUED]
+
+
+async def test_nobody_rings_for_an_agents_task_however_it_becomes_ready(bench: Workbench) -> None:
+    runtime = bench.runtime
+    due = await bench.a_task("code", **WORK, run_at="2040-01-01T00:00:00Z")
+    _, first, second = await bench.a_batch({"task_type": "noop"}, CODE)
+    behind = await bench.a_task("code", **WORK, depends_on=[first.id])
+    reopened = await bench.a_task("code", **WORK)
+    urgent = await bench.a_task("code", **WORK, boost_per_minute=100)
+    paused = await bench.a_task("code", **WORK, document_id="d")
+    limited = await bench.a_task("review", **WORK)
+    again = await bench.a_task("code", **WORK, max_retries=3)
+    await bench.complete(await bench.claim_next(first))
+    await bench.hush()
+
+    await bench.execute(
+        "UPDATE tasks SET state = 'RETRYING', rung_at = now() - interval '1 hour', run_at = now(), attempt = 1"
+        " WHERE id = $1::uuid",
+        again.id,
+    )
+    await bench.execute("UPDATE tasks SET run_at = now() WHERE id = $1::uuid", due.id)
+    while await bench.worker.redelivery.promote() == 0.0:
+        pass
+    await runtime.cancellation.cancel(LOCAL, reopened.id, None)
+    await runtime.reopening.retry(LOCAL, reopened.id)
+    await bench.execute("UPDATE tasks SET created_at = created_at - interval '1 day' WHERE id = $1::uuid", urgent.id)
+    await bench.worker.ranks.rank_anew()
+    await runtime.valves.pause_document(LOCAL, "d")
+    await runtime.valves.resume_document(LOCAL, "d")
+    await runtime.valves.set_limits(LOCAL, "review", Limits(concurrency=1))
+    await bench.worker.valve_timers.tend()
+    await runtime.valves.set_limits(LOCAL, "review", Limits())
+    await runtime.patches.patch(LOCAL, limited.id, TaskPatch(priority=0))
+    # Somebody has brought handlers of these names since: what is there stays the agents'.
+    await bench.beat(task_types=["code", "review"])
+    await bench.let_rings_age()
+
+    assert await bench.worker.redelivery.sweep() == 0
+    assert await bench.rung() == []
+    waiting = (due, second, behind, reopened, urgent, paused, limited)
+    assert set(await bench.states(*waiting)) == {TaskState.QUEUED}
+
+
+async def test_behind_an_agents_task_a_worker_s_waits_and_is_rung_when_that_is_gone(bench: Workbench) -> None:
+    ahead = await bench.a_task("code", **WORK, document_id="d")
+    behind = await bench.a_task("noop", document_id="d")
+    await bench.hush()
+    assert await bench.claim(behind) == []
+
+    await bench.runtime.cancellation.cancel(LOCAL, ahead.id, None)
+
+    assert await bench.rung() == [behind.id]
+    assert [claimed.id for claimed in await bench.claim(behind)] == [behind.id]
