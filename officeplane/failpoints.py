@@ -21,7 +21,6 @@ POINTS: Final = {
     "after_resolve": "hints are resolved, tasks without documents claimed, and no lock is taken",
     "after_lock": "locks are held and nothing is claimed",
     "after_claim": "attempts are claimed and no handler has started",
-    "after_agent_claim": "an agent's claim is committed and not answered",
     "handler_start": "a handler is about to be called",
     "handler_end": "a handler has returned and its outcome is known to nobody",
     "before_settle": "a group of outcomes is about to be written",

@@ -32,6 +32,8 @@ from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import Sessions
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.agents.claiming import Claiming
+from officeplane.services.agents.offering import Offering
+from officeplane.services.agents.payloads import Payloads
 from officeplane.services.agents.registry import Agents
 from officeplane.services.agents.waiting import Waiting
 from officeplane.services.chores.deliveries import Deliveries
@@ -181,7 +183,8 @@ async def open_runtime(
         reopening = Reopening(ledger, doorbell, letters)
         cancellation = Cancellation(ledger, doorbell, letters)
         settlements = Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds)
-        claiming = Claiming(ledger, doorbell, Leases(ledger), settlements, settings.agent_lease_seconds, counted_by=API)
+        payloads = Payloads(ledger, doorbell, settlements, counted_by=API)
+        claiming = Claiming(ledger, Offering(settings.agent_lease_seconds), payloads)
         runtime = Runtime(
             settings=settings,
             ledger=ledger,

@@ -1,7 +1,7 @@
 """Agents over HTTP: registered, held back, removed, and given what waits for them."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
@@ -214,7 +214,7 @@ async def test_no_more_agents_are_registered_than_a_space_may_have(api: Api) -> 
     assert again.status_code == 200
 
 
-BY_PATH = {
+BY_PATH: Mapping[str, tuple[str, str, Json | None]] = {
     "getAgent": ("GET", "", None),
     "patchAgent": ("PATCH", "", {"status": "paused"}),
     "claimTasks": ("POST", "/claim", {}),

@@ -14,7 +14,7 @@ from tests.conftest import NewDatabase
 
 TASKS: Final = 100_000
 DEMANDS: Final = 50
-AGENTS: Final = load("agents")
+OFFERS: Final = load("offers")
 CLAIMS: Final = load("claims")
 
 FILL: Final = """
@@ -102,13 +102,13 @@ CLAIM: Final = {
 @pytest.mark.parametrize(
     ("query", "values", "rows_max"),
     [
-        (AGENTS["offers"], offers(1, tasks=1), 500),
-        (AGENTS["offers"], offers(DEMANDS, tasks=1), 4_000),
-        (AGENTS["offers"], offers(DEMANDS, tasks=32), 20_000),
-        (AGENTS["demands_met"], KNOWN, 100),
-        (AGENTS["demands_waiting"], {"task_types": ["code"]}, 200),
+        (OFFERS["look"], offers(1, tasks=1), 500),
+        (OFFERS["look"], offers(DEMANDS, tasks=1), 4_000),
+        (OFFERS["look"], offers(DEMANDS, tasks=32), 20_000),
+        (OFFERS["demands_met"], KNOWN, 100),
+        (OFFERS["demands_waiting"], {"task_types": ["code"]}, 200),
         (
-            AGENTS["skipped"],
+            OFFERS["skipped"],
             {**KNOWN, "agent_id": "ann", "seen_documents": None, "declined_seconds": 60.0, "each": 16},
             1_000,
         ),
@@ -126,7 +126,7 @@ async def test_of_a_deep_queue_few_rows_are_read(
 
 
 async def test_what_stands_behind_an_occupied_lane_is_found(deep_queue: Connection) -> None:
-    rows = await deep_queue.fetch(AGENTS["offers"].text, *AGENTS["offers"].in_order(offers(DEMANDS, tasks=32)))
+    rows = await deep_queue.fetch(OFFERS["look"].text, *OFFERS["look"].in_order(offers(DEMANDS, tasks=32)))
 
     found = [row["id"] for row in rows]
     most_urgent = await deep_queue.fetch(
@@ -141,8 +141,8 @@ async def explained(connection: Connection, query: Query, values: dict[str, Any]
     async with connection.transaction():
         text = f"EXPLAIN (ANALYZE, FORMAT JSON) {query.text}"
         statement = await connection.prepare(text)
-        found: dict[str, Any] = json.loads(await statement.fetchval(*query.in_order(values)))[0]
-    return found["Plan"]
+        found: list[dict[str, dict[str, Any]]] = json.loads(await statement.fetchval(*query.in_order(values)))
+    return found[0]["Plan"]
 
 
 def nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ from officeplane.domain.agent import Agent, WaitingDemand, meets
 from officeplane.domain.errors import DatabaseUnavailableError
 from officeplane.domain.principal import Principal
 from officeplane.services.agents.claiming import Ask, Claiming, Taken
-from officeplane.store import agents
+from officeplane.store import offers
 from officeplane.store.connection import Ledger
 
 PROBE_SECONDS: Final = 1.0
@@ -106,7 +106,7 @@ class Waiting:
                 continue
             task_types = sorted({name for waiter in self._waiters for name in waiter.agent.task_types})
             try:
-                demands = await agents.demands_waiting(self._ledger, task_types)
+                demands = await offers.demands_waiting(self._ledger, task_types)
             except DatabaseUnavailableError as error:
                 _log.debug("waiting.probe_failed", error=str(error))
                 continue

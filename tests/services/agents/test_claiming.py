@@ -400,6 +400,25 @@ async def test_two_processes_never_give_out_the_same_task(bench: Workbench, anot
     assert open_["n"] == 80
 
 
+async def test_who_is_second_in_a_lane_has_the_whole_done_again_without_it(bench: Workbench) -> None:
+    head = await an_agents_task(bench, document_id="d")
+    elsewhere = await an_agents_task(bench, priority=90)
+    await an_agent(bench)
+    async with bench.runtime.ledger.transaction() as connection:
+        await connection.execute(
+            "UPDATE tasks SET state = 'RUNNING', worker_id = 'w', claim_id = id, "
+            "lease_until = now() + interval '1 hour' WHERE id = $1",
+            head.id,
+        )
+        # Nobody sees yet that the lane is occupied, and its head is another by now.
+        urgent = await an_agents_task(bench, document_id="d", priority=0)
+        claiming = asyncio.ensure_future(take(bench))
+        await bench.somebody_waits_for_a_lock()
+
+    assert ids_of(await claiming) == [elsewhere.id]
+    assert await bench.states(head, urgent) == ["RUNNING", "QUEUED"]
+
+
 async def test_a_request_that_is_sent_again_gets_the_same_claims_again_as_long_as_they_are_open(
     bench: Workbench,
 ) -> None:
@@ -427,6 +446,18 @@ async def test_the_same_request_at_the_same_time_claims_once(bench: Workbench) -
     assert len({tuple(claim.id for claim in claims) for claims in given}) == 1
     (held,) = await bench.execute("SELECT count(*) AS n FROM agent_claims")
     assert held["n"] == 2
+
+
+async def test_an_answer_that_was_lost_with_its_process_is_had_from_another(
+    bench: Workbench, another_bench: AnotherBench
+) -> None:
+    await agents_tasks(bench, 3)
+    await an_agent(bench)
+    async with another_bench() as dying:
+        lost = await take(dying, tasks=2, key="k", starts=True)
+
+    assert [claim.id for claim in await take(bench, tasks=2, key="k", starts=True)] == [claim.id for claim in lost]
+    assert [claim.id for claim in await bench.runtime.claiming.held(LOCAL, "ann")] == [claim.id for claim in lost]
 
 
 async def test_an_empty_answer_is_not_kept(bench: Workbench) -> None:

@@ -1,17 +1,19 @@
 """Agents that wait: who is woken for what, and how few look for nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
-from officeplane.domain.agent import AgentStatus
+from officeplane.domain.agent import AgentStatus, WaitingDemand
 from officeplane.domain.errors import ForbiddenError
 from officeplane.domain.principal import LOCAL, Principal, Scope
 from officeplane.domain.space import Space
 from officeplane.services.agents import waiting
 from officeplane.services.agents.claiming import Ask, Claiming, Taken
+from officeplane.store import offers
+from officeplane.store.connection import Executor
 from tests.agents import agents_tasks, an_agent, an_agents_task, ids_of
 from tests.support import eventually
 from tests.workbench import Workbench
@@ -237,13 +239,13 @@ async def test_nobody_asks_the_ledger_while_nobody_waits(
 ) -> None:
     monkeypatch.setattr(waiting, "PROBE_SECONDS", 0.01)
     probes: list[object] = []
-    demands_waiting = waiting.agents.demands_waiting
+    demands_waiting = offers.demands_waiting
 
-    async def counted(*asked: Any) -> Any:
-        probes.append(asked)
-        return await demands_waiting(*asked)
+    async def counted(executor: Executor, task_types: Sequence[str]) -> list[WaitingDemand]:
+        probes.append(task_types)
+        return await demands_waiting(executor, task_types)
 
-    monkeypatch.setattr(waiting.agents, "demands_waiting", counted)
+    monkeypatch.setattr(offers, "demands_waiting", counted)
     await an_agent(bench)
     one = await waits.begin("ann")
     await eventually(lambda: _at_least_two(probes), what="two probes")
@@ -257,8 +259,8 @@ async def test_nobody_asks_the_ledger_while_nobody_waits(
     assert probes == []
 
 
-async def demands(bench: Workbench) -> list[Any]:
-    return await waiting.agents.demands_waiting(bench.runtime.ledger, ["writing"])
+async def demands(bench: Workbench) -> list[WaitingDemand]:
+    return await offers.demands_waiting(bench.runtime.ledger, ["writing"])
 
 
 async def looked(waits: Waits, name: str, times: int) -> bool:

@@ -2,8 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.claims import desk
+from tests.agents import agents_tasks
 from tests.services.conftest import AnotherBench
 from tests.workbench import Workbench
 
@@ -165,3 +168,15 @@ async def test_a_thousand_lanes_in_which_nothing_can_be_done_do_not_hide_the_nex
         found = [*await claimed_by(ignorant, 1), *await claimed_by(ignorant, 1)]
 
     assert [task.id for task in found] == [known.id]
+
+
+async def test_what_agents_do_leaves_room_for_what_is_urgent(
+    polling: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk, "LANES_PER_POLL", 2)
+    for _ in range(3):
+        await polling.a_task(priority=50)
+    await agents_tasks(polling, 5, priority=0)
+    urgent = await polling.a_task(priority=5)
+
+    assert [task.id for task in await claimed_by(polling, 1)] == [urgent.id]
