@@ -31,7 +31,10 @@ from officeplane.services.access.authentication import Authentication
 from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import Sessions
 from officeplane.services.access.spaces import Spaces
+from officeplane.services.agents.agent_claims import ClaimVerbs
 from officeplane.services.agents.claiming import Claiming
+from officeplane.services.agents.completion import Completions
+from officeplane.services.agents.heartbeats import Heartbeats
 from officeplane.services.agents.registry import Agents
 from officeplane.services.agents.waiting import Waiting
 from officeplane.services.chores.deliveries import Deliveries
@@ -91,6 +94,8 @@ class Runtime:
     submission: Submission
     claims: Claims
     settlements: Settlements
+    claim_verbs: ClaimVerbs
+    heartbeats: Heartbeats
     tasks: Tasks
     long_poll: LongPoll
     cancellation: Cancellation
@@ -182,6 +187,7 @@ async def open_runtime(
         cancellation = Cancellation(ledger, doorbell, letters)
         settlements = Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds)
         claiming = Claiming(ledger, doorbell, Leases(ledger), settlements, settings.agent_lease_seconds, counted_by=API)
+        completions = Completions(Editing(ledger, sandbox, EditBaseCache()))
         runtime = Runtime(
             settings=settings,
             ledger=ledger,
@@ -192,6 +198,15 @@ async def open_runtime(
             submission=submission,
             claims=Claims(ledger),
             settlements=settlements,
+            claim_verbs=ClaimVerbs(
+                ledger,
+                doorbell,
+                settlements,
+                completions,
+                counted_by=API,
+                lease_seconds=settings.agent_lease_seconds,
+            ),
+            heartbeats=Heartbeats(ledger, lease_seconds=settings.agent_lease_seconds),
             tasks=tasks,
             long_poll=long_poll,
             cancellation=cancellation,
@@ -228,6 +243,7 @@ async def open_runtime(
                     runtime.long_poll.listen,
                     runtime.long_poll.poll,
                     runtime.waiting.probe,
+                    runtime.heartbeats.watch,
                     runtime.events.read,
                     runtime.authentication.note_uses,
                 )
@@ -252,6 +268,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         counted_by=worker_id,
         heartbeat_seconds=settings.heartbeat_seconds,
         lease_seconds=settings.lease_seconds,
+        alerts=bool(settings.alert_url),
     )
     return WorkerServices(
         worker_id=worker_id,
