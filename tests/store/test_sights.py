@@ -26,6 +26,7 @@ BY_NAME: Final = {
 
 NOT_BY_SPACE: Final = {
     "It is about one agent, of which the use case has looked whether the caller may claim as it.": {
+        "agent_claims": "look book go_on beat answered take_up keep_late decline seen status of_tasks",
         "agents": "lock greet register set_status remove count_held held claimed_under keep_key",
         "offers": "demands_met look skipped previous_attempts",
         "claims": "claim_offered",
@@ -58,6 +59,7 @@ NOT_BY_SPACE: Final = {
     },
     "What stands for the content of a task stands for its space too.": {"tasks": "of_contents"},
     "A process of the installation works through all spaces; what it finds it tells to no caller.": {
+        "agent_claims": "ended_among count_lapses failed_at prune",
         "offers": "demands_waiting",
         "api_keys": "hold version used",
         "chores": "anything_waits ring_times unrung waiting_lanes promote due_retries next_due prune expire_keys "
