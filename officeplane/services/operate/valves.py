@@ -57,9 +57,9 @@ class Valves:
         await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, [document_id]))
 
     async def breakers(self, caller: Principal) -> list[Valve]:
-        """Return the breakers of every type that can be run and has one, and of those that once could be run."""
+        """Return the breakers of every type that is known and has one, and of those that were known once."""
         touched = {valve.task_type: valve for valve in await valves.of_space(self._ledger, caller.space)}
-        types = filter(self._catalogue.has_breaker, {*self._catalogue.runnable, *touched})
+        types = filter(self._catalogue.has_breaker, {*self._catalogue.types, *touched})
         return [touched.get(name) or Valve(name) for name in sorted(filter(caller.sees_type, types))]
 
     async def set_breaker(
