@@ -45,6 +45,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "claim_lost": 409,
     "idempotency_in_progress": 409,
     "document_exists": 409,
+    "merge_conflict": 409,
     "key_exists": 409,
     "agent_busy": 409,
     "task_type_taken": 409,
