@@ -35,6 +35,7 @@ from officeplane.sandbox.answers import (
     Previewed,
     Refused,
     Represented,
+    TakenSlide,
     Text,
     TextPart,
     TooLarge,
@@ -61,6 +62,7 @@ from officeplane.sandbox.operations import (
     ReadText,
     ReadTextPart,
     Represent,
+    TakeSlide,
     TellKept,
 )  # fmt: skip
 from officeplane.sandbox.protocol import Said, decode_answer, decode_request, encode_answer, encode_request
@@ -86,6 +88,7 @@ ASKED: list[tuple[AnyOperation, Answer]] = [
     (ListNodes("state", ListWanted("changes", begin=2)), Items([{"id": "change-1"}], None)),
     (ReadCells("state", CellsWanted("Plan", "A1:B2", ("values",), 1, 50)), Items([{"cell": "A1", "value": 1.5}], 2)),
     (Represent("state", RepresentationWanted(Representation.CSV, "Plan")), Represented([b"1,2"])),
+    (TakeSlide("state", "slide-256"), TakenSlide([b"file"])),
     (TellKept("state"), KeptTold([Kept.PICTURE])),
     (ComparePart("one", "other", DiffWanted("unified", 0)), Items([{"line": "+a"}], None)),
 ]

@@ -36,6 +36,7 @@ from officeplane.sandbox.operations import (
     ReadText,
     ReadTextPart,
     Represent,
+    TakeSlide,
     TellKept,
 )  # fmt: skip
 from officeplane.sandbox.pool import Sandbox
@@ -56,6 +57,7 @@ ABOUT_A_DOCUMENT: list[Operation[Any]] = [
     ReadPicture(STATE, "picture-1"),
     ReadCells(STATE, CellsWanted("none-such")),
     Represent(STATE, RepresentationWanted(Representation.MARKDOWN)),
+    TakeSlide(STATE, "slide-256"),
     TellKept(STATE),
     ComparePart(STATE, STATE, DiffWanted()),
     Compare(STATE, STATE),
