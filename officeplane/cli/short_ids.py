@@ -7,6 +7,7 @@ folder, and their ends are as good as they are wherever an id is asked for.
 
 import re
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Final
 
 from officeplane.cli.exits import UsageError
@@ -14,7 +15,6 @@ from officeplane.cli.state_folder import keep, state_file
 
 SHORTEST: Final = 8
 REMEMBERED: Final = 5_000
-_LENGTH: Final = 36
 _WHOLE: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _END: Final = re.compile(r"[0-9a-f-]{4,35}")
 
@@ -24,35 +24,37 @@ def is_id(text: str) -> bool:
     return _WHOLE.fullmatch(text) is not None
 
 
-def ends_of(ids: Collection[str]) -> dict[str, str]:
+def ends_of(ids: Collection[str], shortest: int = SHORTEST) -> dict[str, str]:
     """Return the end of each id, all as long as it takes to tell them apart."""
     apart = {*ids}
-    length = next(n for n in range(SHORTEST, _LENGTH + 1) if len({one[-n:] for one in apart}) == len(apart))
+    longest = max(map(len, apart), default=shortest)
+    length = next(n for n in range(shortest, longest + 1) if len({one[-n:] for one in apart}) == len(apart))
     return {one: one[-length:] for one in apart}
 
 
-def remember(ids: Iterable[str]) -> None:
-    """Know these ids by their ends from now on, and forget what was shown long ago."""
+def remember(ids: Iterable[str], place: Path | None = None) -> None:
+    """Know these ids by their ends from now on, and forget what was shown long ago; `place` is where, if not here."""
     latest = dict.fromkeys(ids)
     if not latest:
         return
-    known = [*latest, *(one for one in _remembered() if one not in latest)]
-    keep(state_file("ids"), "\n".join(known[:REMEMBERED]))
+    known = [*latest, *(one for one in remembered(place) if one not in latest)]
+    keep(place or state_file("ids"), "\n".join(known[:REMEMBERED]))
 
 
-def whole_id(given: str) -> str:
+def whole_id(given: str, place: Path | None = None) -> str:
     """Return the id shown here that ends so; what is the end of none is returned as it is."""
     end = given.lower()
     if _END.fullmatch(end) is None:
         return given
-    found = [one for one in _remembered() if one.endswith(end)]
+    found = [one for one in remembered(place) if one.endswith(end)]
     if len(found) > 1:
         raise UsageError(f"Several ids end with {given}:", *(f"  {one}" for one in found))
     return found[0] if found else given
 
 
-def _remembered() -> list[str]:
+def remembered(place: Path | None = None) -> list[str]:
+    """Return the ids that are known by their ends, the latest first."""
     try:
-        return state_file("ids").read_text().splitlines()
+        return (place or state_file("ids")).read_text().splitlines()
     except (OSError, UnicodeDecodeError):
         return []

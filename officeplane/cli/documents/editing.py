@@ -12,6 +12,7 @@ from officeplane.cli.answers import Document, Preview, Task
 from officeplane.cli.client import Client, document_path
 from officeplane.cli.console import remarks, show, write_json
 from officeplane.cli.documents.differences import print_difference
+from officeplane.cli.documents.short_nodes import ShownNodes
 from officeplane.cli.exits import ExitCode, RefusedError, UsageError
 from officeplane.cli.problems import made_by
 from officeplane.cli.tasks.bodies import JSON, parse_payload, without_nothing
@@ -92,11 +93,12 @@ async def delete_document(url: str, document_id: str, *, is_sure: bool) -> None:
 async def _body(client: Client, wanted: Wanted) -> dict[str, JsonValue]:
     if wanted.payload is not None and wanted.fields:
         raise UsageError("Give either --payload or FIELD=VALUE.")
-    payload: JsonValue = (
-        payload_of(await type_named(client, wanted.task_type) if wanted.fields else None, wanted.fields)
-        if wanted.payload is None
-        else parse_payload(wanted.payload)
-    )
+    if wanted.payload is None:
+        task_type = await type_named(client, wanted.task_type) if wanted.fields else None
+        typed = payload_of(task_type, wanted.fields)
+        payload: JsonValue = ShownNodes(client.url, wanted.document_id).whole_in(typed)
+    else:
+        payload = parse_payload(wanted.payload)
     return without_nothing(
         {
             "taskType": wanted.task_type,

@@ -12,6 +12,7 @@ from officeplane.cli.client import Answer, Client, document_path, task_path
 from officeplane.cli.console import remarks, show, write_json
 from officeplane.cli.documents.names import id_from
 from officeplane.cli.documents.notes import Note, note, noted
+from officeplane.cli.documents.short_nodes import ShownNodes
 from officeplane.cli.exits import ExitCode, RefusedError, UsageError
 from officeplane.cli.tasks.bodies import without_nothing
 from officeplane.cli.texts import compact
@@ -179,6 +180,7 @@ def _write(target: Path, data: bytes, *, is_new: bool) -> None:
 async def get_picture(url: str, document_id: str, node_id: str, output: Path, revision: int | None) -> None:
     """Write the bytes of a picture to a file that is not there yet, and say so."""
     query = {} if revision is None else {"revision": revision}
+    node_id = ShownNodes(url, document_id).whole(node_id)
     async with Client(url) as client:
         answer = await client.get(document_path(document_id, f"/images/{quote(node_id, safe='')}"), query)
     if output == Path("-"):

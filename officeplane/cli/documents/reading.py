@@ -1,29 +1,32 @@
 """What is in a document, from a terminal: `officeplane documents outline`, `text`, `find`, `cells` and the like."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from officeplane.cli.client import Client, document_path
 from officeplane.cli.console import remarks, show, write_json
+from officeplane.cli.documents.short_nodes import Naming, ShownNodes
 from officeplane.cli.texts import one_line, printable
 
 Given = Mapping[str, str | int | None]
+Item = Mapping[str, Any]
 _PAGE_TOKENS: Final = 200_000
 """People read to the end: few answers are fetched, each large."""
 
 
 async def show_outline(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
     """Print the nodes of a document, those within another further to the right."""
-    for answer in await _shown(url, document_path(document_id, "/outline"), given, as_json=as_json):
-        for line in _outlined(answer["nodes"], 0):
-            show(printable(line))
+    answers = await _shown(url, document_id, "/outline", given, as_json=as_json)
+    ShownNodes(url, document_id).show(
+        lambda name: (line for answer in answers for line in _outlined(answer["nodes"], 0, name))
+    )
 
 
 async def show_text(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
     """Print what a document says."""
-    answers = await _shown(url, document_path(document_id, "/text"), given, as_json=as_json)
+    answers = await _shown(url, document_id, "/text", given, as_json=as_json)
     if answers:
         for line in "".join(answer["text"] for answer in answers).split("\n"):
             show(printable(line))
@@ -31,20 +34,23 @@ async def show_text(url: str, document_id: str, given: Given, *, as_json: bool) 
 
 async def find_text(url: str, document_id: str, given: Given, *, as_json: bool) -> bool:
     """Print where a text stands, and tell whether it does."""
-    found = False
-    for answer in await _read(url, document_path(document_id, "/find"), given, as_json=as_json):
-        found = found or bool(answer["items"])
-        for item in () if as_json else answer["items"]:
-            show(printable(f"{item['id']}  {item['kind']}  {one_line(item['text'])}"))
-    if not found and not as_json:
+    items = [
+        item for answer in await _read(url, document_id, "/find", given, as_json=as_json) for item in answer["items"]
+    ]
+    if as_json:
+        return bool(items)
+    ShownNodes(url, document_id).show(
+        lambda name: (f"{name(item['id'])}  {item['kind']}  {one_line(item['text'])}" for item in items)
+    )
+    if not items:
         remarks().print("It does not stand there.")
-    return found
+    return bool(items)
 
 
 async def show_node(url: str, document_id: str, node_id: str, given: Given, *, as_json: bool) -> None:
     """Print what a node says, as CommonMark, below what it is."""
-    path = document_path(document_id, f"/nodes/{quote(node_id, safe='')}")
-    answers = await _shown(url, path, given, as_json=as_json)
+    node_id = ShownNodes(url, document_id).whole(node_id)
+    answers = await _shown(url, document_id, f"/nodes/{quote(node_id, safe='')}", given, as_json=as_json)
     if not answers:
         return
     node = answers[0]["node"]
@@ -56,7 +62,7 @@ async def show_node(url: str, document_id: str, node_id: str, given: Given, *, a
 
 async def show_cells(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
     """Print what cells hold, one by line: the address, the value, the formula."""
-    for answer in await _shown(url, document_path(document_id, "/cells"), given, as_json=as_json):
+    for answer in await _shown(url, document_id, "/cells", given, as_json=as_json):
         for item in answer["items"]:
             formula = f"  {item['formula']}" if "formula" in item else ""
             stale = "  [stale]" if item.get("stale") else ""
@@ -65,46 +71,50 @@ async def show_cells(url: str, document_id: str, given: Given, *, as_json: bool)
 
 async def list_changes(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
     """Print tracked changes, with who made them and when."""
-    listed = False
-    for answer in await _shown(url, document_path(document_id, "/changes"), given, as_json=as_json):
-        for item in answer["items"]:
-            listed = True
-            said = (item["id"], item.get("change"), item.get("author"), item.get("at"))
-            facts = "  ".join(str(one) for one in said if one)
-            show(printable(f"{facts}  {one_line(item.get('text', ''))}".rstrip()))
-    if not listed and not as_json:
+    if not await _list(url, document_id, "/changes", given, _change, as_json=as_json):
         remarks().print("There are no changes.")
 
 
 async def list_comments(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
     """Print comments with what each is about, who wrote it and when, what it says, and its answers further right."""
-    listed = False
-    for answer in await _shown(url, document_path(document_id, "/comments"), given, as_json=as_json):
-        for item in answer["items"]:
-            listed = True
-            for line in _remark(item):
-                show(printable(line))
-    if not listed and not as_json:
+    if not await _list(url, document_id, "/comments", given, _remark, as_json=as_json):
         remarks().print("There are no comments.")
 
 
 async def list_images(url: str, document_id: str, given: Given, *, as_json: bool) -> None:
     """Print the pictures of a document, with how large they are and what they show."""
-    for answer in await _shown(url, document_path(document_id, "/images"), given, as_json=as_json):
-        for item in answer["items"]:
-            size = f"{item['width']:g} x {item['height']:g}  " if "width" in item and "height" in item else ""
-            show(printable(f"{item['id']}  {size}{one_line(item.get('name', ''))}".rstrip()))
+    await _list(url, document_id, "/images", given, _picture, as_json=as_json)
 
 
-async def _shown(url: str, path: str, given: Given, *, as_json: bool) -> Sequence[dict[str, Any]]:
+async def _list(
+    url: str,
+    document_id: str,
+    what: str,
+    given: Given,
+    lines: Callable[[Item, Naming], Iterator[str]],
+    *,
+    as_json: bool,
+) -> bool:
+    """Print some lines for each of what is listed; False when people are shown none."""
+    items = [
+        item for answer in await _shown(url, document_id, what, given, as_json=as_json) for item in answer["items"]
+    ]
+    ShownNodes(url, document_id).show(lambda name: (line for item in items for line in lines(item, name)))
+    return as_json or bool(items)
+
+
+async def _shown(url: str, document_id: str, what: str, given: Given, *, as_json: bool) -> Sequence[dict[str, Any]]:
     """Return what is to be shown to people: nothing, when JSON was asked for and is printed."""
-    answers = await _read(url, path, given, as_json=as_json)
+    answers = await _read(url, document_id, what, given, as_json=as_json)
     return () if as_json else answers
 
 
-async def _read(url: str, path: str, given: Given, *, as_json: bool) -> Sequence[dict[str, Any]]:
+async def _read(url: str, document_id: str, what: str, given: Given, *, as_json: bool) -> Sequence[dict[str, Any]]:
     """Return all parts of what is asked for; as JSON only the first, which is printed and says where to go on."""
     query: dict[str, str | int] = {name: value for name, value in given.items() if value is not None}
+    if isinstance(under := query.get("under"), str):
+        query["under"] = ShownNodes(url, document_id).whole(under)
+    path = document_path(document_id, what)
     answers: list[dict[str, Any]] = []
     async with Client(url) as client:
         while True:
@@ -118,25 +128,40 @@ async def _read(url: str, path: str, given: Given, *, as_json: bool) -> Sequence
             query["cursor"] = following
 
 
-def _outlined(nodes: Sequence[Mapping[str, Any]], depth: int) -> Iterator[str]:
+def _outlined(nodes: Sequence[Item], depth: int, name: Naming) -> Iterator[str]:
     for node in nodes:
         title = one_line(" ".join(filter(None, (node.get("number"), node.get("text")))))
         words = f"{node['words']} words" if "words" in node else ""
         marks = ", ".join(f"{count} {mark}" for mark, count in node.get("marks", {}).items())
         more = ", ".join(filter(None, (words, marks)))
-        yield "  " * depth + "  ".join(filter(None, (node["id"], title, f"({more})" if more else "")))
-        yield from _outlined(node.get("children", ()), depth + 1)
+        called = name(node["id"])
+        # An end does not say what it is of.
+        title = title or (node["kind"] if called != node["id"] else "")
+        yield "  " * depth + "  ".join(filter(None, (called, title, f"({more})" if more else "")))
+        yield from _outlined(node.get("children", ()), depth + 1, name)
 
 
-def _remark(item: Mapping[str, Any]) -> Iterator[str]:
+def _change(item: Item, name: Naming) -> Iterator[str]:
+    facts = "  ".join(
+        str(one) for one in (name(item["id"]), item.get("change"), item.get("author"), item.get("at")) if one
+    )
+    yield f"{facts}  {one_line(item.get('text', ''))}".rstrip()
+
+
+def _picture(item: Item, name: Naming) -> Iterator[str]:
+    size = f"{item['width']:g} x {item['height']:g}  " if "width" in item and "height" in item else ""
+    yield f"{name(item['id'])}  {size}{one_line(item.get('name', ''))}".rstrip()
+
+
+def _remark(item: Item, name: Naming) -> Iterator[str]:
     is_answer = "inReplyTo" in item
     margin = "    " if is_answer else ""
-    facts = [item["id"], item.get("author"), item.get("at")]
+    facts = [name(item["id"]), item.get("author"), item.get("at")]
     if not is_answer:
-        parent = item.get("shape") or item.get("parent") or ""
+        parent = name(item.get("shape") or item.get("parent") or "")
         place = f"{parent}!{item['cell']}" if "cell" in item else parent
         words = f" {json.dumps(one_line(item['about'], 60), ensure_ascii=False)}" if "about" in item else ""
-        facts = [item["id"], item.get("state"), *facts[1:], f"on {place}{words}" if place else None]
+        facts = [facts[0], item.get("state"), *facts[1:], f"on {place}{words}" if place else None]
     yield margin + "  ".join(str(one) for one in facts if one)
     for line in item.get("text", "").strip("\n").split("\n"):
         yield f"{margin}    {line}".rstrip()

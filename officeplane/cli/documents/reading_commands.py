@@ -73,7 +73,9 @@ def find(
 @app.command("show")
 def show_(
     document_id: DocumentId,
-    node_id: Annotated[str, typer.Argument(metavar="NODE", help="A node's id, or a range such as Plan!A1:C9.")],
+    node_id: Annotated[
+        str, typer.Argument(metavar="NODE", help="A node's id or its end, or a range such as Plan!A1:C9.")
+    ],
     *,
     revision: OfRevision = None,
     as_json: AsJson = False,
