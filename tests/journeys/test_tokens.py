@@ -26,6 +26,7 @@ async def test_what_the_files_say_is_what_was_completed_in_the_order_of_revision
 
         assert not verdict.wrong, "\n".join(each[:3_000] for each in verdict.wrong[:5])
         assert verdict.states["COMPLETED"] >= 150
+        assert {"comment", "format", "chart"} <= verdict.completed.keys()
         assert {"FAILED", "CANCELLED"} <= verdict.states.keys()
         assert verdict.wholes["COMPLETED"] > 0
         assert verdict.notes.doubtful > 0

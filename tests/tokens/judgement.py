@@ -28,6 +28,7 @@ class Verdict:
     wrong: list[str] = field(default_factory=list[str])
     states: Counter[str] = field(default_factory=Counter[str])
     wholes: Counter[str] = field(default_factory=Counter[str])
+    completed: Counter[str] = field(default_factory=Counter[str])
     attempts: int = 0
     revisions: int = 0
     reread: int = 0
@@ -41,6 +42,7 @@ async def judged(
     tasks = [task for task in await _all(http, "/api/tasks") if task["taskType"] != "add_sheet"]
     edits = [task for task in tasks if task["taskType"] != _BATCH]
     verdict.states.update(str(task["state"]) for task in edits)
+    verdict.completed.update(str(task["taskType"]) for task in edits if task["state"] == "COMPLETED")
     verdict.attempts = sum(task["attempt"] for task in edits)
     verdict.wrong += _faults_of_tasks(tasks, orders, notes)
     whole = {task_id for number, task_id in notes.accepted.items() if "atomic" in orders.made[number].body}

@@ -8,12 +8,12 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-_TOKEN: Final = re.compile(r"T\d{6}")
+TOKEN: Final = re.compile(r"T\d{6}")
 
 
 def tokens_in(text: object) -> list[str]:
     """Return the tokens in a text, in order, however they are emphasised."""
-    return _TOKEN.findall(text.replace("*", "")) if isinstance(text, str) else []
+    return TOKEN.findall(text.replace("*", "")) if isinstance(text, str) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,34 @@ class Done:
     task_type: str
     payload: dict[str, Any]
     result: dict[str, Any]
+
+
+def marked(token: str) -> str:
+    """Return a token of which all letters are underlined."""
+    return f"{token}_"
+
+
+class Remarks:
+    """What is said about a document, by the ids of what was said, and what that is about."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[str, list[str]]] = {}
+
+    def apply(self, done: Done) -> None:
+        """Do as documents do with remarks."""
+        match done.payload:
+            case {"add": {"nodeId": str(node), "text": str(text)}}:
+                self._said[done.result["id"]] = node, tokens_in(text)
+            case {"reply": {"commentId": str(to), "text": str(text)}}:
+                self._said[done.result["id"]] = self._said[to][0], tokens_in(text)
+            case {"delete": {"commentId": str(gone)}}:
+                del self._said[gone]
+            case other:
+                raise AssertionError(other)
+
+    def tokens(self, node: str | None = None) -> list[str]:
+        """Return what is said of a node, or of all."""
+        return sorted(token for about, said in self._said.values() if node in {None, about} for token in said)
 
 
 class Model(Protocol):
@@ -40,6 +68,7 @@ class TextModel:
         self._pages: dict[str, list[str]] = {section: [] for section in sections}
         self._last = sections[-1]
         self._said: dict[str, list[_Paragraph]] = {}
+        self._remarks = Remarks()
 
     def apply(self, done: Done) -> None:
         """Do as a Word document does."""
@@ -56,6 +85,11 @@ class TextModel:
             case "edit_node":
                 paragraphs = (one for page in self._said.values() for one in page if one.id == payload["nodeId"])
                 next(paragraphs).tokens = tokens_in(payload["text"])
+            case "comment":
+                self._remarks.apply(done)
+            case "format":
+                for paragraph in (one for page in self._said.values() for one in page):
+                    paragraph.tokens = [marked(t) if t == payload["find"] else t for t in paragraph.tokens]
             case "replace_text":
                 for paragraph in self._said[payload["under"]]:
                     paragraph.tokens = [payload["replace"] if t == payload["find"] else t for t in paragraph.tokens]
@@ -78,7 +112,8 @@ class TextModel:
     def lines(self) -> list[str]:
         """Return the tokens from top to bottom."""
         pages = (page for pages in self._pages.values() for page in pages)
-        return [token for page in pages for one in self._said.get(page, []) for token in one.tokens]
+        tokens = [token for page in pages for one in self._said.get(page, []) for token in one.tokens]
+        return [*tokens, "remarks:", *self._remarks.tokens()]
 
     def _around(self, page: str) -> list[str]:
         return next(pages for pages in self._pages.values() if page in pages)
@@ -99,6 +134,9 @@ class BookModel:
     def __init__(self) -> None:
         self._rows: list[list[Any]] = []
         self._cells: dict[str, Any] = {}
+        self._remarks = Remarks()
+        self._bold: list[str] = []
+        self._charts: dict[str, list[str]] = {}
 
     def apply(self, done: Done) -> None:
         """Do as a workbook does."""
@@ -115,13 +153,21 @@ class BookModel:
                 self._cells |= payload["cells"]
             case "edit_grid":
                 self._shift(payload)
+            case "comment":
+                self._remarks.apply(done)
+            case "format":
+                self._bold.append(payload["range"].removeprefix("Log!"))
+            case "chart":
+                self._charts[done.result["id"]] = tokens_in((payload.get("create") or payload["update"])["title"])
             case other:
                 raise AssertionError(other)
 
     def lines(self) -> list[str]:
-        """Return the rows of the log, then the cells of the grid."""
+        """Return the rows of the log, then the cells of the grid, then what is said, shown and bold."""
         rows = [f"{number}: {row}" for number, row in enumerate(self._rows, 1)]
-        return rows + [f"{cell} = {value}" for cell, value in sorted(self._cells.items())]
+        cells = [f"{cell} = {value}" for cell, value in sorted(self._cells.items())]
+        charts = sorted(token for tokens in self._charts.values() for token in tokens)
+        return rows + cells + ["remarks:", *self._remarks.tokens(), "charts:", *charts, "bold:", *sorted(self._bold)]
 
     def _shift(self, payload: dict[str, Any]) -> None:
         """Move what stands below rows that come or go."""
@@ -145,6 +191,7 @@ class _Slide:
     title: str
     body: list[str]
     notes: list[str]
+    charts: list[str]
 
 
 class DeckModel:
@@ -152,7 +199,8 @@ class DeckModel:
 
     def __init__(self, slides: dict[str, str]) -> None:
         self._order = list(slides)
-        self._slides = {slide: _Slide(title, [], []) for slide, title in slides.items()}
+        self._remarks = Remarks()
+        self._slides = {slide: _Slide(title, [], [], []) for slide, title in slides.items()}
 
     def apply(self, done: Done) -> None:
         """Do as a presentation does."""
@@ -163,7 +211,14 @@ class DeckModel:
                 assert slide not in self._slides, f"the id of {done} is taken"
                 self._order.append(slide)
                 notes = tokens_in(payload.get("notes"))
-                self._slides[slide] = _Slide(payload["title"], tokens_in(payload.get("body")), notes)
+                self._slides[slide] = _Slide(payload["title"], tokens_in(payload.get("body")), notes, [])
+            case "comment":
+                self._remarks.apply(done)
+            case "format":
+                for told in self._slides.values():
+                    told.body = [marked(token) if token == payload["find"] else token for token in told.body]
+            case "chart":
+                self._slides[payload["create"]["into"]].charts += tokens_in(payload["create"]["title"])
             case "edit_slide":
                 self._slides[payload["slideId"]].body = tokens_in(payload["body"])
             case "set_notes":
@@ -180,7 +235,7 @@ class DeckModel:
                 assert slide not in self._slides, f"the id of {done} is taken"
                 self._order.insert(self._order.index(payload["nodeId"]) + 1, slide)
                 told = self._slides[payload["nodeId"]]
-                self._slides[slide] = _Slide(told.title, [*told.body], [*told.notes])
+                self._slides[slide] = _Slide(told.title, [*told.body], [*told.notes], [*told.charts])
             case "move_node":
                 self._order.remove(payload["nodeId"])
                 self._order.insert(self._order.index(payload["after"]) + 1, payload["nodeId"])
@@ -189,10 +244,13 @@ class DeckModel:
 
     def lines(self) -> list[str]:
         """Return the slides in order."""
-        slides = (self._slides[slide] for slide in self._order)
-        return [slide_line(slide.title, slide.body, slide.notes) for slide in slides]
+        slides = ((slide, self._slides[slide]) for slide in self._order)
+        return [
+            slide_line(told.title, told.body, told.notes, told.charts, self._remarks.tokens(slide))
+            for slide, told in slides
+        ]
 
 
-def slide_line(title: str, body: list[str], notes: list[str]) -> str:
-    """Return the line of a slide."""
-    return f"{title} | {' '.join(body)} | {' '.join(notes)}"
+def slide_line(title: str, *parts: list[str]) -> str:
+    """Return the line of a slide: its title, and the tokens of its text, notes, charts and remarks."""
+    return " | ".join([title, *(" ".join(part) for part in parts)])

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from tests.tokens.model import BookModel, DeckModel, Model, TextModel
+from tests.tokens.model import BookModel, DeckModel, Model, TextModel, tokens_in
 
 RETRIES_MAX: Final = 20
 _CELLS: Final = tuple(f"{column}{row}" for column in "BCD" for row in (2, 3, 5, 8))
@@ -54,6 +54,7 @@ class Orders:
         self._subjects = subjects
         self._dice = Random(seed)
         self._tokens = 0
+        self._rows = 0
         self.made: list[Order] = []
 
     def next(self) -> Order:
@@ -104,6 +105,19 @@ class Orders:
         self._tokens += 1
         return f"T{self._tokens:06}"
 
+    def _said_of(self, node: Any) -> list[dict[str, Any]]:
+        """Return a remark on a node, and an answer to it or its end."""
+        remark = {"commentId": {"$ref": "remark.id"}}
+        add = _step("comment", add={"nodeId": node, "text": f"Is it {self._token()}?"}) | {"key": "remark"}
+        if self._dice.random() < 0.5:
+            return [add, _step("comment", reply=remark | {"text": f"No, {self._token()}."})]
+        return [add, _step("comment", delete=remark)]
+
+    def _row(self) -> int:
+        """Return a row in which nobody else formats or remarks anything."""
+        self._rows += 1
+        return self._rows
+
     def _in_text(self, subject: Subject) -> list[dict[str, Any]]:
         place: dict[str, Any] = {}
         if self._dice.random() < 0.6:
@@ -112,7 +126,12 @@ class Orders:
                 place["position"] = 0
         write = _step("write_page", content=f"Here is {self._token()}.\n\n* and {self._token()}", **place)
         page = {"$ref": "page.id"}
-        match self._dice.randrange(12):
+        match self._dice.randrange(15):
+            case 6 | 7:
+                return [write | {"key": "page"}, *self._said_of(page)]
+            case 8:
+                token = tokens_in(write["payload"]["content"])[0]
+                return [write | {"key": "page"}, _step("format", find=token, underline=True)]
             case 2:
                 return [
                     write | {"key": "page"},
@@ -147,7 +166,18 @@ class Orders:
         rows = [[self._token(), number] for number in range(self._dice.randint(1, 3))]
         append = _step("append_rows", sheet="Log", rows=rows)
         cells = {cell: self._token() for cell in self._dice.sample(_CELLS, 3)}
-        match self._dice.randrange(7):
+        match self._dice.randrange(11):
+            case 7:
+                return self._said_of(f"Log!Z{self._row()}")
+            case 8:
+                return [_step("format", range=f"Log!Y{self._row()}", bold=True)]
+            case 9:
+                look = {"kind": "column", "title": f"All of {self._token()}"}
+                place = {"range": "Grid!B2:D9", "at": f"Log!AB{self._row()}"}
+                if self._dice.random() < 0.5:
+                    return [_step("chart", create=look | place)]
+                update = {"nodeId": {"$ref": "chart.id"}, "title": self._token()}
+                return [_step("chart", create=look | place) | {"key": "chart"}, _step("chart", update=update)]
             case 5:
                 return [_step("edit_grid", sheet="Grid", insertRows={"at": self._dice.randrange(2, 9), "count": 2})]
             case 6:
@@ -164,7 +194,15 @@ class Orders:
         token = self._token()
         add = _step("add_slide", title=token, body=f"- {token}", notes=f"Say {token}.")
         slide = {"$ref": "slide.id"}
-        match self._dice.randrange(11):
+        match self._dice.randrange(15):
+            case 11:
+                return [add | {"key": "slide"}, *self._said_of(slide)]
+            case 12:
+                return [add | {"key": "slide"}, _step("format", find=token, underline=True)]
+            case 13:
+                data = {"categories": ["a", "b"], "series": [{"name": "one", "values": [1, None]}]}
+                chart = {"kind": "bar", "title": f"All of {self._token()}", "into": slide, "data": data}
+                return [add | {"key": "slide"}, _step("chart", create=chart)]
             case 8:
                 return [
                     add | {"key": "slide"},

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from officeplane.domain.document import InvalidEditError
 from officeplane.edits.add_chapter import AddChapter
 from officeplane.edits.add_comment import AddComment
 from officeplane.edits.add_section import AddSection
@@ -16,11 +17,14 @@ from officeplane.edits.edit_page import EditPage
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.page_setup import PageSetup
 from officeplane.edits.replace_text import ReplaceText
+from officeplane.edits.review_changes import ReviewChanges
+from officeplane.edits.tracked import TrackedEdit
 from officeplane.edits.write_page import WritePage
 from officeplane.formats.search import Wanted
 from officeplane.formats.word.document import Word
 from officeplane.formats.xml import is_storable
 from tests.fixtures.documents import word as documents
+from tests.formats.word.suggestions import WHO, changes, suggested
 from tests.formats.word.texts import applied, assert_sound, node, nodes, occasion, opened, written
 
 STARTS = {name: make for name, make in documents.HARD.items() if name != "fields_and_links"}
@@ -66,7 +70,20 @@ def an_edit(word: Word, chance: random.Random, number: int) -> Edit:
         choices.append(Comment(reply=CommentReply(comment_id=chance.choice(remarks), text=token)))
     if word.places_of(Wanted("e")):
         choices.append(ReplaceText(find="e", replace=chance.choice(["ee", "", "\n"])))
-    return chance.choice(choices)
+    if any(change.get("author") == WHO for change in changes(word)):
+        accept = chance.random() < 0.5
+        choices.append(ReviewChanges(accept=accept, reject=not accept, author=WHO))
+    edit = chance.choice(choices)
+    return suggested(edit) if isinstance(edit, TrackedEdit) and chance.random() < 0.4 and _fits(word, edit) else edit
+
+
+def _fits(word: Word, edit: TrackedEdit) -> bool:
+    """Tell whether an edit can be a suggestion in the document as it is now."""
+    try:
+        applied(opened(written(word)), suggested(edit))
+    except InvalidEditError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("name", STARTS)
@@ -87,7 +104,7 @@ def test_a_warm_document_and_one_read_anew_become_the_same(name: str, seed: int)
         assert results[0] == results[1]
         assert warm.outline() == cold.outline()
         assert written(warm) == written(cold)
-        if not isinstance(edit, DeletePage):
+        if not isinstance(edit, DeletePage | ReviewChanges):
             assert f"token{number}x" in repr(warm.outline()) or isinstance(edit, ReplaceText)
     assert_sound(warm)
 
@@ -98,7 +115,7 @@ def test_an_edit_of_one_node_leaves_the_ids_of_all_others(name: str) -> None:
     word = opened(STARTS[name]())
     for number in range(25):
         edit = an_edit(word, chance, number)
-        if isinstance(edit, ReplaceText):
+        if isinstance(edit, ReplaceText | ReviewChanges):
             continue
         # Headers of all sections come in place of those that they have.
         beside = {"header", "footer"} if isinstance(edit, PageSetup) else set[str]()
