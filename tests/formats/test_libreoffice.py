@@ -37,6 +37,7 @@ from officeplane.edits.edit_slide import EditSlide
 from officeplane.edits.edit_table import EditTable
 from officeplane.edits.footnote import AddFootnote
 from officeplane.edits.format import ApplyFormat
+from officeplane.edits.insert_content import InsertContent
 from officeplane.edits.insert_table import InsertTable
 from officeplane.edits.link import LinkToAddress, SetLink
 from officeplane.edits.move_slide import MoveSlide
@@ -109,8 +110,23 @@ def edited_text(document: Word) -> list[str]:
     _apply(document, 14, SetBookmark(node_id=chapter, name="Wbookmark"))
     _apply(document, 15, Comment(reply=CommentReply(comment_id=comment, text="Wanswer")))
     return [
+        *_suggested(document),
         "Wchapter", "Wsection", "Wbelow", "Wcolumn", "Wrow", "Wcomment", "Wsecond", "Wanswer", "Wfirst became ",
         "Wreplaced", "Wproperty", "Wheader", "Wfooter", "Wturned", "Wfootnote", "Waddress", "Wbookmark", *_WRITTEN,
+    ]  # fmt: skip
+
+
+def _suggested(document: Word) -> list[str]:
+    """Suggest changes of pages; return the words that must be in it, those that are to go among them."""
+    kept = _apply(document, 16, WritePage(content="There is Wdeleted.\n\nWstaying"))
+    rewritten = _apply(document, 17, WritePage(content="Wbefore"))
+    content = "Wrewritten\n\n| Wtabled |\n|---|\n\nWlast"
+    _apply(document, 18, ReplaceText(find="Wdeleted", replace="Winserted", change_mode="tracked"))
+    _apply(document, 19, EditPage(page_id=rewritten, content=content, change_mode="tracked"))
+    _apply(document, 20, InsertContent(content="Wsuggested", into=kept, change_mode="tracked"))
+    _apply(document, 21, ApplyFormat(find="Wstaying", bold=True, change_mode="tracked", change_author="Wwriter"))
+    return [
+        "Wdeleted", "Winserted", "Wbefore", "Wrewritten", "Wtabled", "Wlast", "Wsuggested", "Wstaying", "Wwriter",
     ]  # fmt: skip
 
 
