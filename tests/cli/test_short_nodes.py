@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from officeplane.cli.documents.short_nodes import ShownNodes
 from officeplane.cli.exits import UsageError
@@ -50,7 +51,12 @@ def test_an_end_means_nothing_in_another_document(shown: ShownNodes) -> None:
 
 
 def test_fields_that_name_nodes_take_ends_and_texts_do_not(shown: ShownNodes) -> None:
-    typed = {"nodeId": "86e9", "text": "86e9", "ids": ["86e9", "p-1a2b3c4d"], "add": {"nodeId": "86e9", "at": 3}}
+    typed: dict[str, JsonValue] = {
+        "nodeId": "86e9",
+        "text": "86e9",
+        "ids": ["86e9", "p-1a2b3c4d"],
+        "add": {"nodeId": "86e9", "at": 3},
+    }
 
     assert shown.whole_in(typed) == {
         "nodeId": NODES[0], "text": "86e9", "ids": [NODES[0], "p-1a2b3c4d"], "add": {"nodeId": NODES[0], "at": 3},
