@@ -152,8 +152,8 @@ class NoBreakerError(OfficePlaneError):
 
     def __init__(self, task_type: str) -> None:
         super().__init__(
-            f"Task type {task_type!r} has no circuit breaker: it edits documents and talks to nothing that could be "
-            f"away. To hold it back, pause it: POST /api/task-types/{task_type}/pause."
+            f"Task type {task_type!r} has no circuit breaker: edits of documents and what agents do have none. "
+            f"To hold it back, pause it: POST /api/task-types/{task_type}/pause."
         )
 
 

@@ -98,7 +98,7 @@ class TaskType:
 
     @property
     def has_breaker(self) -> bool:
-        """Whether its failures hold it back: an edit talks to nothing that could be away, and fails by its document."""
+        """Whether its failures hold it back: an edit fails by its document, and agents fail each in their own way."""
         return self.run is not None
 
     @property

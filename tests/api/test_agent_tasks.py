@@ -98,3 +98,19 @@ async def test_explain_says_that_it_waits_for_an_agent(api: Api) -> None:
     assert explained["runnable"]
     assert [reason["code"] for reason in explained["reasons"]] == ["agent"]
     assert explained["reasons"][0]["detail"] == "It waits for an agent that does 'code' and is capable of git."
+
+
+async def test_a_type_of_agents_is_held_back_as_others_are_but_has_no_breaker(api: Api) -> None:
+    task = await api.submit(**CODE)
+    try:
+        refused = await api.client.put("/api/circuit-breakers/code", json={"failureThreshold": 1})
+        limited = await api.client.put("/api/limits/code", json={"concurrency": 1})
+        paused = await api.post("/api/task-types/code/pause")
+        explained = json_of(await api.get(f"/api/tasks/{task['id']}/explain"))
+    finally:
+        await api.post("/api/task-types/code/resume")
+        await api.client.delete("/api/limits/code")
+
+    assert code_of(refused) == (404, "no_circuit_breaker")
+    assert (limited.status_code, paused.status_code) == (200, 200)
+    assert (explained["runnable"], [reason["code"] for reason in explained["reasons"]]) == (False, ["paused"])
