@@ -22,6 +22,12 @@ ALTER TABLE tasks
 
 CREATE INDEX tasks_demanded ON tasks (demand_id, rank, seq)
     WHERE runnable AND demand_id IS NOT NULL AND state IN ('QUEUED', 'RETRYING');
+-- A deep lane may fill the beginning of it: what has no document is found beside it, lanes one after the other, and so
+-- is what waits for its back-off.
+CREATE INDEX tasks_demanded_free ON tasks (demand_id, rank, seq)
+    WHERE runnable AND demand_id IS NOT NULL AND document_id IS NULL AND state = 'QUEUED';
+CREATE INDEX tasks_demanded_again ON tasks (demand_id, run_at)
+    WHERE runnable AND demand_id IS NOT NULL AND state = 'RETRYING';
 CREATE INDEX tasks_demanded_lanes ON tasks (demand_id, document_id, rank, seq)
     WHERE runnable AND demand_id IS NOT NULL AND document_id IS NOT NULL AND state IN ('QUEUED', 'RETRYING');
 
@@ -51,6 +57,9 @@ CREATE TABLE agents (
         CASE WHEN space = 'default' THEN strpos(id, '/') = 0 ELSE starts_with(id, space || '/') END)
 );
 CREATE INDEX agents_of_space ON agents (space, id);
+
+ALTER TABLE spaces ADD COLUMN max_agents bigint DEFAULT 1000;
+UPDATE spaces SET max_agents = NULL WHERE name = 'default';
 
 -- A claim of an agent. It outlives its attempt: what was spent is booked here, and what was answered is said again.
 CREATE TABLE agent_claims (
@@ -85,6 +94,8 @@ CREATE UNIQUE INDEX agent_claims_open ON agent_claims (task_id) WHERE ended_at I
 CREATE INDEX agent_claims_held ON agent_claims (agent_id) WHERE ended_at IS NULL;
 CREATE INDEX agent_claims_of_task ON agent_claims (task_id, attempt);
 CREATE INDEX agent_claims_of_agent ON agent_claims (agent_id, claimed_at);
+-- Results that came too late are forgotten sooner than the claims that they came for.
+CREATE INDEX agent_claims_late ON agent_claims (ended_at) WHERE late_result IS NOT NULL;
 
 -- Whoever ends an attempt (its holder, the reaper, a person who cancels) ends the claim with it.
 CREATE FUNCTION end_agent_claim() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -113,5 +124,8 @@ CREATE TABLE agent_declines (
     task_id     uuid NOT NULL REFERENCES tasks ON DELETE CASCADE,
     agent_id    text NOT NULL,
     declined_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- How often it did not want it: five refusals of a task are told, whoever they come from.
+    times       integer NOT NULL DEFAULT 1,
     PRIMARY KEY (task_id, agent_id)
 );
+CREATE INDEX agent_declines_by_agent ON agent_declines (agent_id, declined_at);
