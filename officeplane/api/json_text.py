@@ -24,7 +24,7 @@ class MalformedJsonError(ValueError):
 class Spelled(float):
     """A number that knows how it was written: money is what was written, and not what a float makes of it."""
 
-    __slots__ = ("text",)
+    text: str
 
     def __new__(cls, text: str) -> Self:
         """Return the number of a text."""

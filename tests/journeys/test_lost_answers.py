@@ -9,7 +9,7 @@ from officeplane.failpoints import CRASH_STATUS
 from tests.journeys.conftest import Installation
 
 AGENT: Final = {"capabilities": [], "taskTypes": ["code"], "maxConcurrentTasks": 5}
-REPORT: Final = {"summary": "It worked.", "decisions": []}
+REPORT: Final[dict[str, Any]] = {"summary": "It worked.", "decisions": []}
 ENDS: Final[list[tuple[str, dict[str, Any], str]]] = [
     ("complete", {"result": {"answer": 42}, "decisionReport": REPORT, "costUsd": 0.25}, "COMPLETED"),
     ("fail", {"kind": "permanent", "message": "it cannot be done", "costUsd": 0.25}, "FAILED"),

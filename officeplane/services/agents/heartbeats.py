@@ -76,7 +76,7 @@ class Heartbeats:
         if agent_id not in await self._status([agent_id]):
             raise AgentNotFoundError(name)
         # What is no id of any claim is told like one that is nobody's.
-        told = [one for one in beats if parse_task_id(one.claim_id) == one.claim_id]
+        told = [one for one in beats if _is_an_id(one.claim_id)]
         own = await self._own(agent_id, [one.claim_id for one in told])
         told = [one for one in told if one.claim_id in own]
         await agent_claims.book(self._ledger, {one.claim_id: one.spent for one in told})
@@ -134,6 +134,10 @@ class Heartbeats:
 
     async def _heard(self, agent_id: AgentId, claim_ids: Sequence[ClaimId]) -> Heard:
         agent = (await self._status([agent_id])).get(agent_id)
-        own = await self._own(agent_id, [one for one in claim_ids if parse_task_id(one) == one])
+        own = await self._own(agent_id, [one for one in claim_ids if _is_an_id(one)])
         status, seconds = (None, 30.0) if agent is None else agent
         return Heard(agent_id, status, seconds, [(claim_id, own.get(claim_id)) for claim_id in claim_ids])
+
+
+def _is_an_id(text: str) -> bool:
+    return parse_task_id(text) == text
