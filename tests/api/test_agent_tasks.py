@@ -104,7 +104,7 @@ async def test_a_type_of_agents_is_held_back_as_others_are(api: Api) -> None:
     task = await api.submit(**CODE)
     try:
         breaker = await api.client.put("/api/circuit-breakers/code", json={"failureThreshold": 1})
-        listed = json_of(await api.get("/api/circuit-breakers"))
+        listed = (await api.get("/api/circuit-breakers")).json()
         limited = await api.client.put("/api/limits/code", json={"concurrency": 1})
         paused = await api.post("/api/task-types/code/pause")
         explained = json_of(await api.get(f"/api/tasks/{task['id']}/explain"))
