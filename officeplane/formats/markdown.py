@@ -12,11 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_block.reference import reference
-from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from officeplane.domain.warning import EditWarning
@@ -39,15 +34,13 @@ from officeplane.formats.blocks import (
 from officeplane.formats.data_uris import KeptAside
 from officeplane.formats.markdown_lines import line_of, storable
 from officeplane.formats.markdown_losses import not_kept
-from officeplane.formats.markdown_notes import ENDED, SAID, marks_in, read_notes
+from officeplane.formats.markdown_notes import ENDED, SAID, marks_in
+from officeplane.formats.markdown_rules import parser
 
 DEPTH_MAX: Final = 8
 """The deepest list: Word and PowerPoint have nine levels."""
 
-_NESTING_MAX: Final = 32
-_BRACKETS_MAX: Final = 2_000
 _TICKED: Final = re.compile(r"\[[ xX]\](?= )")
-_HTML: Final = re.compile(r"</?[A-Za-z][A-Za-z0-9-]{0,100}(?:[\s/][^<>]{0,1000})?>|<!--")
 
 
 class Read(NamedTuple):
@@ -80,7 +73,7 @@ def read(content: str | None, holds: Holds = WORDS) -> Read:
         return Read([], [])
     # Lone surrogates have no place in any document, and the parser's way with links raises at them.
     aside = KeptAside(content.encode("utf-8", "replace").decode())
-    tokens = _parser(holds).parse(aside.text)
+    tokens = parser(holds_notes=holds.notes).parse(aside.text)
     if aside:
         _restore(tokens, aside)
     # The reader puts boxes in place of signs, so it is the last to look.
@@ -95,67 +88,6 @@ def _restore(tokens: Sequence[Token], aside: KeptAside) -> None:
             if name in token.attrs:
                 token.attrs[name] = aside.restored(str(token.attrs[name]))
         _restore(token.children or (), aside)
-
-
-class _Markdown(MarkdownIt):
-    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - the library's name
-        """Accept every link: which are kept is decided when they are read, so that those refused keep their text."""
-        return True
-
-
-def _parser(holds: Holds) -> MarkdownIt:
-    # A parser of its own each time costs a tenth of a millisecond and shares nothing.
-    parser = _Markdown("commonmark", {"html": False, "maxNesting": 2 * _NESTING_MAX})
-    parser.enable(["table", "strikethrough"])
-    parser.block.ruler.before("code", "deep", _read_deep_text)
-    parser.block.ruler.at("reference", _read_reference)
-    parser.inline.ruler.at("html_inline", _read_html)
-    if holds.notes:
-        read_notes(parser)
-    parser.core.ruler.before("inline", "brackets", _escape_brackets)
-    return parser
-
-
-def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Take no footnote for the address of a link: its words would be gone."""
-    begin = state.bMarks[start_line] + state.tShift[start_line]
-    return not state.src.startswith("[^", begin) and reference(state, start_line, end_line, silent)
-
-
-def _read_html(state: StateInline, silent: bool) -> bool:
-    """Tell tags from the text that they stay."""
-    found = _HTML.match(state.src, state.pos)
-    if found is None:
-        return False
-    if not silent:
-        state.push("html_inline", "", 0).content = found[0]
-    state.pos = found.end()
-    return True
-
-
-def _escape_brackets(state: StateCore) -> None:
-    """Take no bracket for a link where there are thousands: looking for them takes time in squares."""
-    for token in state.tokens:
-        if token.type == "inline" and token.content.count("[") > _BRACKETS_MAX:
-            token.content = token.content.replace("[", "\\[")
-
-
-def _read_deep_text(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Take what is nested too deeply as plain text: the parser itself would leave it out."""
-    if silent or state.level < _NESTING_MAX:
-        return False
-    line = start_line + 1
-    while line < end_line and not state.isEmpty(line) and state.sCount[line] >= state.blkIndent:
-        line += 1
-    state.line = line
-    opened = state.push("paragraph_open", "p", 1)
-    opened.map = [start_line, line]
-    inline = state.push("inline", "", 0)
-    inline.content = state.getLines(start_line, line, state.blkIndent, keepLastLF=False).strip()
-    inline.map = [start_line, line]
-    inline.children = []
-    state.push("paragraph_close", "p", -1)
-    return True
 
 
 class _List:

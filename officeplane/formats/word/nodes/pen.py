@@ -16,7 +16,8 @@ from officeplane.formats.word.content import Contents
 from officeplane.formats.word.finder import Finder
 from officeplane.formats.word.names import P_PR, R_PR, SECT_PR, P, R, element, element_name, w
 from officeplane.formats.word.nodes.leaves import leaves
-from officeplane.formats.word.nodes.rewriting import Old, Rewriting, letters_of
+from officeplane.formats.word.nodes.letters import letters_of
+from officeplane.formats.word.nodes.rewriting import Old, Rewriting
 from officeplane.formats.word.nodes.run_formats import base_of, strip_run
 from officeplane.formats.word.page_width import text_width
 from officeplane.formats.word.story import Story

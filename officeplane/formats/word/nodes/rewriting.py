@@ -8,18 +8,18 @@ goes with it without being text is told as a loss.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from officeplane.domain.document import InvalidEditError
 from officeplane.domain.warning import Loss
-from officeplane.formats.blocks import Line, Note, Picture, Span
+from officeplane.formats.blocks import Line, Note, Picture
 from officeplane.formats.links import Links
 from officeplane.formats.word.brought import Brought
-from officeplane.formats.word.content import INSET
 from officeplane.formats.word.insets import insets_of, outermost
 from officeplane.formats.word.line_writer import as_text
 from officeplane.formats.word.names import R_PR, SDT, SPACE, R, element, hyperlink, w
 from officeplane.formats.word.nodes.leaves import Leaf, fields, marks_of
+from officeplane.formats.word.nodes.letters import Look, bare, letters_of, look_of, part_of, pictures_in, told_in
 from officeplane.formats.word.nodes.run_formats import base_of, new_run, run_of, without_style
 from officeplane.formats.word.segments import unbind
 from officeplane.formats.word.styles import Styles
@@ -28,7 +28,6 @@ from officeplane.formats.xml import Element
 _LINK: Final = w("hyperlink")
 _SPLIT: Final = frozenset((_LINK, w("ins"), w("moveTo")))
 _SHELLS: Final = frozenset((R, *_SPLIT, w("smartTag"), w("fldSimple")))
-_Look: TypeAlias = tuple[bool, bool, bool, bool, str | None]
 _NO_CONTENT: Final = frozenset((R_PR, w("smartTagPr")))
 
 
@@ -41,12 +40,12 @@ class Old:
 
     def says(self, new: Line) -> bool:
         """Tell whether a line is what it says already."""
-        return _stretch(self, new) is None and self.told == _told(new)
+        return _stretch(self, new) is None and self.told == told_in(new)
 
     @property
     def told(self) -> list[str]:
         """What is told of each picture in it."""
-        return _told(self.looks or ())
+        return told_in(self.looks or ())
 
 
 class Rewriting:
@@ -64,12 +63,12 @@ class Rewriting:
         """Have a paragraph say something else; return what is lost with what it said."""
         stretch = _stretch(old, new)
         if stretch is None:
-            self._brought.describe_kept(paragraph, _pictures(new))
+            self._brought.describe_kept(paragraph, pictures_in(new))
             return []
         before = list(outermost(insets_of(paragraph)))
         begin, end, spans = _widened(old.leaves, *stretch, new)
         self._replace(paragraph, old, begin, end, spans)
-        self._brought.describe_kept(paragraph, _pictures(new))
+        self._brought.describe_kept(paragraph, pictures_in(new))
         left = {inset.element for inset in insets_of(paragraph)}
         return [Loss(inset.kind, node_id, inset.name) for inset in before if inset.element not in left]
 
@@ -77,7 +76,7 @@ class Rewriting:
         """Have a paragraph without a text say something in a formatting."""
         gap = element("r")
         paragraph.append(gap)
-        self._fill(gap, line if is_exact else _bare(line), base, None, is_exact=is_exact)
+        self._fill(gap, line if is_exact else bare(line), base, None, is_exact=is_exact)
         paragraph.remove(gap)
 
     def _replace(self, paragraph: Element, old: Old, begin: int, end: int, spans: Line) -> None:
@@ -95,7 +94,7 @@ class Rewriting:
             if holder is not None:
                 holder.remove(leaf.element)
                 drop_empty(holder, paragraph)
-        self._fill(gap, spans if is_exact else _bare(spans), base, within, is_exact=is_exact)
+        self._fill(gap, spans if is_exact else bare(spans), base, within, is_exact=is_exact)
         drop_empty(gap, paragraph)
         for control in controls:
             unbind(control)
@@ -140,13 +139,13 @@ def _widened(line: Sequence[Leaf], begin: int, end: int, new_end: int, new: Line
                 begin, end = min(begin, one), max(end, other)
                 is_wider = True
     # What both begin with is as long in the one as in the other.
-    return begin, end, _cut(new, begin, new_end)
+    return begin, end, part_of(new, begin, new_end)
 
 
 def _stretch(old: Old, new: Line) -> tuple[int, int, int] | None:
     """Return where old and new begin to differ and where that ends in each, or None when they do not."""
     one = _letters(old)
-    other = [(char, None if old.looks is None else _look(span)) for span in new for char in letters_of(span)]
+    other = [(char, None if old.looks is None else look_of(span)) for span in new for char in letters_of(span)]
     if one == other:
         return None
     begin = 0
@@ -158,45 +157,10 @@ def _stretch(old: Old, new: Line) -> tuple[int, int, int] | None:
     return begin, len(one) - behind, len(other) - behind
 
 
-def _letters(old: Old) -> list[tuple[str, _Look | None]]:
+def _letters(old: Old) -> list[tuple[str, Look | None]]:
     if old.looks is not None:
-        return [(char, _look(span)) for span in old.looks for char in letters_of(span)]
+        return [(char, look_of(span)) for span in old.looks for char in letters_of(span)]
     return [(char, None) for leaf in old.leaves for char in leaf.text]
-
-
-def letters_of(span: Span) -> str:
-    """Return what a span is compared by, letter by letter."""
-    return INSET if isinstance(span, Picture | Note) else span.text
-
-
-def _pictures(line: Line) -> list[Picture]:
-    return [span for span in line if isinstance(span, Picture)]
-
-
-def _told(line: Line) -> list[str]:
-    return [span.text for span in _pictures(line)]
-
-
-def _look(span: Span) -> _Look:
-    if isinstance(span, Note):
-        return False, False, False, False, f"{'new' if span.says else 'old'} note {span.text}"
-    return span.bold, span.italic, span.strike, span.code, span.link
-
-
-def _bare(line: Line) -> Line:
-    return tuple(Span(span.text) for span in line)
-
-
-def _cut(line: Line, begin: int, end: int) -> Line:
-    made: list[Span] = []
-    at = 0
-    for span in line:
-        letters = letters_of(span)
-        text = letters[max(begin - at, 0) : max(end - at, 0)]
-        if text:
-            made.append(span if isinstance(span, Picture | Note) else Span(text, *_look(span)))
-        at += len(letters)
-    return tuple(made)
 
 
 def _taken(paragraph: Element, line: list[Leaf], begin: int, end: int) -> tuple[list[Leaf], Element, Leaf | None]:
