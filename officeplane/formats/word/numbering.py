@@ -44,6 +44,28 @@ class Numbering:
         root, part = self._root()
         return self._num(root, part, self._abstract(root, _COUNTED), (depth, start))
 
+    def copied(self, abstract: Element, num: Element, nsid: str) -> str:
+        """Return the number of a new list like one of another document, whose copies these are."""
+        root, part = self._root()
+        known = [one.get(_ABSTRACT_ID) for one in root.iterchildren(_ABSTRACT)]
+        number = str(max((_number(one) for one in known), default=-1) + 1)
+        abstract.set(_ABSTRACT_ID, number)
+        own = abstract.find(w("nsid"))
+        if own is None:
+            own = element("nsid")
+            abstract.insert(0, own)
+        # Lists that have it in common are one for Word.
+        own.set(w("val"), nsid)
+        before = [*root.iterchildren(_ABSTRACT)]
+        if before:
+            before[-1].addnext(abstract)
+        else:
+            root.insert(0, abstract)
+        made = self._num(root, part, number, None)
+        added = next(one for one in root.iterchildren(_NUM) if one.get(_NUM_ID) == made)
+        added.extend(num.findall(w("lvlOverride")))
+        return made
+
     def _root(self) -> tuple[Element, str]:
         arrows = Relationships(self._package, self._document_part)
         for arrow in arrows.of_type("numbering"):

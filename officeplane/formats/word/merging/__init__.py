@@ -1,0 +1,1 @@
+"""Merging texts: paragraphs and tables of an upload come into the text that others have changed meanwhile."""
