@@ -63,6 +63,11 @@ class Workbook:
         self.charts = ChartFollowing(self._parts)
         """What its charts show, which follows what edits do to cells."""
 
+    @property
+    def parts(self) -> Parts:
+        """What it is made of."""
+        return self._parts
+
     def outline(self) -> list[Node]:
         """Return the sheets with their used range, tables and charts."""
         return reading.outline(self._parts, tells_stale=True)

@@ -1,0 +1,1 @@
+"""Merging workbooks: cells of an upload come into the sheets that others have changed meanwhile."""
