@@ -15,6 +15,7 @@ SLOW: Final = {
     "bench/test_bench.py",
     "bench/test_documents.py",
     "chaos/test_chaos.py",
+    "formats/merging/test_merges_after_libreoffice.py",
     "formats/naming/test_names_after_libreoffice.py",
     "formats/test_libreoffice.py",
     "sandbox/test_converter.py",
