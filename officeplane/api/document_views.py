@@ -1,5 +1,6 @@
 """Documents as the API shows them."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from officeplane.api.views import Time, View
@@ -23,6 +24,32 @@ class DocumentView(View):
     running: int
     paused: bool
     paused_at: Time | None
+
+
+class MergedNodesView(View):
+    """What an upload had changed of the revision that it followed, by the ids of the nodes; `nodes` counts them all."""
+
+    base: int
+    changed: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    moved: tuple[str, ...]
+    nodes: int
+
+
+class WarningView(View):
+    """Something of an upload that was not merged, or otherwise than one would think."""
+
+    code: str
+    detail: str
+    node_id: str | None = None
+
+
+class MergedView(DocumentView):
+    """A document that an upload was merged into."""
+
+    merged: MergedNodesView
+    warnings: tuple[WarningView, ...]
 
 
 class PausedLaneView(View):
@@ -90,6 +117,16 @@ def document_view(document: Document) -> DocumentView:
         paused=document.paused_at is not None,
         paused_at=document.paused_at,
     )
+
+
+def merged_view(document: Document, result: Mapping[str, Any]) -> MergedView:
+    """Return a document as it is shown that an upload was merged into."""
+    warnings = tuple(
+        WarningView(code=one["code"], detail=one["detail"], node_id=one.get("nodeId"))
+        for one in result.get("warnings", ())
+    )
+    merged = MergedNodesView.model_validate(result["merged"])
+    return MergedView(**document_view(document).model_dump(by_alias=False), merged=merged, warnings=warnings)
 
 
 def listed_view(found: Document | PausedLane) -> DocumentView | PausedLaneView:

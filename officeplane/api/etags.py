@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from officeplane.domain.representation import Representation
-from officeplane.services.documents.documents import ANY, IfMatch
+from officeplane.services.documents.uploads import ANY, IfMatch
 
 
 def etag(revision: int) -> dict[str, str]:

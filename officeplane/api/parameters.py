@@ -129,6 +129,14 @@ IfMatch = Annotated[
         description='The revision that was read, such as `"3"`; `*` for whatever is there.',
     ),
 ]
+OnConflict = Annotated[
+    Literal["reject", "merge"],
+    Query(
+        alias="onConflict",
+        description="What to do if the document is no longer at the revision that `If-Match` names: refuse the file, "
+        "or `merge`: do what it has changed since to what others have made.",
+    ),
+]
 IfNoneMatch = Annotated[
     str | None,
     Header(

@@ -40,6 +40,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "illegal_state": 409,
     "idempotency_in_progress": 409,
     "document_exists": 409,
+    "merge_conflict": 409,
     "key_exists": 409,
     "stale_revision": 412,
     "too_large": 413,

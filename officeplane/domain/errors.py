@@ -246,6 +246,16 @@ class StaleRevisionError(OfficePlaneError):
         self.facts = {**(facts or {}), "expected": expected, "actual": actual}
 
 
+class MergeConflictError(OfficePlaneError):
+    """What an upload has changed cannot be done to what others have made; `facts` say what is in conflict."""
+
+    code = "merge_conflict"
+
+    def __init__(self, message: str, facts: Mapping[str, object]) -> None:
+        super().__init__(f"{message[:1].upper()}{message[1:]}.")
+        self.facts = facts
+
+
 class PreconditionRequiredError(OfficePlaneError):
     """The upload would cover up a document, and does not say that this is meant; `facts` say who made it what it is."""
 

@@ -17,6 +17,9 @@ class Upload(BaseModel):
     upload_id: Annotated[str, Field(alias="uploadId", pattern=_UUID)] = Field(
         description="Where the file waits, as the PUT knows."
     )
+    merges: bool = Field(
+        default=False, description="Whether only what it has changed of the revision that it follows is put in place."
+    )
 
 
 UPLOAD: Final = TaskType(

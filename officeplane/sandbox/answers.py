@@ -43,10 +43,20 @@ class _Loss(_Told):
     times: int
 
 
+class _Conflict(_Told):
+    nodeId: Annotated[str, Field(max_length=1_000)]  # noqa: N815 - as JSON has it
+    base: Annotated[str, Field(max_length=1_000)] | None
+    head: Annotated[str, Field(max_length=1_000)] | None
+    upload: Annotated[str, Field(max_length=1_000)] | None
+    detail: Annotated[str, Field(max_length=10_000)]
+
+
 class _Facts(_Told):
     losses: Annotated[list[_Loss], Field(max_length=WARNINGS_MAX), FailFast()] = []
     nodeId: Annotated[str, Field(max_length=1_000)] = ""  # noqa: N815 - as JSON has it
     nearest: Annotated[str, Field(max_length=1_000)] = ""
+    conflicts: Annotated[list[_Conflict], Field(max_length=WARNINGS_MAX), FailFast()] = []
+    times: int = 0
 
 
 def _shaped_as(model: type[_Told]) -> AfterValidator:

@@ -21,6 +21,7 @@ from officeplane.sandbox import resource_limits
 from officeplane.sandbox.answers import Admitted, Answer, Blank, Broke, Missing, NoNode, TooLarge, Unsupported
 from officeplane.sandbox.editing import CANNOT_WORK, apply, changed, preview, refusal
 from officeplane.sandbox.matching import matched
+from officeplane.sandbox.merging import merged
 from officeplane.sandbox.operations import (
     AnyOperation,
     Apply,
@@ -32,6 +33,7 @@ from officeplane.sandbox.operations import (
     ListNodes,
     MakeBlank,
     Match,
+    Merge,
     Opening,
     Preview,
     ReadCells,
@@ -150,6 +152,8 @@ def _carried_out(shelf: Shelf, operation: AnyOperation, file: bytes) -> Answer:
             return compared(shelf, before, after)
         case Match(head, upload, seed, head_is_named):
             return matched(shelf, head, upload, seed, head_is_named=head_is_named)
+        case Merge():
+            return merged(shelf, operation)
         case FindChanged(base, head, orders):
             return changed(shelf, base, head, orders)
         case Preview(state, orders):

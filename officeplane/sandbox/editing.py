@@ -26,7 +26,7 @@ from officeplane.formats.properties import title_of
 from officeplane.sandbox.answers import Applied, Changed, Invalid, Previewed
 from officeplane.sandbox.operations import Order, Orders
 from officeplane.sandbox.reading import Shown
-from officeplane.sandbox.shelf import Shelf
+from officeplane.sandbox.shelf import Opened, Shelf
 
 CANNOT_WORK: Final = (InvalidEditError, MissingResultError, PayloadTooLargeError)
 
@@ -54,17 +54,24 @@ def apply(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
         document.package.rollback()
         shelf.put(state, opened)
         return done
-    written = document.package.write()
+    attached = write(shelf, opened)
+    is_titled = any(order.task_type == SetProperties.task_type for order in orders)
+    # The owner computes what the file hashes to: a child's word does not count for that.
+    return Applied(done.results, title_of(document.package) if is_titled else None, attached)
+
+
+def write(shelf: Shelf, opened: Opened) -> list[bytes]:
+    """Keep a document as what edits have made of it; return its recipe and the pieces that are new."""
+    package = opened.document.package
+    written = package.write()
     # What an edit wrote is not trusted more than what somebody uploads.
-    check_parts(document.package, document.package.renewed, shelf.policy)
+    check_parts(package, package.renewed, shelf.policy)
     new = [piece for key, piece in written.pieces.items() if key not in opened.kept]
     opened.kept = set(written.pieces)
     opened.size = written.size
     recipe = written.recipe.encode()
     shelf.put(hashlib.sha256(recipe).hexdigest(), opened)
-    is_titled = any(order.task_type == SetProperties.task_type for order in orders)
-    # The owner computes what the file hashes to: a child's word does not count for that.
-    return Applied(done.results, title_of(document.package) if is_titled else None, [recipe, *new])
+    return [recipe, *new]
 
 
 def preview(shelf: Shelf, state: str, orders: Orders) -> Previewed | Invalid:

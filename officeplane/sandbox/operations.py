@@ -215,6 +215,25 @@ class Match(Operation[Matched]):
 
 
 @dataclass(frozen=True, slots=True)
+class Merge(Operation[Applied]):
+    """Do to the head what an upload has changed of a state, all of it or nothing."""
+
+    base: str
+    upload: str
+    head: str
+    task_id: str
+    """The ids of what comes are derived from it."""
+
+    def is_answered_by(self, answer: object) -> bool:
+        """Tell whether there is one result, which says what was merged."""
+        match answer:
+            case Applied([{"merged": {"nodes": int()}}]):
+                return True
+            case _:
+                return False
+
+
+@dataclass(frozen=True, slots=True)
 class FindChanged(Operation[Changed]):
     """Tell which nodes that edits of one state aim at look otherwise in another."""
 
@@ -274,6 +293,7 @@ AnyOperation: TypeAlias = (
     | ComparePart
     | Compare
     | Match
+    | Merge
     | FindChanged
     | Preview
     | Apply

@@ -53,6 +53,7 @@ from officeplane.sandbox.operations import (
     ListNodes,
     MakeBlank,
     Match,
+    Merge,
     Opening,
     Operation,
     Preview,
@@ -124,6 +125,7 @@ _ASKED: Final[Mapping[type[object], _Asked]] = {
     ReadTextPart: _Asked(TextPart, Bounds(64 * _KIB, SHOWN_BYTES_MAX)),
     Compare: _Asked(Compared, Bounds(16 * _MIB, 0)),
     Match: _Asked(Matched, Bounds(64 * _KIB, NAMES_BYTES_MAX)),
+    Merge: _Asked(Applied, Bounds(16 * _MIB, 96 * _MIB)),
     FindChanged: _Asked(Changed, Bounds(4 * _MIB, 0)),
     Preview: _Asked(Previewed, Bounds(16 * _MIB, 0)),
     # All pieces of a large file, if an edit has changed everything.

@@ -16,7 +16,7 @@ from uuid_utils import uuid4
 
 from officeplane.domain.document import MEDIA_TYPES, Format
 from officeplane.formats.blank import blank
-from officeplane.services.documents import documents as service
+from officeplane.services.documents import uploads as service
 from officeplane.services.settle.judgement import EndedAttempt
 from tests.api.client import Api, code_of, fields_of, json_of, problem_of, runtime_of
 from tests.fixtures.documents.word import pictures

@@ -14,11 +14,13 @@ from officeplane.api.callers import needs, principal_of
 from officeplane.api.cursors import cursor_after, link_to_next
 from officeplane.api.document_views import (
     DocumentView,
+    MergedView,
     PausedLaneView,
     PreviewView,
     RevisionView,
     document_view,
     listed_view,
+    merged_view,
     revision_view,
 )
 from officeplane.api.etags import etag, etag_of, is_known, revision_in, unchanged
@@ -30,6 +32,7 @@ from officeplane.api.parameters import (
     DocumentsQuery,
     IfMatch,
     IfNoneMatch,
+    OnConflict,
     PageQuery,
 )
 from officeplane.api.problems import RefusedError
@@ -149,35 +152,49 @@ async def show(request: Request, document_id: DocumentIdInPath) -> Response:
     "/{document_id}",
     operation_id="putDocument",
     summary="Upload a file",
-    response_model=DocumentView,
+    response_model=DocumentView | MergedView,
     responses={
-        200: {"description": "A new revision.", "headers": headers("ETag")},
+        200: {
+            "description": "A new revision; with `merged` where others had made revisions meanwhile.",
+            "headers": headers("ETag"),
+        },
         201: {"model": DocumentView, "description": "A new document.", "headers": headers("Location", "ETag")},
         202: {"model": TaskView, "description": "Its lane is busy: the task that will put it in place."},
         **refusals(
             "document_not_found", "illegal_state", "stale_revision", "precondition_required", "too_large",
-            "unsupported_document", "request_timeout",
+            "unsupported_document", "request_timeout", "merge_conflict", "invalid_edit", "invalid_request",
+            "revision_not_found",
         ),
     },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BYTES, **_FILES}}},
 )  # fmt: skip
 @needs(Scope.EDIT)
 async def put(
-    request: Request, document_id: DocumentIdInPath, if_match: IfMatch = None, author: Author = None
+    request: Request,
+    document_id: DocumentIdInPath,
+    if_match: IfMatch = None,
+    author: Author = None,
+    on_conflict: OnConflict = "reject",
 ) -> Response:
     """Keep the bytes as they come, as a new document or as the next revision of one, in its lane's turn.
 
-    Over a document that exists it wants `If-Match`, unless the bytes are the head's own, which changes nothing.
+    Over a document that exists it wants `If-Match`, unless the bytes are the head's own, which changes nothing. With
+    `onConflict=merge` it may follow an earlier revision: the nodes that the file has changed since are changed in the
+    head, all of them or none.
     """
     runtime = runtime_of(request)
     async with spooled(request.stream()) as spool:
         await while_there(request, runtime.documents.admit(spool))
-        done = await runtime.documents.put(principal_of(request), document_id, spool, revision_in(if_match), author)
+        done = await runtime.documents.put(
+            principal_of(request), document_id, spool, revision_in(if_match), author, merges=on_conflict == "merge"
+        )
     if done.document is None:
         assert done.task is not None  # noqa: S101 - one of the two is there
         return one_task(done.task, 202, {"Location": f"/api/tasks/{done.task.task.id}"})
     if done.was_made:
         return _shown(done.document, 201, {"Location": f"/api/documents/{document_id}"})
+    if done.result is not None:
+        return json_answer(merged_view(done.document, done.result), 200, etag(done.document.revision))
     return _shown(done.document)
 
 

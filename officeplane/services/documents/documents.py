@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from uuid_utils import uuid7
 
@@ -26,9 +26,7 @@ from officeplane.domain.errors import (
     StaleRevisionError,
     TaskNotFoundError,
 )
-from officeplane.domain.failure import FailureKind
 from officeplane.domain.ids import DocumentId
-from officeplane.domain.lifecycle import FINAL, TaskState
 from officeplane.domain.principal import SYSTEM, Principal
 from officeplane.domain.request import TaskRequest
 from officeplane.domain.revision import MADE_EMPTY, EditBase, NewRevision, Revision
@@ -39,6 +37,7 @@ from officeplane.sandbox.operations import Compare, MakeBlank, Operation, Previe
 from officeplane.sandbox.pool import Sandbox
 from officeplane.services.access.spaces import Spaces
 from officeplane.services.documents.asking import asked, stored
+from officeplane.services.documents.uploads import ANY, UPLOAD, IfMatch, Put, Terms, Uploads, task_request
 from officeplane.services.edits.conflicts import Condition, conflict_with, made_since
 from officeplane.services.edits.orders import PlannedEdit, orders_of
 from officeplane.services.files.files import content
@@ -52,29 +51,11 @@ from officeplane.store.connection import Connection, Ledger
 from officeplane.store.documents import Stored, Upload
 from officeplane.store.tasks import END_OF_TIME
 
-LANE_SECONDS: Final = 30.0
-"""How long an upload waits for its turn before its sender is told where to look."""
-
 _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When a preview is said to be made: it gives nothing that would tell."""
 
-UPLOAD: Final = "upload"
-"""The task type of what brings files in, for keys that are narrowed to types."""
-
 A = TypeVar("A")
 UNKNOWN: Final = "unknown"
-ANY: Final = "*"
-IfMatch: TypeAlias = int | Literal["*"] | None
-"""Which revision an upload is to follow: the one that was read, whatever there is, or none as there is none yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    """What became of an upload: the document now, or the task that will make it so."""
-
-    document: Document | None
-    was_made: bool
-    task: TaskDetails | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +85,7 @@ class Documents:
         self._sandbox = sandbox
         self._submission = submission
         self._cancellation = cancellation
-        self._long_poll = long_poll
+        self._uploads = Uploads(ledger, submission, long_poll)
 
     async def create(
         self, caller: Principal, name: str | None, format: Format, title: str | None, author: str | None
@@ -124,10 +105,13 @@ class Documents:
         """Look at a file on its way in; one that is not opened here is refused."""
         await spool.admitted(self._sandbox)
 
-    async def put(self, caller: Principal, name: str, spool: Spool, if_match: IfMatch, author: str | None) -> Put:
+    async def put(
+        self, caller: Principal, name: str, spool: Spool, if_match: IfMatch, author: str | None, *, merges: bool = False
+    ) -> Put:
         """Take a file as a new document, or as the next revision of one, when its lane's turn comes.
 
-        What is there already is covered up only by who has read it, or who says that it may be.
+        What is there already is covered up only by who has read it, or who says that it may be; with `merges`, what the
+        file has changed since is done to what others have made meanwhile.
         """
         caller.check_type(UPLOAD)
         document_id = caller.new_document(name)
@@ -151,34 +135,16 @@ class Documents:
                     document_id, known.revision, await made_since(self._ledger, document_id, 0, known.revision)
                 )
             if if_match != known.revision:
-                raise await self._stale(document_id, if_match, known.revision)
+                if not merges or if_match > known.revision:
+                    raise await self._uploads.stale(document_id, if_match, known.revision)
+                await self._stored(document_id, if_match)
+        elif merges:
+            message = (
+                'To merge, say which revision was read, as in `If-Match: "1"`: `*` means to cover up what is there.'
+            )
+            raise InvalidRequestError(message, [FieldError("If-Match", message)])
         await self._spaces.let_in_file(caller, spool.size, known.revision)
-        upload_id = str(uuid7())
-
-        async def stage(connection: Connection) -> None:
-            # Pieces that are there already must not be collected before this names them.
-            if not await documents.hold(connection, document_id):
-                raise DocumentNotFoundError(document_id)
-            upload = await spool.keep(connection, document_id, None if if_match == ANY else if_match)
-            await documents.stage_upload(connection, upload_id, document_id, upload)
-
-        await self._ledger.in_transaction(stage)
-        request = _request(UPLOAD, name, {"uploadId": upload_id}, author)
-        before, after = {"revision": known.revision, "sha256": known.sha256}, {"sha256": spool.sha256}
-        deed = Deed(caller, Action.UPLOAD_DOCUMENT, name, before=before, after=after, on_behalf_of=author)
-        submitted = await self._submission.submit(caller, request, deed=deed)
-        details = await self._long_poll.wait(caller, submitted.task.id, LANE_SECONDS)
-        if details.task.state not in FINAL:
-            return Put(None, was_made=False, task=details)
-        now = await self._shown(document_id)
-        if details.task.state is TaskState.COMPLETED:
-            return Put(now, was_made=False, task=None)
-        if isinstance(if_match, int) and any(one.kind == FailureKind.EDIT_CONFLICT for one in details.failures):
-            raise await self._stale(document_id, if_match, now.revision)
-        raise IllegalStateError(details.task.id, details.task.state, "put in place")
-
-    async def _stale(self, document_id: str, expected: int, actual: int) -> StaleRevisionError:
-        return StaleRevisionError(expected, actual, await made_since(self._ledger, document_id, expected, actual))
+        return await self._uploads.take(caller, name, spool, Terms(if_match, author, merges), known)
 
     async def show(self, caller: Principal, name: str) -> Document:
         """Return a document."""
@@ -263,7 +229,7 @@ class Documents:
         document_id = caller.document(name)
         await self._stored(document_id, to_revision)
         await self._spaces.let_in_file(caller, 0, (await self._shown(document_id)).revision)
-        request = _request("revert", name, {"toRevision": to_revision}, author)
+        request = task_request("revert", name, {"toRevision": to_revision}, author)
         after = {"toRevision": to_revision}
         deed = Deed(caller, Action.REVERT_DOCUMENT, name, after=after, on_behalf_of=author)
         submitted = await self._submission.submit(caller, request, deed=deed)
@@ -341,10 +307,4 @@ def _revision(
         author,
         note,
         upload.title,
-    )
-
-
-def _request(task_type: str, name: str, payload: dict[str, object], author: str | None) -> TaskRequest:
-    return TaskRequest.from_python(
-        {"task_type": task_type, "document_id": name, "payload": payload, "on_behalf_of": author}
     )

@@ -7,7 +7,7 @@ before the settlement has compared the head once more.
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from officeplane.domain.document import Node, UnsupportedDocumentError
 from officeplane.domain.encoding import json_of
@@ -26,13 +26,14 @@ from officeplane.services.edits.edit_bases import EditBaseCache
 from officeplane.services.edits.lane_ahead import Work
 from officeplane.services.edits.lookahead import Lookahead, Tell
 from officeplane.services.edits.matching import names_of
+from officeplane.services.edits.merging import changes_nothing, merged
 from officeplane.services.edits.orders import PlannedEdit, orders_of
 from officeplane.services.files.files import ask, content
 from officeplane.services.files.known_pieces import KnownPieces
 from officeplane.services.files.made import made_of
 from officeplane.store import documents, trees
 from officeplane.store.connection import Ledger
-from officeplane.store.documents import EditStart
+from officeplane.store.documents import EditStart, Upload
 
 REVERT: Final = "revert"
 UPLOAD: Final = "upload"
@@ -59,7 +60,7 @@ class Editing:
         if task.task_type == REVERT:
             return await self._revert(task, head, json.loads(payload_json)["toRevision"])
         if task.task_type == UPLOAD:
-            return await self._upload(task, head, json.loads(payload_json)["uploadId"])
+            return await self._upload(task, head, json.loads(payload_json))
         is_plain = head.base_revision is None and payload_json == task.payload_json
         # The edit follows another in its lane, where more may wait; or it was done ahead of its turn.
         if is_plain and (known is not None or self.lookahead.leads_to(task, head)):
@@ -168,9 +169,9 @@ class Editing:
             stored.base.names,
         )  # fmt: skip
 
-    async def _upload(self, task: ClaimedTask, head: EditStart, upload_id: str) -> Outcome:
+    async def _upload(self, task: ClaimedTask, head: EditStart, payload: Mapping[str, Any]) -> Outcome:
         assert task.document_id is not None  # noqa: S101 - it has a head
-        upload = await documents.upload(self._ledger, upload_id, task.document_id)
+        upload = await documents.upload(self._ledger, payload["uploadId"], task.document_id)
         if upload is None:
             return _permanent("the uploaded file is gone")
         base = head.base
@@ -178,6 +179,8 @@ class Editing:
             # The file was sent twice, because the answer to the first upload was lost.
             return Succeeded(json_of({"revision": base.revision}))
         if upload.if_match is not None and upload.if_match != base.revision:
+            if payload.get("merges") and upload.if_match < base.revision:
+                return await self._merge(Work.of(task, head.author), base, upload, upload.if_match)
             message = f"it was to follow revision {upload.if_match}, but the document is at revision {base.revision}"
             since = await made_since(self._ledger, task.document_id, upload.if_match, base.revision)
             facts = {"expected": upload.if_match, "actual": base.revision, **since}
@@ -191,6 +194,24 @@ class Editing:
             Work.of(task, head.author), base, {}, upload.recipe, {}, upload.sha256, upload.size, title=upload.title,
             names=names,
         )  # fmt: skip
+
+    async def _merge(self, work: Work, base: EditBase, upload: Upload, follows: int) -> Outcome:
+        """Do to the head what an upload has changed of the revision that it follows."""
+        try:
+            answer = await merged(self._ledger, self._sandbox, base, upload, follows, work.task_id, self._known)
+        except NOT_EDITED as error:
+            return _not_edited(error)
+        except DocumentNotFoundError as error:
+            return _permanent(str(error))
+        if isinstance(answer, Conflict):
+            return _conflicting(answer)
+        if not isinstance(answer, Applied):
+            return await self._outcome(work, base, answer)
+        (result,) = answer.results
+        result["merged"]["base"] = follows
+        if changes_nothing(result):
+            return Succeeded(json_of({**result, "revision": base.revision}))
+        return await self._outcome(work, base, answer)
 
     @staticmethod
     def _edited(

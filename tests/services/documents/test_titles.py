@@ -9,7 +9,7 @@ import pytest
 from officeplane.domain.document import Format
 from officeplane.domain.principal import LOCAL
 from officeplane.formats.blank import blank
-from officeplane.services.documents.documents import ANY, IfMatch
+from officeplane.services.documents.uploads import ANY, IfMatch
 from officeplane.services.files.spool import spooled_bytes
 from tests.services.documents.uploading import upload_of
 from tests.services.editing import (

@@ -16,8 +16,8 @@ from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.formats.blank import blank
-from officeplane.services.documents import documents as service
-from officeplane.services.documents.documents import Put
+from officeplane.services.documents import uploads as service
+from officeplane.services.documents.uploads import Put
 from tests.fixtures.documents import excel
 from tests.services.documents.uploading import FILE, OTHER, put, upload_of, uploading
 from tests.services.editing import a_claimed_edit, an_edit, content, head, ran

@@ -9,8 +9,8 @@ from officeplane.domain.ids import TaskId
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.formats.blank import blank
-from officeplane.services.documents import documents as service
-from officeplane.services.documents.documents import Put
+from officeplane.services.documents import uploads as service
+from officeplane.services.documents.uploads import Put
 from officeplane.services.files.spool import spooled_bytes
 from tests.support import eventually
 from tests.workbench import Workbench
