@@ -198,6 +198,24 @@ class Readiness(Reading):
     workers: int | None = None
 
 
+class MergedNodes(Reading):
+    """The nodes that came into a document from an upload that followed an earlier revision."""
+
+    base: int
+    changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+
+
+class Warned(Reading):
+    """What of an upload was not merged, or otherwise than one would think."""
+
+    code: str
+    detail: str = ""
+    node_id: str | None = None
+
+
 class Document(Reading):
     """A document."""
 
@@ -210,6 +228,8 @@ class Document(Reading):
     updated_at: datetime | None = None
     queued: int = 0
     running: int = 0
+    merged: MergedNodes | None = None
+    warnings: tuple[Warned, ...] = ()
 
 
 class Node(Reading):

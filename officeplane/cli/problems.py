@@ -2,7 +2,7 @@
 
 import json
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from officeplane.cli.answers import Revision
 from officeplane.cli.texts import one_line
@@ -15,6 +15,13 @@ class FieldError(BaseModel):
     message: str
 
 
+class Conflict(BaseModel):
+    """A node that an upload cannot be merged because of."""
+
+    node_id: str = Field(alias="nodeId")
+    detail: str
+
+
 class Problem(BaseModel):
     """A problem document (RFC 9457) as far as people want to read it."""
 
@@ -25,6 +32,7 @@ class Problem(BaseModel):
     """Which one the caller has not, if that is why."""
     errors: tuple[FieldError, ...] = ()
     revisions: tuple[Revision, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
 
 def problem_of(content: bytes) -> Problem | None:
@@ -53,7 +61,8 @@ def problem_lines(status: int, reason: str, content: bytes) -> list[str]:
         detail, fields = fields[0], []
     said = f"{problem.title}: {detail}" if detail else problem.title
     made = [made_by(revision) for revision in problem.revisions]
-    return [f"{said} ({code})", *(f"  {line}" for line in (*fields, *made))]
+    conflicts = [one_line(f"{one.node_id}: {one.detail}", 200) for one in problem.conflicts]
+    return [f"{said} ({code})", *(f"  {line}" for line in (*fields, *conflicts, *made))]
 
 
 def made_by(revision: Revision) -> str:

@@ -27,6 +27,9 @@ def put(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Cover up whatever is there.")] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Where others were quicker, bring your changes into what they have made.")
+    ] = False,
     by: By = None,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
@@ -34,9 +37,11 @@ def put(
     """Upload a file, as a new document or as the next revision of the one that you have read."""
     if force and if_match is not None:
         raise UsageError("Give either --if-match or --force.")
-    from officeplane.cli.documents.files import put_file
+    if force and merge:
+        raise UsageError("Give either --merge or --force.")
+    from officeplane.cli.documents.files import Terms, put_file
 
-    asyncio.run(put_file(url, file, document_id, "*" if force else if_match, by, as_json=as_json))
+    asyncio.run(put_file(url, file, document_id, Terms("*" if force else if_match, by, merge), as_json=as_json))
 
 
 @app.command()

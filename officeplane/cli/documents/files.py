@@ -10,6 +10,7 @@ from urllib.parse import quote
 from officeplane.cli.answers import Document, Task
 from officeplane.cli.client import Answer, Client, document_path, task_path
 from officeplane.cli.console import remarks, show, write_json
+from officeplane.cli.documents.merging import merged_lines
 from officeplane.cli.documents.names import id_from
 from officeplane.cli.documents.notes import Note, note, noted
 from officeplane.cli.exits import ExitCode, RefusedError, UsageError
@@ -24,9 +25,15 @@ CONVERSION_SECONDS = 90.0
 COVERS_UP = frozenset({412, 428})
 
 
-async def put_file(
-    url: str, file: Path, document_id: str | None, if_match: int | str | None, by: str | None, *, as_json: bool
-) -> None:
+class Terms(NamedTuple):
+    """Which revision a file is to follow, in whose name, and whether it is merged where others were quicker."""
+
+    if_match: int | str | None = None
+    by: str | None = None
+    merges: bool = False
+
+
+async def put_file(url: str, file: Path, document_id: str | None, terms: Terms, *, as_json: bool) -> None:
     """Upload a file and say which revision it became."""
     try:
         data = await asyncio.to_thread(file.read_bytes)
@@ -35,12 +42,14 @@ async def put_file(
     chosen = document_id or _id_after(file, "give one, as in `officeplane documents put FILE plan`")
     async with Client(url) as client:
         known = noted(file)
-        if if_match is None and known is not None and await _is_of(known, client, chosen):
-            if_match = known.revision
-        answer = await _sent(client, chosen, data, if_match, by or user_name())
+        if terms.if_match is None and known is not None and await _is_of(known, client, chosen):
+            terms = terms._replace(if_match=known.revision)
+        answer = await _sent(client, chosen, data, terms._replace(by=terms.by or user_name()))
         if answer.status != 202:
             document = Document.model_validate_json(answer.content)
-            _keep(file, client.url, document.id, document.revision, data)
+            # What was merged is not the file, which still follows the revision that it was made of.
+            if document.merged is None:
+                _keep(file, client.url, document.id, document.revision, data)
     if answer.status == 202 and not as_json:
         task = Task.model_validate_json(answer.content)
         show(f"{chosen} is busy; task {task.id} will put the file in place")
@@ -80,13 +89,17 @@ def _tell(answer: Answer, *, as_json: bool) -> None:
         return
     document = Document.model_validate_json(answer.content)
     show(f"{document.id} is at revision {document.revision}")
+    if document.merged is not None:
+        for line in merged_lines(document.merged, document.warnings):
+            show(line)
+        remarks().print(f"The file here is as it was: `officeplane documents get {document.id} --force` has both.")
 
 
-async def _sent(
-    client: Client, document_id: str, data: bytes, if_match: int | str | None, author: str | None
-) -> Answer:
+async def _sent(client: Client, document_id: str, data: bytes, terms: Terms) -> Answer:
     path = document_path(document_id)
-    query = {} if author is None else {"author": author}
+    if_match = terms.if_match
+    query = {} if terms.by is None else {"author": terms.by}
+    query |= {"onConflict": "merge"} if terms.merges else {}
     headers = {} if if_match is None else {"If-Match": "*" if if_match == "*" else f'"{if_match}"'}
     try:
         return await client.put(path, data, headers, query)
@@ -98,9 +111,8 @@ async def _sent(
             refusal.lines += ("It was there when you read it; --force makes it anew.",)
         elif refusal.status in COVERS_UP:
             there = f"`officeplane documents get {document_id} -o OTHER_FILE`"
-            refusal.lines += (
-                f"Get what is there ({there}), bring your changes into it and put that; or cover it up with --force.",
-            )
+            hint = f"Get what is there ({there}), bring your changes into it and put that; have it done with --merge"
+            refusal.lines += (f"{hint}; or cover it up with --force.",)
         raise
 
 
