@@ -27,6 +27,7 @@ def merged(shelf: Shelf, wanted: Merge) -> Applied | Invalid:
         said = f"{wanted.task_id}/{next(numbers)}"
         return f"{prefix}-{hashlib.sha256(said.encode()).hexdigest()[:12]}"
 
+    made: Merged | Invalid
     try:
         made = merge(base.document, upload, opened.document, fresh_id, wanted.task_id)
     except InvalidEditError as error:

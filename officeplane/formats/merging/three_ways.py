@@ -128,7 +128,7 @@ class _Merging:
         self._moved_here = _moved(base, head)
         if [one.id for one in head if one.id in self._upload] == [one.id for one in upload if one.id in self._head]:
             # Both have moved the same, or nobody anything.
-            self._moved = set()
+            self._moved = set[str]()
 
     def plan(self) -> Plan:
         taken = {was.id: self._upload.get(was.id) for was in self._base.values() if self._is_taken(was)}

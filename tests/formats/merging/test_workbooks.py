@@ -35,7 +35,7 @@ def a_book() -> bytes:
     sheet = book.worksheets[0]
     sheet.title = "Plan"
     for row in ROWS:
-        sheet.append(row)
+        sheet.append(list(row))
     other = book.create_sheet("Other")
     other["A1"] = "=Plan!B5"
     return saved(book)

@@ -121,7 +121,7 @@ class _Merging:
         """Return a copy of a shape as the head's slide can hold it, in place of the one that it is."""
         slide: Slide = self._head.slides[slide_id]
         root = self._head.package.tree(slide.part)
-        copy = deepcopy(unit.source)
+        copy: Element = deepcopy(unit.source)
         copy.tail = None
         try:
             carry_relations(copy, self._upload.arrows(slide_id), self._upload.package, self._head.package, slide.part)

@@ -118,8 +118,8 @@ class Carrying:
         for control in [one for top in copies for one in top.iter(SDT)]:
             if _control_id(control) not in controls:
                 for properties in control.iterchildren(w("sdtPr")):
-                    for number in properties.findall(ID):
-                        properties.remove(number)
+                    for own in properties.findall(ID):
+                        properties.remove(own)
         for one in [one for top in copies for one in top.iter() if one.tag in _CHANGES]:
             self._numbers += 1
             one.set(ID, str(self._numbers))
