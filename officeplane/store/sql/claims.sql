@@ -111,15 +111,15 @@ CASE WHEN t.attempts_charged >= 2 AND d.fallback_models <> '{}' THEN d.fallback_
 -- name: claim_offered
 -- Claims for an agent what it was offered, a row for each claim. The tasks are given in the order of their
 -- documents. No row: another was quicker, or the task is its lane's head no more, or is not to be had for
--- another reason that `fits` names. The claim that outlives the attempt is kept, with the first of the models
--- wanted that the agent has.
+-- another reason that `fits` names; or it was changed after this transaction began, whose events would come first.
+-- The claim that outlives the attempt is kept, with the first of the models wanted that the agent has.
 WITH wanted AS MATERIALIZED (
     SELECT w.claim_id, NULL::uuid AS hold_id, t.*
       FROM unnest(:task_ids::uuid[], :claim_ids::uuid[]) AS w(id, claim_id),
-           LATERAL (SELECT ctid AS tid, id, document_id, attempts_charged, {weighed}
+           LATERAL (SELECT ctid AS tid, id, document_id, attempts_charged, {is_younger}, {weighed}
                       FROM tasks WHERE tasks.id = w.id FOR NO KEY UPDATE SKIP LOCKED) t
       JOIN demands d ON d.id = t.demand_id
-     WHERE {done_with}
+     WHERE NOT is_younger AND {done_with}
        AND (t.document_id IS NULL
             OR t.id = (SELECT id FROM tasks
                         WHERE tasks.document_id = t.document_id AND runnable AND state IN {claimable}
