@@ -31,7 +31,10 @@ from officeplane.services.access.authentication import Authentication
 from officeplane.services.access.login_links import LoginLinks
 from officeplane.services.access.sessions import Sessions
 from officeplane.services.access.spaces import Spaces
+from officeplane.services.agents.agent_claims import ClaimVerbs
 from officeplane.services.agents.claiming import Claiming
+from officeplane.services.agents.completion import Completions
+from officeplane.services.agents.heartbeats import Heartbeats
 from officeplane.services.agents.offering import Offering
 from officeplane.services.agents.payloads import Payloads
 from officeplane.services.agents.registry import Agents
@@ -93,6 +96,8 @@ class Runtime:
     submission: Submission
     claims: Claims
     settlements: Settlements
+    claim_verbs: ClaimVerbs
+    heartbeats: Heartbeats
     tasks: Tasks
     long_poll: LongPoll
     cancellation: Cancellation
@@ -185,6 +190,7 @@ async def open_runtime(
         settlements = Settlements(ledger, doorbell, _retry_rules(settings), catalogue.own_seconds)
         payloads = Payloads(ledger, doorbell, settlements, counted_by=API)
         claiming = Claiming(ledger, Offering(settings.agent_lease_seconds), payloads)
+        completions = Completions(Editing(ledger, sandbox, EditBaseCache()))
         runtime = Runtime(
             settings=settings,
             ledger=ledger,
@@ -195,6 +201,15 @@ async def open_runtime(
             submission=submission,
             claims=Claims(ledger),
             settlements=settlements,
+            claim_verbs=ClaimVerbs(
+                ledger,
+                doorbell,
+                settlements,
+                completions,
+                counted_by=API,
+                lease_seconds=settings.agent_lease_seconds,
+            ),
+            heartbeats=Heartbeats(ledger, lease_seconds=settings.agent_lease_seconds),
             tasks=tasks,
             long_poll=long_poll,
             cancellation=cancellation,
@@ -231,6 +246,7 @@ async def open_runtime(
                     runtime.long_poll.listen,
                     runtime.long_poll.poll,
                     runtime.waiting.probe,
+                    runtime.heartbeats.watch,
                     runtime.events.read,
                     runtime.authentication.note_uses,
                 )
@@ -255,6 +271,7 @@ def worker_services(runtime: Runtime) -> WorkerServices:
         counted_by=worker_id,
         heartbeat_seconds=settings.heartbeat_seconds,
         lease_seconds=settings.lease_seconds,
+        alerts=bool(settings.alert_url),
     )
     return WorkerServices(
         worker_id=worker_id,

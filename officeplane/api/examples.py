@@ -227,3 +227,44 @@ CLAIM: Final[_Examples] = {
     "one, when there is one": {"value": {"max": 1, "waitSeconds": 5}},
     "some, at once": {"value": {"max": 4, "start": True}},
 }
+HEARTBEAT: Final[_Examples] = {
+    "nothing in hand": {"value": {}},
+    "one claim": {
+        "value": {
+            "claims": [
+                {
+                    "claimId": "01890a5d-ac96-774b-bcce-b302099a8057",
+                    "progress": {"step": 2},
+                    "costUsd": 0.012345,
+                    "tokens": {"input": 1200, "output": 85},
+                }
+            ]
+        }
+    },
+}
+CHECKPOINT: Final[_Examples] = {"a step": {"value": {"value": {"done": ["outline"]}, "costUsd": 0.01}}}
+COMPLETE: Final[_Examples] = {
+    "a result": {
+        "value": {
+            "result": {"answer": "It holds."},
+            "decisionReport": {
+                "summary": "Read both contracts.",
+                "decisions": [{"what": "Compared clause by clause", "why": "They are numbered alike"}],
+            },
+            "costUsd": 0.1834,
+            "tokens": {"input": 9000, "cachedInput": 30000, "output": 700},
+        }
+    },
+    "edits": {
+        "summary": "One revision of the task's document, or none",
+        "value": {"edits": [{"taskType": "add_section", "payload": {"title": "Risks", "content": "None."}}]},
+    },
+}
+FAIL: Final[_Examples] = {
+    "an error": {"value": {"kind": "error", "message": "The model gave no answer."}},
+    "a rate limit": {"value": {"kind": "rate_limited", "message": "Too many tokens.", "retryAfterSeconds": 20}},
+}
+RELEASE: Final[_Examples] = {
+    "not mine": {"value": {"reason": "declined"}},
+    "later": {"value": {"reason": "The site is down", "notBefore": "2030-01-31T12:00:00Z", "checkpoint": {"page": 3}}},
+}

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Final, NoReturn
+from typing import Final, NoReturn, Self
 
 from pydantic import JsonValue
 
@@ -21,10 +21,22 @@ class MalformedJsonError(ValueError):
     """The text is not JSON, or says something that readers may understand differently."""
 
 
-def parse_json(raw: bytes) -> JsonValue:
-    """Return what a body says."""
+class Spelled(float):
+    """A number that knows how it was written: money is what was written, and not what a float makes of it."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Return the number of a text."""
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
+def parse_json(raw: bytes, *, spelled: bool = False) -> JsonValue:
+    """Return what a body says; if so asked, its numbers with points as they are spelled."""
     try:
-        value: JsonValue = _DECODER.decode(raw.decode("utf-8"))
+        value: JsonValue = (_SPELLED_DECODER if spelled else _DECODER).decode(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise MalformedJsonError("The body is not UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -97,6 +109,14 @@ def _no_number(text: str) -> NoReturn:
     raise MalformedJsonError(f"{text} is not JSON.")
 
 
+def _spelled(text: str) -> Spelled:
+    _number(text)
+    return Spelled(text)
+
+
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_no_number
+)
+_SPELLED_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_spelled, parse_constant=_no_number
 )

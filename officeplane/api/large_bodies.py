@@ -8,7 +8,7 @@ over soon then. But for `PIECES_MAX`, which is a limit of its own, none of these
 numbers is met by a body that could be taken.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from pydantic import JsonValue, ValidationError
@@ -47,12 +47,17 @@ _TASKS_IN: Final = ("tasks", "children")
 def read_large(raw: bytes, wanted: object) -> object:
     """Return what a body says, its tasks as requests, if tasks are wanted; raise the refusal that fits."""
     _refuse_many_pieces(raw)
-    value = parse_json(raw)
+    value = parse_json(raw, spelled=has_money(wanted))
     if wanted is TaskRequest:
         _refuse_more_than_pictures(raw, value)
     refuse_many_tasks(value)
-    _refuse_large_fields(value)
+    _refuse_large_fields(value, {"payload", *getattr(wanted, "FREE_FIELDS", ())})
     return _with_requests(value, wanted)
+
+
+def has_money(wanted: object) -> bool:
+    """Tell whether a body has amounts of money, which are read as they are spelled."""
+    return getattr(wanted, "HAS_MONEY", False)
 
 
 def refuse_many_tasks(value: JsonValue) -> None:
@@ -87,8 +92,8 @@ def _refuse_more_than_pictures(raw: bytes, value: JsonValue) -> None:
         raise RefusedError("too_large", detail)
 
 
-def _refuse_large_fields(value: JsonValue) -> None:
-    """Refuse a body in which anything but payloads is larger than could be taken."""
+def _refuse_large_fields(value: JsonValue, free: Collection[str]) -> None:
+    """Refuse a body in which anything but payloads, and what is as free as they are, is larger than could be taken."""
     edges = 0
     for path, one in _objects_in(value):
         if len(one) > NAMES_MAX:
@@ -96,7 +101,7 @@ def _refuse_large_fields(value: JsonValue) -> None:
         for name, inner in one.items():
             if name == "dependsOn" and isinstance(inner, list):
                 edges += len(inner)
-            is_plain = name != "payload" and name not in _TASKS_IN
+            is_plain = name not in free and name not in _TASKS_IN
             if is_plain and isinstance(inner, dict | list) and _holds_more_than(VALUES_MAX, inner):
                 raise _refused(f"It holds more than {VALUES_MAX:,} values.", (*path, name))
     if edges > EDGES_MAX:

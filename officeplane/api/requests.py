@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope
 
 from officeplane.api.callers import admit, need_of
 from officeplane.api.json_text import MalformedJsonError, parse_json
-from officeplane.api.large_bodies import SMALL_MAX, UNCOUNTED_MAX, read_large, refuse_many_tasks
+from officeplane.api.large_bodies import SMALL_MAX, UNCOUNTED_MAX, has_money, read_large, refuse_many_tasks
 from officeplane.api.problems import RefusedError
 from officeplane.api.state import state_of
 from officeplane.domain.errors import ERRORS_SHOWN, FieldError, InvalidParameterError
@@ -83,7 +83,7 @@ class JsonRequest(Request):
         raw = await super().body()
         self.is_large = len(raw) > SMALL_MAX
         try:
-            parsed = await self._read_apart(raw) if self.is_large else _read_here(raw)
+            parsed = await self._read_apart(raw) if self.is_large else _read_here(raw, self._wanted)
         except MalformedJsonError as error:
             raise RefusedError("malformed_json", str(error)) from None
         # FastAPI takes null for no body at all; anything else that is no object is refused as such.
@@ -103,8 +103,8 @@ def is_large(request: Request) -> bool:
     return isinstance(request, JsonRequest) and request.is_large
 
 
-def _read_here(raw: bytes) -> JsonValue:
-    value = parse_json(raw)
+def _read_here(raw: bytes, wanted: object) -> JsonValue:
+    value = parse_json(raw, spelled=has_money(wanted))
     if len(raw) > UNCOUNTED_MAX:
         refuse_many_tasks(value)
     return value

@@ -13,6 +13,7 @@ from officeplane.domain.demand import AgentTerms, OutputType
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.priority import BOOST_PER_MINUTE, shown, tier_of
 from officeplane.domain.space import bare
+from officeplane.domain.spending import usd_of
 from officeplane.domain.task import AttemptFailure, ChildSummary, TaskDetails
 from officeplane.services.observe.explanation import Explanation
 
@@ -37,6 +38,10 @@ class FailureView(View):
     started_at: Time | None
     duration_seconds: float
     cost_usd: float
+    agent_id: str | None
+    model: str | None
+    tokens: dict[str, int] | None
+    late_result: Any = Field(description="What an agent handed in after this had ended; not shown in lists.")
 
 
 class ChildView(View):
@@ -103,6 +108,13 @@ class TaskView(View):
     fallback_models: tuple[str, ...] | None
     require_decision_report: bool | None
     output: OutputView | None
+    agent_id: str | None = Field(description="The agent that claimed it last; a worker has none.")
+    model: str | None
+    claimed_at: Time | None
+    heartbeat_at: Time | None
+    cost_usd: float | None = Field(description="Of all attempts; null: nobody has said.")
+    tokens: dict[str, int] | None
+    decision_report: Any = Field(description="What was decided, and why; not shown in lists.")
 
 
 _TASKS: Final = TypeAdapter(list[TaskView])
@@ -123,6 +135,7 @@ def task_view(details: TaskDetails) -> TaskView:
     task = details.task
     children = details.children
     demand = task.demand
+    by_agents = details.by_agents
     terms = None if demand is None else task.agent_terms or AgentTerms()
     return TaskView(
         id=task.id,
@@ -150,7 +163,7 @@ def task_view(details: TaskDetails) -> TaskView:
         key=task.key,
         spawned_by=task.spawned_by,
         tags=task.tags,
-        worker_id=task.worker_id,
+        worker_id=task.worker_id if task.demand is None else None,
         created_by=task.created_by,
         on_behalf_of=task.on_behalf_of,
         created_at=task.created_at,
@@ -171,6 +184,13 @@ def task_view(details: TaskDetails) -> TaskView:
         fallback_models=None if demand is None else demand.fallback_models,
         require_decision_report=None if terms is None else terms.require_decision_report,
         output=None if terms is None or terms.output is None else OutputView(type=terms.output),
+        agent_id=None if by_agents is None else by_agents.agent_id,
+        model=None if by_agents is None else by_agents.model,
+        claimed_at=None if by_agents is None else by_agents.claimed_at,
+        heartbeat_at=None if by_agents is None else by_agents.heartbeat_at,
+        cost_usd=None if by_agents is None else usd_of(by_agents.spent.cost_micros),
+        tokens=None if by_agents is None or by_agents.spent.tokens is None else dict(by_agents.spent.tokens),
+        decision_report=None if by_agents is None else by_agents.decision_report,
     )
 
 
@@ -184,6 +204,10 @@ def failure_view(failure: AttemptFailure) -> FailureView:
         started_at=failure.started_at,
         duration_seconds=failure.duration_seconds,
         cost_usd=failure.cost_usd,
+        agent_id=failure.agent_id,
+        model=failure.model,
+        tokens=None if failure.tokens is None else dict(failure.tokens),
+        late_result=failure.late_result,
     )
 
 

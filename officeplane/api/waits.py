@@ -35,6 +35,20 @@ async def _waited_for(request: Request, task_id: TaskId, seconds: float) -> Task
         stopping.cancel()
 
 
+async def wait_for_news(request: Request, news: Coroutine[Any, Any, None]) -> None:
+    """Return once there is news, which ends by itself, or the server is about to stop."""
+    with await runtime_of(request).spaces.wait(principal_of(request)):
+        waiting = asyncio.ensure_future(news)
+        stopping = asyncio.ensure_future(state_of(request).stopping.wait())
+        try:
+            await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await stay_admitted(request)
+        finally:
+            waiting.cancel()
+            stopping.cancel()
+            await asyncio.gather(waiting, stopping, return_exceptions=True)
+
+
 async def while_there(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
     """Return what some work comes to; it is stopped when whoever asked has gone."""
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_leaving(request))

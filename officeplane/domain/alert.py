@@ -1,4 +1,4 @@
-"""Alerts: what somebody outside is told when tasks give up."""
+"""Alerts: what somebody outside is told when tasks give up, or an agent is paused."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from officeplane.domain.dead_letter import DeadLetter
+from officeplane.domain.ids import AgentId
 
 SHOWN_LENGTH: Final = 500
 CAUSES_SHOWN: Final = 5
@@ -22,8 +23,24 @@ class Alert:
     letter: DeadLetter
 
 
-def summary(alerts: Sequence[Alert]) -> str:
-    """Say for people what happened, the most frequent causes first."""
+@dataclass(frozen=True, slots=True)
+class AgentAlert:
+    """An agent that was paused because it let one claim after the other run out."""
+
+    id: int
+    agent_id: AgentId
+    reason: Literal["agent_paused"] = "agent_paused"
+
+
+def summary(alerts: Sequence[Alert | AgentAlert]) -> str:
+    """Say for people what happened, agents first, and then the most frequent causes."""
+    letters = [alert for alert in alerts if isinstance(alert, Alert)]
+    agents = sorted({alert.agent_id for alert in alerts if isinstance(alert, AgentAlert)})
+    told = [f"Agent {agent_id} was paused: its last claims all ran out." for agent_id in agents]
+    return "\n".join([*told, *([_summary_of_letters(letters)] if letters else [])])
+
+
+def _summary_of_letters(alerts: Sequence[Alert]) -> str:
     gave_up = sum(alert.reason == "dead_lettered" for alert in alerts)
     escalated = len(alerts) - gave_up
     counts = ((gave_up, "gave up"), (escalated, "escalated"))

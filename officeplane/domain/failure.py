@@ -45,7 +45,9 @@ class Failure:
     child: int | None = None
     """Of an atomic batch, the position of the child that it was about."""
     retry_after: float | None = None
-    """Of a rate limit, for how many seconds it asked, if it did."""
+    """For how many seconds it asked to be left alone, if it did."""
+    may_be_retried: bool = True
+    """Whether whoever failed thinks that another attempt may do better."""
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
     """What differs from case to case, for programs; the message is the same for equal causes."""
 

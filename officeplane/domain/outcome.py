@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from officeplane.domain.dead_letter import fingerprint
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.ids import ClaimId, TaskId
+from officeplane.domain.ids import AgentId, ClaimId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.retry import GiveUp, Retry, RetryPolicy, RetryState, next_step
 from officeplane.domain.revision import NewRevision
@@ -42,6 +42,9 @@ class Failed:
 class HandedBack:
     """The attempt was stopped before it could end, for no fault of its own."""
 
+    after_seconds: float = 0.0
+    """How long nobody is to have it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lapsed:
@@ -59,6 +62,17 @@ class Waiting:
 
 
 Outcome: TypeAlias = Succeeded | Edited | Failed | HandedBack | Lapsed | Waiting
+
+
+class ByAgent(NamedTuple):
+    """Whose attempt it was, if it was an agent's, and which agents have failed at the task before."""
+
+    agent_id: AgentId
+    failed_before: frozenset[str] = frozenset()
+
+    def failed_with(self, *, charged: bool) -> frozenset[str]:
+        """Return the agents that have failed at the task once this attempt is counted, if it is."""
+        return self.failed_before.union([self.agent_id] if charged else [])
 
 
 class Verdict(NamedTuple):
@@ -89,7 +103,14 @@ class RetryRules:
     half_open_after_seconds: float = 60.0
 
 
-def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float, rate_limits: int = 0) -> Verdict:
+def judge(
+    task: ClaimedTask,
+    outcome: Outcome,
+    rules: RetryRules,
+    chance: float,
+    rate_limits: int = 0,
+    by_agent: ByAgent | None = None,
+) -> Verdict:
     """Return what becomes of a task after an attempt; `chance` in [0, 1) spreads retries.
 
     `rate_limits` is how many in a row it has met before.
@@ -97,18 +118,22 @@ def judge(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float,
     match outcome:
         case Succeeded(result_json) | Edited(result_json):
             return Verdict(task.id, task.claim_id, TaskState.COMPLETED, result_json)
-        case HandedBack():
-            return Verdict(task.id, task.claim_id, TaskState.QUEUED)
+        case HandedBack(after_seconds):
+            state = TaskState.RETRYING if after_seconds > 0 else TaskState.QUEUED
+            return Verdict(task.id, task.claim_id, state, delay_seconds=after_seconds)
         case Waiting():
             return Verdict(task.id, task.claim_id, TaskState.PENDING)
         case Failed(failure, killed_its_child):
             return _after_failure(
                 task, failure, rules, chance,
-                charged=failure.is_charged, crashed=killed_its_child, rate_limits=rate_limits,
+                charged=failure.is_charged, crashed=killed_its_child, rate_limits=rate_limits, by_agent=by_agent,
             )  # fmt: skip
         case Lapsed(handler_started, is_guilty):
-            failure = Failure(FailureKind.CRASH, "its worker stopped answering before the attempt ended")
-            return _after_failure(task, failure, rules, chance, charged=handler_started, crashed=is_guilty)
+            who = "worker" if by_agent is None else "agent"
+            failure = Failure(FailureKind.CRASH, f"its {who} stopped answering before the attempt ended")
+            return _after_failure(
+                task, failure, rules, chance, charged=handler_started, crashed=is_guilty, by_agent=by_agent
+            )
 
 
 def _after_failure(
@@ -120,18 +145,21 @@ def _after_failure(
     charged: bool,
     crashed: bool,
     rate_limits: int = 0,
+    by_agent: ByAgent | None = None,
 ) -> Verdict:
+    failed = frozenset[str]() if by_agent is None else by_agent.failed_with(charged=charged)
     used = RetryState(
         attempts_charged=task.attempts_charged + charged,
         retries_max=task.max_retries,
         crashes=task.crashes + crashed,
         crashes_max=rules.poison_crashes,
         # A lapse that cleared nobody leaves a suspect; one that convicted it leaves a count.
-        has_crashed_before=task.suspect or task.crashes > 0,
+        has_crashed_before=task.suspect or task.crashes > 0 or (by_agent is not None and task.attempts_charged > 0),
         rate_limits=rate_limits,
+        agents_failed=len(failed),
     )
     policy = rules.default if task.retry_json is None else RetryPolicy.model_validate_json(task.retry_json)
-    poisoned = crashed and used.is_poisoned
+    poisoned = (crashed and used.is_poisoned) or used.is_beyond_agents
     verdict = Verdict(
         task.id,
         task.claim_id,
@@ -158,6 +186,9 @@ def _after_failure(
 def _told(failure: Failure, *, poisoned: bool, used: RetryState) -> str:
     if not poisoned:
         return failure.message
+    if used.is_beyond_agents:
+        failed = f"{used.agents_failed} agents failed at it in {used.attempts_charged} attempts"
+        return f"{failure.message} (poison pill: {failed})"
     return f"{failure.message} (poison pill: it took its process down {used.crashes} times)"
 
 

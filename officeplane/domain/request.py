@@ -334,6 +334,7 @@ NOT_SUPPORTED_YET: Final = frozenset(
         "hold",
         "approval",
         "budgetUsd",
+        "artifacts",
     }
 )
 """Fields of the contract whose machinery is not built yet."""

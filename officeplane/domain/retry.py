@@ -11,6 +11,9 @@ from officeplane.domain.rate_limit import wait_seconds
 
 DEFAULT_JITTER: Final = 0.05
 HOUR_SECONDS: Final = 3600.0
+POISON_ATTEMPTS: Final = 3
+POISON_AGENTS: Final = 2
+"""A task at which so many attempts of so many agents have failed is a poison pill, whatever retries are left."""
 
 
 KINDS_MAX: Final = 100
@@ -92,19 +95,28 @@ class RetryState:
     has_crashed_before: bool
     rate_limits: int = 0
     """How many rate limits in a row it has met before this attempt."""
+    agents_failed: int = 0
+    """How many agents have failed at it, of those that do."""
 
     @property
     def is_poisoned(self) -> bool:
-        """Whether the task has taken its process down too often."""
-        return self.crashes >= self.crashes_max
+        """Whether the task has taken its process down too often, or agents have failed at it."""
+        return self.crashes >= self.crashes_max or self.is_beyond_agents
+
+    @property
+    def is_beyond_agents(self) -> bool:
+        """Whether so many attempts of agents have failed that it cannot be one agent's fault."""
+        return self.attempts_charged >= POISON_ATTEMPTS and self.agents_failed >= POISON_AGENTS
 
 
 def next_step(failure: Failure, used: RetryState, policy: RetryPolicy, chance: float) -> Retry | GiveUp:
     """Return what follows a failed attempt."""
     if used.is_poisoned or not policy.allows(failure.kind) or used.attempts_charged > used.retries_max:
         return GiveUp()
+    if not failure.may_be_retried:
+        return GiveUp()
     if failure.kind is FailureKind.RATE_LIMITED:
         return Retry(wait_seconds(failure.retry_after, used.rate_limits + 1, chance))
     if failure.kind is FailureKind.CRASH and not used.has_crashed_before:
         return Retry(0.0)
-    return Retry(policy.delay_seconds(max(used.attempts_charged, 1), chance))
+    return Retry(max(policy.delay_seconds(max(used.attempts_charged, 1), chance), failure.retry_after or 0.0))

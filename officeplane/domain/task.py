@@ -4,6 +4,7 @@ What is made for every task is a named tuple: a frozen dataclass takes three
 times as long to make.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from officeplane.domain.ids import ClaimId, DagId, DocumentId, HoldId, TaskId, W
 from officeplane.domain.lifecycle import WAITING, TaskState
 from officeplane.domain.priority import Urgency, effective_priority
 from officeplane.domain.space import QualifiedType, Space, qualified_type
+from officeplane.domain.spending import Spending
 
 
 class Task(NamedTuple):
@@ -95,6 +97,12 @@ class AttemptFailure:
     started_at: datetime | None
     duration_seconds: float
     cost_usd: float
+    agent_id: str | None = None
+    """Whose it was, if no worker's."""
+    model: str | None = None
+    tokens: Mapping[str, int] | None = None
+    late_result: object = None
+    """What it came to after it had ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,19 @@ class TaskDetails:
     failures: tuple[AttemptFailure, ...]
     children: tuple[ChildSummary, ...] | None
     blocked_by: tuple[TaskId, ...] = ()
+    by_agents: "ByAgents | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class ByAgents:
+    """What a task shows of its claims by agents: the last one, and what all of them have cost."""
+
+    agent_id: str
+    model: str | None
+    claimed_at: datetime
+    heartbeat_at: datetime | None
+    spent: Spending
+    decision_report: object
 
 
 class ClaimedTask(NamedTuple):

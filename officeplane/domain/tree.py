@@ -24,6 +24,8 @@ class TaskNode:
     cancel_requested: bool
     document_id: DocumentId | None = None
     unmet: int = 0
+    is_of_agent: bool = False
+    """Whether an agent does it, who learns afterwards that it has ended."""
 
     @property
     def is_busy(self) -> bool:
@@ -89,7 +91,7 @@ def cancelling(tree: Tree, target: TaskId) -> Cancelling:
     """Return what cancelling a task does to it and to everything below it."""
     asked: set[TaskId] = set()
     for node in reversed(tree.below(target)):
-        runs = node.state in ACTIVE and not node.is_batch
+        runs = node.state in ACTIVE and not node.is_batch and not node.is_of_agent
         if runs or any(child.id in asked for child in tree.children(node.id)):
             asked.add(node.id)
     unfinished = {node.id for node in tree.below(target) if node.state not in FINAL}

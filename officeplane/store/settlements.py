@@ -45,10 +45,14 @@ class LapsedClaim:
     worker_is_gone: bool
     held_by_worker: int
     suspects_of_worker: int
+    is_of_agent: bool
+    took_too_long: bool
 
     @property
     def is_guilty(self) -> bool:
-        """Whether the worker died of this task: it was alone in it, or its one suspect."""
+        """Whether the worker died of this task: it was alone in it, or its one suspect. An agent dies of none."""
+        if self.is_of_agent:
+            return False
         is_accused = self.held_by_worker == 1 or (self.task.suspect and self.suspects_of_worker == 1)
         return self.has_started and self.worker_is_gone and is_accused
 
@@ -311,4 +315,6 @@ def _lapsed(row: Row) -> LapsedClaim:
         not row["alive"],
         row["held"],
         row["suspects"],
+        row["is_of_agent"],
+        row["took_too_long"],
     )

@@ -12,7 +12,7 @@ from officeplane.domain.lifecycle import STATES, TaskState
 from officeplane.domain.principal import EVERYTHING, Principal, Sight
 from officeplane.domain.space import Space, qualified
 from officeplane.domain.task import AttemptFailure, ChildSummary, NewTask, Task, TaskDetails
-from officeplane.store import dependencies
+from officeplane.store import agent_claims, dependencies
 from officeplane.store.audit import deed_values
 from officeplane.store.connection import Executor, Row
 from officeplane.store.queries import load
@@ -242,9 +242,16 @@ def _selected(wanted: TaskFilter) -> _FilterValues:
     }
 
 
-async def details(executor: Executor, tasks: Sequence[Task], sight: Sight = EVERYTHING) -> list[TaskDetails]:
-    """Return the tasks with their failed attempts, their children in sight and what they still wait for."""
+async def details(
+    executor: Executor, tasks: Sequence[Task], sight: Sight = EVERYTHING, *, whole: bool = False
+) -> list[TaskDetails]:
+    """Return the tasks with their failed attempts, their children in sight and what they still wait for.
+
+    What agents have written at length comes with it only if the `whole` is wanted.
+    """
     failed = await failures(executor, [task.id for task in tasks if task.attempt], sight)
+    by_agents = [task.id for task in tasks if task.attempt and task.demand is not None]
+    claimed = await agent_claims.of_tasks(executor, by_agents, whole=whole) if by_agents else {}
     children: dict[TaskId, list[ChildSummary]] = {task.id: [] for task in tasks if task.is_batch}
     if children:
         for row in await _SQL["children"].fetch(executor, parent_ids=list(children), **seen_by(sight)):
@@ -260,9 +267,10 @@ async def details(executor: Executor, tasks: Sequence[Task], sight: Sight = EVER
     return [
         TaskDetails(
             task,
-            tuple(failed.get(task.id, ())),
+            tuple(agent_claims.failed(one, claimed.get(task.id, ())) for one in failed.get(task.id, ())),
             tuple(children[task.id]) if task.is_batch else None,
             tuple(blocked_by.get(task.id, ())),
+            agent_claims.shown(claimed.get(task.id, ())),
         )
         for task in tasks
     ]

@@ -110,6 +110,7 @@ def node(row: Row) -> TaskNode:
         row["cancel_requested"],
         row["document_id"],
         row["unmet"],
+        row["is_of_agent"],
     )
 
 

@@ -183,6 +183,7 @@ def problem_of(response: httpx.Response) -> Json:
     assert body["detail"]
     assert body["type"].endswith(body["code"])
     known = {"type", "title", "status", "detail", "code", "errors", "scope", "outside", "quota", "limit"}
+    known |= {"reason", "state", "verb"}
     assert set(body) <= known
     for error in body.get("errors", []):
         assert set(error) == {"field", "message"}

@@ -20,6 +20,7 @@ from officeplane.domain.principal import LOCAL, Scope
 from officeplane.formats.blank import blank
 from officeplane.services.access.api_keys import new_key_text
 from officeplane.services.access.sessions import new_token
+from officeplane.services.agents.claiming import Ask
 from officeplane.store.connection import Connection
 from tests.api.client import UNKNOWN_ID, Api, Json, a_key, code_of, json_of, runtime_of, stranger_to
 from tests.api.spaces import a_caller_with
@@ -271,6 +272,46 @@ async def claim_tasks(api: Api) -> Wish:
     return Wish("POST", f"/api/agents/{name}/claim", Action.CLAIM_TASKS, name, {"max": 1})
 
 
+async def a_claim(api: Api) -> tuple[str, str]:
+    """The name of an agent, and a claim that it holds."""
+    name = await an_agent(api)
+    await a_task(api, taskType="code", payload={"goal": SECRET})
+    (claim,) = (await runtime_of(api.app).claiming.take(LOCAL, name, Ask())).claims
+    return name, claim.id
+
+
+async def start_claim(api: Api) -> Wish:
+    _, claim_id = await a_claim(api)
+    return Wish("POST", f"/api/claims/{claim_id}/start", None, None, {})
+
+
+async def save_checkpoint(api: Api) -> Wish:
+    _, claim_id = await a_claim(api)
+    return Wish("POST", f"/api/claims/{claim_id}/checkpoint", None, None, {"value": SECRET})
+
+
+async def beat(api: Api) -> Wish:
+    name, claim_id = await a_claim(api)
+    return Wish("POST", f"/api/agents/{name}/heartbeat", None, None, {"claims": [{"claimId": claim_id}]})
+
+
+async def complete_claim(api: Api) -> Wish:
+    _, claim_id = await a_claim(api)
+    body: Json = {"result": SECRET, "decisionReport": {"summary": SECRET, "decisions": []}}
+    return Wish("POST", f"/api/claims/{claim_id}/complete", Action.COMPLETE_CLAIM, claim_id, body)
+
+
+async def fail_claim(api: Api) -> Wish:
+    _, claim_id = await a_claim(api)
+    body = {"kind": "permanent", "message": SECRET}
+    return Wish("POST", f"/api/claims/{claim_id}/fail", Action.FAIL_CLAIM, claim_id, body)
+
+
+async def release_claim(api: Api) -> Wish:
+    _, claim_id = await a_claim(api)
+    return Wish("POST", f"/api/claims/{claim_id}/release", Action.RELEASE_CLAIM, claim_id, {"reason": SECRET})
+
+
 WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "submitTask": submit_task,
     "submitTasks": submit_tasks,
@@ -309,8 +350,18 @@ WISHES: Final[Mapping[str, Callable[[Api], Awaitable[Wish]]]] = {
     "patchAgent": patch_agent,
     "deleteAgent": delete_agent,
     "claimTasks": claim_tasks,
+    "startClaim": start_claim,
+    "saveCheckpoint": save_checkpoint,
+    "beat": beat,
+    "completeClaim": complete_claim,
+    "failClaim": fail_claim,
+    "releaseClaim": release_claim,
 }
 """For every operation that is no GET, how it is asked for so that it succeeds; nothing changes with a preview."""
+GOES_ON: Final = {"previewEdit", "startClaim", "saveCheckpoint", "beat"}
+"""No deeds: nothing changes with a preview, and the rest is how the work goes that was claimed."""
+ENDS: Final = {"completeClaim", "failClaim", "releaseClaim"}
+"""Before these end anything, their agent has been heard of, and that stays."""
 OF_BROWSERS: Final = {"log_in", "log_out"}
 """Forms of pages: who sends them is known by no key. See the tests of sessions below."""
 LEAVES_NO_ROW_BEHIND: Final = {"resumeDocument", "deleteAgent"}
@@ -427,7 +478,20 @@ async def test_a_change_leaves_one_row_in_its_own_transaction_that_tells_whose_i
         assert together, "what was changed was changed in another transaction"
 
 
-@pytest.mark.parametrize("operation", [name for name in WISHES if name != "previewEdit"])
+@pytest.mark.parametrize("operation", sorted(ENDS))
+async def test_an_end_that_cannot_be_kept_in_the_audit_is_none(
+    api: Api, admin: httpx.AsyncClient, ledger: Connection, operation: str
+) -> None:
+    wish = await WISHES[operation](api)
+
+    async with a_broken_audit(ledger):
+        assert (await wish.asked(admin)).is_error
+
+    assert await ledger.fetchval("SELECT ended_at FROM agent_claims WHERE claim_id = $1::uuid", wish.about) is None
+    assert (await wish.asked(admin)).is_success
+
+
+@pytest.mark.parametrize("operation", [name for name in WISHES if name not in GOES_ON | ENDS])
 async def test_what_cannot_be_kept_in_the_audit_is_not_done(
     api: Api, admin: httpx.AsyncClient, ledger: Connection, operation: str
 ) -> None:
@@ -457,7 +521,7 @@ async def test_what_is_refused_leaves_no_row(
             answers.append(await wish.asked(reader))
     if "{" in route.path:
         nobody = {"task_id": UNKNOWN_ID, "dag_id": UNKNOWN_ID, "key_id": UNKNOWN_ID, "document_id": "none-such"}
-        nobody |= {"name": "nobody", "agent_id": "-no-name"}
+        nobody |= {"name": "nobody", "agent_id": "-no-name", "claim_id": UNKNOWN_ID}
         if operation in {"putDocument", "declareTaskType"}:
             nobody |= {"document_id": "-no-name", "name": "-no-name"}
         answers.append(await wish.asked(admin, route.path.format(task_type="none.such", **nobody)))

@@ -34,6 +34,7 @@ FILLED: Final[Mapping[str, str]] = {
     "slide_id": "slide-1",
     "name": "nobody",
     "agent_id": "nobody",
+    "claim_id": "01890a5d-ac96-774b-bcce-b302099a8057",
 }
 OPEN: Final = {"/api/health/live", "/api/health/ready"}
 REFUSED: Final = {401, 403}

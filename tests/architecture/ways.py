@@ -6,7 +6,7 @@ from itertools import product
 
 from officeplane.domain.document import Format
 from officeplane.domain.failure import Failure, FailureKind
-from officeplane.domain.ids import TaskId, WorkerId
+from officeplane.domain.ids import ClaimId, TaskId, WorkerId
 from officeplane.domain.lifecycle import (
     ACTIVE,
     REOPENABLE,
@@ -19,9 +19,11 @@ from officeplane.domain.patch import TaskPatch
 from officeplane.domain.principal import LOCAL
 from officeplane.domain.request import request_of
 from officeplane.domain.task import ClaimedTask, Task
+from officeplane.store import agent_claims
 from officeplane.store.claims import Claimant
 from officeplane.store.connection import Connection
 from tests.attempts import a_claimed_task
+from tests.holders import a_holder, work
 from tests.workbench import Workbench
 
 S = TaskState
@@ -108,6 +110,11 @@ async def make_due(bench: Workbench) -> None:
     await bench.execute("UPDATE tasks SET run_at = now() WHERE run_at > now()")
 
 
+async def taken_up(bench: Workbench, claim_id: ClaimId) -> None:
+    claim = (await agent_claims.look(bench.runtime.ledger, [claim_id]))[claim_id]
+    await agent_claims.take_up(bench.runtime.ledger, claim, 90)
+
+
 async def completed(bench: Workbench, task: Task) -> None:
     (claimed,) = await bench.claim(task)
     await bench.complete(claimed)
@@ -141,6 +148,24 @@ async def _(bench: Workbench) -> tuple[TaskId, Act]:
 async def _(bench: Workbench) -> tuple[TaskId, Act]:
     task = await bench.a_task()
     return task.id, lambda: bench.claim(task)
+
+
+@way("take_up", S.QUEUED)
+async def _(bench: Workbench) -> tuple[TaskId, Act]:
+    task = await work(bench)
+    claim_id = await (await a_holder(bench)).claim(task)
+    await bench.let_leases_lapse()
+    await bench.worker.redelivery.reap()
+    return task.id, lambda: taken_up(bench, claim_id)
+
+
+@way("take_up", S.RETRYING)
+async def _(bench: Workbench) -> tuple[TaskId, Act]:
+    task = await work(bench)
+    claim_id = await (await a_holder(bench)).claim(task, start=True)
+    await bench.let_leases_lapse()
+    await bench.worker.redelivery.reap()
+    return task.id, lambda: taken_up(bench, claim_id)
 
 
 @way("claim", S.RETRYING)

@@ -1,33 +1,38 @@
-"""Alerts: what `ALERT_URL` is sent of the dead letters that deliveries are about."""
+"""Alerts: what `ALERT_URL` is sent of the dead letters, and the agents, that deliveries are about."""
 
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from officeplane.domain.alert import SHOWN_LENGTH, Alert, summary
+from officeplane.domain.alert import SHOWN_LENGTH, AgentAlert, Alert, summary
 from officeplane.domain.delivery import Delivery
-from officeplane.domain.ids import TaskId
+from officeplane.domain.ids import AgentId, TaskId
 from officeplane.store import dead_letters
 from officeplane.store.connection import Executor
 
 
-async def alerts_of(executor: Executor, deliveries: Sequence[Delivery]) -> list[Alert]:
+async def alerts_of(executor: Executor, deliveries: Sequence[Delivery]) -> list[Alert | AgentAlert]:
     """Return what deliveries tell, of letters as they are now; of a letter that is gone there is nothing to tell."""
-    generations = [(TaskId(delivery.body["taskId"]), int(delivery.body["generation"])) for delivery in deliveries]
+    agents = [delivery for delivery in deliveries if "agentId" in delivery.body]
+    of_letters = [delivery for delivery in deliveries if "agentId" not in delivery.body]
+    generations = [(TaskId(delivery.body["taskId"]), int(delivery.body["generation"])) for delivery in of_letters]
     letters = await dead_letters.of_generations(executor, generations)
-    return [
+    found = [
         Alert(delivery.id, delivery.body["reason"], letters[generation])
-        for delivery, generation in zip(deliveries, generations, strict=True)
+        for delivery, generation in zip(of_letters, generations, strict=True)
         if generation in letters
     ]
+    return [*(AgentAlert(delivery.id, AgentId(delivery.body["agentId"])) for delivery in agents), *found]
 
 
-def body_of(alerts: Sequence[Alert]) -> str:
+def body_of(alerts: Sequence[Alert | AgentAlert]) -> str:
     """Return the body of the POST that tells these alerts."""
     return json.dumps({"text": summary(alerts), "alerts": [_alert(alert) for alert in alerts]})
 
 
-def _alert(alert: Alert) -> dict[str, object]:
+def _alert(alert: Alert | AgentAlert) -> dict[str, object]:
+    if isinstance(alert, AgentAlert):
+        return {"id": str(alert.id), "reason": alert.reason, "agentId": alert.agent_id}
     letter = alert.letter
     return {
         "id": str(alert.id),

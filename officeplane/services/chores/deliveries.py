@@ -62,7 +62,7 @@ class Deliveries:
             limit=ALERTS_AT_ONCE,
         )
         for delivery in lost:
-            _log.error("alert.given_up", task_id=delivery.body["taskId"])
+            _log.error("alert.given_up", task_id=delivery.body.get("taskId"), agent_id=delivery.body.get("agentId"))
 
 
 async def _post(url: str, body: str) -> str | None:

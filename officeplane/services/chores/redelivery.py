@@ -13,16 +13,19 @@ import structlog
 from officeplane.dispatch.availability import RedisUnavailable
 from officeplane.dispatch.doorbell import Doorbell
 from officeplane.dispatch.locks import Hold
+from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.ids import DocumentId, TaskId, parse_task_id
-from officeplane.domain.outcome import HandedBack, Lapsed
+from officeplane.domain.outcome import Failed, HandedBack, Lapsed, Outcome
 from officeplane.domain.priority import Tier
 from officeplane.domain.space import DEFAULT
 from officeplane.failpoints import reach
+from officeplane.services.agents.lapses import count_lapses
 from officeplane.services.settle.dependents import update_statuses
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Fenced, Settlements
 from officeplane.store import chores, claims, dags, dependencies, trees, workers
 from officeplane.store import settlements as ledger_settlements
+from officeplane.store.agent_claims import agent_in
 from officeplane.store.chores import Cutoffs
 from officeplane.store.connection import Connection, Ledger
 from officeplane.store.settlements import LapsedClaim
@@ -50,6 +53,7 @@ class Redelivery:
         counted_by: str,
         heartbeat_seconds: float,
         lease_seconds: float,
+        alerts: bool = False,
     ) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
@@ -58,6 +62,7 @@ class Redelivery:
         self._own_types = own_types
         self._heartbeat_seconds = heartbeat_seconds
         self._lease_seconds = lease_seconds
+        self._alerts = alerts
         self._recounted = 0
         self._updated = 0
         # Locks on lanes with nobody in them: whose they are, and the head that waits.
@@ -81,17 +86,14 @@ class Redelivery:
         if not lapsed:
             return 0
         await reach("reap_read")
-        attempts = [
-            # A task that was reserved and never started has crashed nobody.
-            EndedAttempt(one.task, Lapsed(one.handler_started, one.is_guilty) if one.has_started else HandedBack())
-            for one in lapsed
-        ]
+        attempts = [EndedAttempt(one.task, _end_of(one), agent_id=agent_in(one.worker_id)) for one in lapsed]
         settled = await self._settlements.settle(attempts, counted_by=self._counted_by, only_lapsed=True)
         await reach("reap_settled")
         reaped = [one for one, result in zip(lapsed, settled, strict=True) if not isinstance(result, Fenced)]
         for one in reaped:
             _log.warning("task.reaped", task_id=one.task.id, worker_id=one.worker_id, guilty=one.is_guilty)
         await self._free(reaped)
+        await count_lapses(self._ledger, reaped, alerts=self._alerts)
         return len(reaped)
 
     async def promote(self) -> float | None:
@@ -198,3 +200,14 @@ class Redelivery:
     async def _ring_lanes(self, documents: Sequence[DocumentId]) -> None:
         if documents:
             await self._doorbell.bells.ring(await claims.lane_heads(self._ledger, documents))
+
+
+def _end_of(lapsed: LapsedClaim) -> Outcome:
+    if not lapsed.has_started:
+        # A task that was reserved and never started has crashed nobody.
+        return HandedBack()
+    if lapsed.is_of_agent and lapsed.handler_started and lapsed.took_too_long:
+        # The lease of an agent ends with the time that its attempt may take.
+        message = f"the attempt ran longer than {lapsed.task.timeout_seconds:g} s"
+        return Failed(Failure(FailureKind.TIMEOUT, message))
+    return Lapsed(lapsed.handler_started, lapsed.is_guilty)

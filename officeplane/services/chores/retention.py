@@ -6,12 +6,14 @@ from typing import Final
 import structlog
 
 from officeplane.services.chores.pieces import collect
-from officeplane.store import chores, dags, dead_letters, documents, events, observations, workers
+from officeplane.store import agent_claims, chores, dags, dead_letters, documents, events, observations, workers
 from officeplane.store.connection import Ledger
 
 DAY_SECONDS: Final = 86_400.0
 KEY_SECONDS: Final = DAY_SECONDS
 EVENT_SECONDS: Final = DAY_SECONDS
+LATE_SECONDS: Final = 7 * DAY_SECONDS
+"""How long results of agents are kept that came too late to count."""
 UPLOAD_SECONDS: Final = DAY_SECONDS
 UNDECIDED_SECONDS: Final = 365 * DAY_SECONDS
 """How long a dead letter waits for somebody to decide."""
@@ -50,6 +52,7 @@ class Retention:
         forgotten = await workers.forget(self.ledger, SILENT_SECONDS)
         await observations.fold(self.ledger)
         await dags.prune(self.ledger, limit=TASKS_AT_ONCE)
+        await agent_claims.prune(self.ledger, late_seconds=LATE_SECONDS, key_seconds=KEY_SECONDS, limit=TASKS_AT_ONCE)
         placed = await documents.prune_uploads(self.ledger, UPLOAD_SECONDS)
         placed += await collect(self.ledger, UPLOAD_SECONDS)
         failed_seconds = self.failed_days * DAY_SECONDS

@@ -22,7 +22,7 @@ class Tasks:
         found = await tasks.fetch(self._ledger, [task_id], caller.sight)
         if task_id not in found:
             raise TaskNotFoundError(task_id)
-        (details,) = await tasks.details(self._ledger, [found[task_id]], caller.sight)
+        (details,) = await tasks.details(self._ledger, [found[task_id]], caller.sight, whole=True)
         return details
 
     async def those(self, caller: Principal, task_ids: Sequence[TaskId]) -> dict[TaskId, TaskDetails]:

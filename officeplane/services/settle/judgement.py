@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.failure import FailureKind
-from officeplane.domain.ids import TaskId
+from officeplane.domain.ids import AgentId, TaskId
 from officeplane.domain.lifecycle import TaskState
 from officeplane.domain.outcome import (
+    ByAgent,
     Edited,
     Failed,
     HandedBack,
+    Lapsed,
     Outcome,
     RetryRules,
     Succeeded,
@@ -22,7 +24,7 @@ from officeplane.domain.outcome import (
 from officeplane.domain.revision import NewRevision, Revisions
 from officeplane.domain.task import ClaimedTask
 from officeplane.domain.valve import TypeFailure, type_failure_of
-from officeplane.store import settlements
+from officeplane.store import agent_claims, settlements
 from officeplane.store.connection import Ledger
 
 
@@ -33,6 +35,8 @@ class EndedAttempt(NamedTuple):
     outcome: Outcome
     at: float = 0.0
     """When, by the clock of a process that may try more than once to settle it."""
+    agent_id: AgentId | None = None
+    """Whose it was, if no worker's."""
 
     @property
     def leads_to_more(self) -> bool:
@@ -57,7 +61,8 @@ class Judged(NamedTuple):
     @property
     def leads_to_more(self) -> bool:
         """Whether the end of the attempt leads to more than a change of its own task, a revision included."""
-        return _is_related(self.task) or self.verdict.error_json is not None or self.awaits is not None
+        is_put_off = self.verdict.state is TaskState.RETRYING
+        return _is_related(self.task) or is_put_off or self.verdict.error_json is not None or self.awaits is not None
 
 
 async def judged(
@@ -65,15 +70,21 @@ async def judged(
 ) -> list[Judged]:
     """Return what becomes of these tasks; `own_seconds` are the timeouts of their types."""
     rate_limits = await _rate_limits(ledger, attempts)
+    agents = await _agents(ledger, attempts)
 
     def judged_alone(attempt: EndedAttempt) -> Judged:
         task, outcome = attempt.task, attempt.outcome
-        verdict = judge(task, outcome, rules, random.random(), rate_limits.get(task.id, 0))
+        verdict = judge(task, outcome, rules, random.random(), rate_limits.get(task.id, 0), agents.get(task.id))
         match outcome:
             case Edited(revision=revision):
                 return Judged(task, verdict, revision)
             case Failed(failure):
-                found = type_failure_of(task, failure, verdict.delay_seconds, own_seconds)
+                own = own_seconds
+                if attempt.agent_id is not None:
+                    # Agents fail each by itself, and hold no type back; but who was told to wait speaks for all.
+                    is_limited = failure.kind is FailureKind.RATE_LIMITED
+                    own = {task.task_type: task.timeout_seconds} if is_limited else {}
+                found = type_failure_of(task, failure, verdict.delay_seconds, own)
                 return Judged(task, verdict, type_failure=found)
             case Waiting(spawned_id):
                 return Judged(task, verdict, awaits=spawned_id)
@@ -107,3 +118,13 @@ async def _rate_limits(ledger: Ledger, attempts: Sequence[EndedAttempt]) -> Mapp
         and attempt.outcome.failure.retry_after is None
     ]
     return await settlements.rate_limits(ledger, met) if met else {}
+
+
+async def _agents(ledger: Ledger, attempts: Sequence[EndedAttempt]) -> Mapping[TaskId, ByAgent]:
+    """Return whose attempts these were, of agents', and who has failed before at what has failed."""
+    by_agent = {one.task.id: ByAgent(one.agent_id) for one in attempts if one.agent_id is not None}
+    failing = [one.task.id for one in attempts if one.agent_id is not None and isinstance(one.outcome, Failed | Lapsed)]
+    if failing:
+        for task_id, agent_ids in (await agent_claims.failed_at(ledger, failing)).items():
+            by_agent[task_id] = by_agent[task_id]._replace(failed_before=agent_ids)
+    return by_agent

@@ -29,7 +29,7 @@ from officeplane.services.settle.aftermath import ENDED, Aftermath
 from officeplane.services.settle.judgement import EndedAttempt, Judged, handed_back, judged, revisions_of
 from officeplane.services.settle.plain import end_plainly
 from officeplane.services.settle.suspension import suspend
-from officeplane.services.settle.together import Terms, end_together
+from officeplane.services.settle.together import Beside, Terms, end_together
 from officeplane.store import pieces, settlements, valves
 from officeplane.store.connection import UNSTORABLE, Ledger
 from officeplane.store.settlements import Settled
@@ -70,14 +70,19 @@ class Settlements:
         return Settlements(ledger, self._doorbell, self._rules, self._own_seconds)
 
     async def settle(
-        self, attempts: Sequence[EndedAttempt], *, counted_by: str, only_lapsed: bool = False
+        self,
+        attempts: Sequence[EndedAttempt],
+        *,
+        counted_by: str,
+        only_lapsed: bool = False,
+        beside: Beside | None = None,
     ) -> list[Settlement]:
         """End attempts together, tell of it, and return, in their order, where each of them stands.
 
         `only_lapsed` is the reaper's: it ends an attempt only if its lease has
         run out by the ledger's own clock, whatever was read before.
         """
-        group = await self.write(attempts, counted_by=counted_by, only_lapsed=only_lapsed)
+        group = await self.write(attempts, counted_by=counted_by, only_lapsed=only_lapsed, beside=beside)
         await self.tell(group.aftermath)
         return group.settlements
 
@@ -89,17 +94,19 @@ class Settlements:
         counted_by: str,
         succeeded: Collection[QualifiedType] = (),
         only_lapsed: bool = False,
+        beside: Beside | None = None,
     ) -> Group:
         """Do what `settle` does and leave the telling to the caller, who may have something to do that is more urgent.
 
         What is never told is found by the sweeper, and by those who wait when they look again.
         `continuation` goes on in the lanes of these attempts, if that can be done at once;
         `succeeded` are types, each of its space, of which others have just ended well.
+        `beside` is what else belongs into the same transaction.
         """
         if not attempts:
             return Group([], [])
         await reach("before_settle")
-        terms = Terms(self._rules, counted_by, only_lapsed, succeeded)
+        terms = Terms(self._rules, counted_by, only_lapsed, succeeded, beside)
         told: list[Aftermath] = []
         settled, left = await self._suspend(await judged(self._ledger, attempts, self._rules, self._own_seconds), terms)
         if left:
@@ -156,7 +163,7 @@ class Settlements:
         self, judged: Sequence[Judged], continuation: Continuation | None, terms: Terms, told: list[Aftermath]
     ) -> dict[TaskId, Settled]:
         revisions = revisions_of(judged)
-        is_plain = not (terms.only_lapsed or any(one.leads_to_more for one in judged))
+        is_plain = not (terms.only_lapsed or terms.beside or any(one.leads_to_more for one in judged))
         if not is_plain or (revisions and not pieces.go_along(revisions.values())):
             settled, after = await end_together(self._ledger, judged, terms)
             told.append(after)

@@ -7,6 +7,7 @@ What it may touch is locked first, in the order of ADR 0004.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from officeplane.domain.batch import BATCH_TYPE
 from officeplane.domain.ids import DagId, TaskId
@@ -29,6 +30,18 @@ from officeplane.store.settlements import Settled
 from officeplane.store.trees import EndedTask
 
 
+class Beside(Protocol):
+    """What else is written in the transaction that ends an attempt, by somebody who may have to repeat the answer."""
+
+    async def before(self, executor: Executor) -> None:
+        """Write what comes first, once everything around the attempt is locked."""
+        ...
+
+    async def after(self, executor: Executor, settled: Sequence[Settled]) -> None:
+        """Write what is to be known of the end."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Under which a settlement is written."""
@@ -42,6 +55,7 @@ class Terms:
 
     Their failures are not failures in a row.
     """
+    beside: Beside | None = None
 
     @property
     def letters(self) -> DeadLetterWriter:
@@ -73,7 +87,12 @@ class _Together:
         stale = self._revisions.keys() - fitting.keys()
         verdicts = [handed_back(one.verdict) if one.task.id in stale else one.verdict for one in self._judged]
         dag_ids, foreseen = await self._lock(executor, verdicts)
+        beside = self._terms.beside
+        if beside is not None:
+            await beside.before(executor)
         settled, before = await self._settle(executor, verdicts)
+        if beside is not None:
+            await beside.after(executor, settled)
         made = [
             (row.task_id, fitting[row.task_id])
             for row in settled

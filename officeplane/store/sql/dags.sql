@@ -31,7 +31,7 @@ SELECT t.id, t.key, t.task_type, t.state,
 -- name: nodes
 -- Locks what is unfinished of a DAG, with all that is below it. No row: all has ended.
 SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers, unmet,
-       cancel_requested_at IS NOT NULL AS cancel_requested, document_id
+       cancel_requested_at IS NOT NULL AS cancel_requested, document_id, demand_id IS NOT NULL AS is_of_agent
   FROM tasks WHERE dag_id = :dag_id::uuid AND state IN {unfinished} ORDER BY id FOR NO KEY UPDATE
 
 -- name: unsettled

@@ -36,13 +36,13 @@ counts AS (
 -- calls it looks, in the same transaction, for what waits for these tasks.
 WITH locked AS MATERIALIZED (
     SELECT o.*, t.tid, t.current_state, t.current_claim, t.lease_until, t.worker_id, t.started_at, t.attempt,
-           CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
+           t.demand_id, CASE WHEN t.cancel_requested_at IS NULL THEN o.wanted ELSE 'CANCELLED' END AS target
       FROM unnest(:task_ids::uuid[], :claim_ids::uuid[], :states::text[], :results::jsonb[], :errors::jsonb[],
                   :delays_seconds::float8[], :charged::boolean[], :crashed::boolean[], :poisoned::boolean[],
                   :fingerprints::text[], :alerts::boolean[])
                AS o(id, claim_id, wanted, result, error, delay_seconds, charged, crashed, poisoned, fingerprint, alerts),
            LATERAL (SELECT ctid AS tid, state AS current_state, claim_id AS current_claim, lease_until, worker_id,
-                           started_at, attempt, cancel_requested_at
+                           started_at, attempt, cancel_requested_at, demand_id
                       FROM tasks WHERE tasks.id = o.id FOR NO KEY UPDATE) t
 ), settled AS (
     UPDATE tasks SET
@@ -52,7 +52,8 @@ WITH locked AS MATERIALIZED (
            attempts_charged = attempts_charged + locked.charged::integer,
            crashes = crashes + locked.crashed::integer,
            poison_pill = locked.poisoned AND locked.target = 'FAILED',
-           suspect = :only_lapsed::boolean AND locked.current_state IN {settleable} AND locked.target IN {claimable},
+           suspect = :only_lapsed::boolean AND locked.current_state IN {settleable} AND locked.target IN {claimable}
+                     AND tasks.demand_id IS NULL,
            claim_id = CASE WHEN NOT :only_lapsed::boolean THEN tasks.claim_id END,
            hold_id = NULL,
            lease_until = NULL,
@@ -69,9 +70,12 @@ WITH locked AS MATERIALIZED (
               {lane_waits},
               coalesce(locked.error ->> 'kind', '') AS reason
 ), failures AS (
-    INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds)
+    INSERT INTO task_failures (task_id, attempt, worker_id, kind, message, fingerprint, started_at, duration_seconds,
+                               cost_usd)
     SELECT settled.id, locked.attempt, locked.worker_id, locked.error ->> 'kind', locked.error ->> 'message',
-           locked.fingerprint, locked.started_at, extract(epoch FROM clock_timestamp() - locked.started_at)
+           locked.fingerprint, locked.started_at, extract(epoch FROM clock_timestamp() - locked.started_at),
+           CASE WHEN locked.demand_id IS NULL THEN 0
+                ELSE coalesce((SELECT cost_micros FROM agent_claims c WHERE c.claim_id = locked.claim_id), 0) / 1e6 END
       FROM settled JOIN locked ON locked.id = settled.id AND locked.claim_id = locked.current_claim
      WHERE locked.error IS NOT NULL AND settled.state NOT IN ('COMPLETED', 'CANCELLED')
     RETURNING *
@@ -296,15 +300,17 @@ SELECT {settled}, settled.state IN {active} AS open
 -- name: lapsed
 -- Attempts whose lease ran out, with what else their worker had in hand. While
 -- another lease of the same worker still runs, its death is not certain and one
--- heartbeat more is waited. No row: nobody is late.
+-- heartbeat more is waited; of an agent each claim lapses by itself. No row: nobody is late.
 SELECT {attempt_facts}, '' AS payload, NULL AS checkpoint, 0::float8 AS waited_seconds, t.worker_id,
-       t.state IN {settleable} AS has_started, handler_seen, w.alive, w.held, w.suspects
+       t.state IN {settleable} AS has_started, handler_seen, w.alive, w.held, w.suspects,
+       t.demand_id IS NOT NULL AS is_of_agent,
+       t.started_at + make_interval(secs => t.timeout_seconds) <= clock_timestamp() AS took_too_long
   FROM (SELECT worker_id, count(*) AS held, count(*) FILTER (WHERE suspect) AS suspects,
                bool_or(lease_until > clock_timestamp()) AS alive, min(lease_until) AS first
           FROM tasks WHERE runnable AND state IN {active} GROUP BY worker_id) w
   JOIN tasks t ON t.worker_id = w.worker_id AND t.runnable AND t.state IN {active}
  WHERE w.first <= clock_timestamp() AND t.lease_until <= clock_timestamp()
-   AND (NOT w.alive OR t.lease_until <= clock_timestamp() - make_interval(secs => :heartbeat_seconds::float8))
+   AND (NOT w.alive OR t.demand_id IS NOT NULL OR t.lease_until <= clock_timestamp() - make_interval(secs => :heartbeat_seconds::float8))
 
 -- name: suspend
 -- Ends an attempt whose handler waits for a task that it has spawned, and stores the edge to

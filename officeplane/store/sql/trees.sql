@@ -27,7 +27,7 @@ WITH RECURSIVE tree AS (
     SELECT t.id FROM tree, LATERAL (SELECT id FROM tasks WHERE parent_id = tree.id OFFSET 0) t
 )
 SELECT id, parent_id, coalesce(position, 0) AS position, state, NOT runnable AS is_batch, blockers, unmet,
-       cancel_requested_at IS NOT NULL AS cancel_requested, document_id
+       cancel_requested_at IS NOT NULL AS cancel_requested, document_id, demand_id IS NOT NULL AS is_of_agent
   FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM tree)) ORDER BY id FOR NO KEY UPDATE NOWAIT
 
 -- name: siblings
@@ -153,7 +153,8 @@ SELECT id, state, has_dependents FROM ended
 SELECT task_type, payload::text AS payload, key FROM tasks WHERE parent_id = :parent_id::uuid ORDER BY position
 
 -- name: cancel
--- Ends some tasks of a locked tree and asks others to stop. No row: nothing was unfinished.
+-- Ends some tasks of a locked tree, what an agent has among them, and asks others to stop. No row: nothing was
+-- unfinished.
 WITH asked AS (
     UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
            cancel_reason = coalesce(cancel_reason, :reason::text)
@@ -163,10 +164,11 @@ WITH asked AS (
     SELECT id, {is_younger} FROM tasks WHERE id = ANY(:ending::uuid[]) ORDER BY id FOR NO KEY UPDATE
 ), ended AS (
     UPDATE tasks SET state = 'CANCELLED', cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-           cancel_reason = coalesce(cancel_reason, :reason::text), finished_at = clock_timestamp()
+           cancel_reason = coalesce(cancel_reason, :reason::text), finished_at = clock_timestamp(),
+           claim_id = CASE WHEN state IN {active} THEN NULL ELSE claim_id END, hold_id = NULL, lease_until = NULL
       FROM found
      WHERE tasks.id = ANY(:ending::uuid[]) AND tasks.id = found.id
-       AND (state IN {waiting} OR state IN {active} AND NOT runnable)
+       AND (state IN {waiting} OR state IN {active} AND (NOT runnable OR demand_id IS NOT NULL))
     RETURNING tasks.id, document_id, space, task_type, state, has_dependents, is_younger
 ), happened AS (
     SELECT 1 AS turn, 'task.cancelled' AS kind, id, document_id, space FROM ended
