@@ -19,9 +19,9 @@ up:  ## Run everything here, on own servers (PORT=8001 DATA_DIR=.officeplane WOR
 test:  ## Run the suite but for what takes longest (ARGS="-k lanes -x" is passed to pytest)
 	@./bootstrap.sh dev
 	@$(PYTEST) -m "not slow" $(ARGS)
-	@echo "make test: chaos, fuzz, the wheel, LibreOffice and the benchmarks are left to \`make test-slow\`"
+	@echo "make test: chaos, fuzz, the model, the wheel, LibreOffice and the benchmarks are left to \`make test-slow\`"
 
-test-slow:  ## Run what `make test` leaves out: chaos, fuzz, the wheel, LibreOffice, the benchmarks
+test-slow:  ## Run what `make test` leaves out: chaos, fuzz, the model, the wheel, LibreOffice, the benchmarks
 	@./bootstrap.sh dev
 	@$(PYTEST) -m slow $(ARGS)
 

@@ -17,9 +17,10 @@ SLOW: Final = {
     "chaos/test_chaos.py",
     "formats/naming/test_names_after_libreoffice.py",
     "formats/test_libreoffice.py",
+    "model/test_worlds.py",
     "sandbox/test_converter.py",
 }
-"""What proves its share only with thousands of cases, minutes of faults, or programs of others."""
+"""What proves its share only with thousands of cases or states, minutes of faults, or programs of others."""
 
 
 def test_what_one_stage_leaves_out_is_all_that_the_other_runs() -> None:
