@@ -17,6 +17,7 @@ SLOW: Final = {
     "chaos/test_chaos.py",
     "formats/naming/test_names_after_libreoffice.py",
     "formats/test_libreoffice.py",
+    "model/test_mutants.py",
     "model/test_worlds.py",
     "sandbox/test_converter.py",
 }
