@@ -95,7 +95,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
     "decline_ignored": Mutant(
         "an agent is offered what it has just declined",
         "declined",
-        [Text("agents", "offers", "t.id NOT IN (SELECT task_id FROM declined)", "true")],
+        [Text("offers", "look", "t.id NOT IN (SELECT task_id FROM declined)", "true")],
     ),
     "costs_replaced": Mutant(
         "what an agent says last is what was spent",
