@@ -29,7 +29,6 @@ NOT_BY_SPACE: Final = {
         "agent_claims": "look book go_on beat answered take_up keep_late decline seen status of_tasks",
         "agents": "lock greet register set_status remove count_held held claimed_under keep_key",
         "offers": "demands_met look skipped previous_attempts",
-        "agent_claims": "look book go_on beat answered take_up keep_late decline seen status of_tasks",
         "claims": "claim_offered",
     },
     "It stores what is in the space of whoever asks for it, as the row says.": {
@@ -62,7 +61,6 @@ NOT_BY_SPACE: Final = {
     "A process of the installation works through all spaces; what it finds it tells to no caller.": {
         "agent_claims": "ended_among count_lapses failed_at prune",
         "offers": "demands_waiting",
-        "agent_claims": "ended_among count_lapses failed_at prune",
         "api_keys": "hold version used",
         "chores": "anything_waits ring_times unrung waiting_lanes promote due_retries next_due prune expire_keys "
         "prune_callers",
