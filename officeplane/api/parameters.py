@@ -7,7 +7,7 @@ from fastapi import Header, Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from officeplane.api.cursors import seq_of
+from officeplane.api.cursors import name_of, seq_of
 from officeplane.domain.audit import Action, AuditFilter
 from officeplane.domain.dag import DagStatus
 from officeplane.domain.errors import (
@@ -303,9 +303,10 @@ class AgentsQuery(_Query):
     @property
     def after(self) -> str:
         """The id of the agent that the page follows."""
-        if self.cursor is not None and re.fullmatch(AGENT_ID_PATTERN, self.cursor) is None:
+        name = "" if self.cursor is None else name_of(self.cursor)
+        if name and re.fullmatch(AGENT_ID_PATTERN, name) is None:
             raise InvalidCursorError
-        return self.cursor or ""
+        return name
 
 
 class KeysQuery(_Query):

@@ -8,6 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from officeplane.api.cursors import cursor_after
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.narrowing import Narrowing
 from officeplane.domain.outcome import Failed
@@ -195,11 +196,14 @@ async def test_agents_are_listed_by_their_ids_page_by_page(api: Api) -> None:
 
         first = await caller.client.get("/api/agents?limit=2")
         second = await caller.client.get(first.links["next"]["url"])
-        wrong = await caller.client.get("/api/agents?cursor=%2Fetc")
+        wrong = [
+            await caller.client.get("/api/agents", params={"cursor": cursor})
+            for cursor in ("/etc", names[0], cursor_after(5))
+        ]
 
     assert [[one["id"] for one in page.json()] for page in (first, second)] == [names[:2], names[2:]]
     assert "next" not in second.links
-    assert code_of(wrong) == (400, "invalid_cursor")
+    assert [code_of(answer) for answer in wrong] == [(400, "invalid_cursor")] * 3
 
 
 async def test_no_more_agents_are_registered_than_a_space_may_have(api: Api) -> None:

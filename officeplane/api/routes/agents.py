@@ -10,7 +10,7 @@ from starlette.responses import Response
 from officeplane.api.agent_bodies import ChangeAgentBody, ClaimBody, RegisterAgentBody
 from officeplane.api.agent_views import AgentView, ClaimsView, ClaimView, agent_view, claim_view, claims_view
 from officeplane.api.callers import needs, open_to_callers, principal_of, stay_admitted
-from officeplane.api.cursors import link_to_next
+from officeplane.api.cursors import cursor_after_name, link_to_next
 from officeplane.api.openapi import headers, refusals
 from officeplane.api.parameters import AgentIdInPath, AgentsQuery, IdempotencyKey
 from officeplane.api.requests import StrictRoute
@@ -38,7 +38,7 @@ async def list_agents(request: Request, query: Annotated[AgentsQuery, Query()]) 
     page = await runtime_of(request).agents.page(principal_of(request), query.after, query.limit)
     following = {}
     if len(page) == query.limit:
-        following = link_to_next(request.url.path, request.query_params, bare(page[-1].agent.id))
+        following = link_to_next(request.url.path, request.query_params, cursor_after_name(bare(page[-1].agent.id)))
     return many_views([agent_view(day) for day in page], following)
 
 
