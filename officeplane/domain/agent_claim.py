@@ -53,7 +53,7 @@ class ClaimSettledError(OfficePlaneError):
     code = "claim_settled"
 
     def __init__(self, claim_id: ClaimId, verb: Verb, state: TaskState) -> None:
-        super().__init__(f"Claim {claim_id} was ended with {verb!r} before; nothing more can be done with it.")
+        super().__init__(f"Claim {claim_id} was ended with {str(verb)!r} before; nothing more can be done with it.")
         self.facts = {"verb": verb, "state": state}
 
 

@@ -152,7 +152,7 @@ class NoBreakerError(OfficePlaneError):
 
     def __init__(self, task_type: str) -> None:
         super().__init__(
-            f"Task type {task_type!r} has no circuit breaker: edits of documents and what agents do have none. "
+            f"Task type {task_type!r} has no circuit breaker: edits of documents have none. "
             f"To hold it back, pause it: POST /api/task-types/{task_type}/pause."
         )
 

@@ -298,6 +298,15 @@ async def test_a_rate_limit_is_uncharged_waits_as_asked_and_slows_its_type_down(
     assert task.id
 
 
+async def test_failures_in_a_row_open_the_breaker_of_their_type(bench: Workbench, agent: Agent) -> None:
+    await bench.runtime.valves.set_breaker(LOCAL, "code", 3, None)
+    for _ in range(3):
+        await agent.fail(await agent.claim(await work(bench, max_retries=0)))
+
+    (row,) = await bench.execute("SELECT breaker FROM valves WHERE task_type = 'code'")
+    assert row["breaker"] == "open"
+
+
 async def test_a_failure_may_ask_for_more_time_than_the_policy_gives(bench: Workbench, agent: Agent) -> None:
     await agent.fail(await agent.claim(await work(bench)), retry_after=1_000)
 
