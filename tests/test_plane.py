@@ -276,7 +276,7 @@ async def test_an_id_in_capitals_is_the_same_id(plane: Plane) -> None:
 
 
 async def test_an_unknown_type_is_refused_with_the_known_ones(plane: Plane) -> None:
-    with pytest.raises(UnknownTaskTypeError, match=r"add_chapter, .*batch_edit, .*noop, .*sleep, test\.note"):
+    with pytest.raises(UnknownTaskTypeError, match=r"add_chapter, .*batch_edit, .*noop, .*sleep, .*test\.note"):
         await plane.submit("nope")
 
 

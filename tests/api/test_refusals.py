@@ -206,7 +206,7 @@ async def test_what_is_said_with_an_action_is_checked_before_it_is_done(
     assert (await api.task(task["id"]))["state"] == "QUEUED"
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/api/tasks/", "/api/documents/", "/api/agents", "/api/tasks/x/y"])
+@pytest.mark.parametrize("path", ["/nowhere", "/api/tasks/", "/api/documents/", "/api/nothing", "/api/tasks/x/y"])
 async def test_an_unknown_path_is_a_problem_too(api: Api, path: str) -> None:
     assert code_of(await api.get(path)) == (404, "not_found")
 

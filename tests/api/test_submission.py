@@ -76,6 +76,13 @@ async def test_what_is_not_given_has_the_defaults_of_the_contract(api: Api) -> N
         "fallbackModels": None,
         "requireDecisionReport": None,
         "output": None,
+        "agentId": None,
+        "model": None,
+        "claimedAt": None,
+        "heartbeatAt": None,
+        "costUsd": None,
+        "tokens": None,
+        "decisionReport": None,
     }
 
 

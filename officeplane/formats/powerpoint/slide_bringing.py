@@ -94,18 +94,25 @@ class Bringing:
             return self._copies[part]
         theirs = self._origin.package
         content, kind = theirs.content(part), content_type(theirs, part)
-        folder, name = posixpath.split(part)
-        bare, _, extension = name.rpartition(".")
+        bare, _, extension = posixpath.basename(part).rpartition(".")
         same = next((one for one in self._package.names if is_media and self._is_same(one, content)), None)
         if same is not None:
             self._copies[part] = same
             return same
-        made = self._copies[part] = free_name(self._package, folder, re.sub(r"\d+$", "", bare), extension)
+        made = self._copies[part] = free_name(
+            self._package, self._folder_of(part), re.sub(r"\d+$", "", bare), extension
+        )
         self._package.put(made, content, as_it_is=is_media)
         if kind is not None:
             declare(self._package, made, kind)
         self._copy_arrows(part, made)
         return made
+
+    def _folder_of(self, part: str) -> str:
+        """Return where the copy of a part belongs, beside the presentation as the part was beside its own."""
+        beside = posixpath.relpath(posixpath.dirname(part) or ".", posixpath.dirname(self._origin.main) or ".")
+        folder = posixpath.normpath(posixpath.join(posixpath.dirname(self._main), beside))
+        return "" if folder == "." else folder
 
     def _is_same(self, name: str, content: bytes) -> bool:
         return self._package.sizes(name)[0] == len(content) and self._package.content(name) == content

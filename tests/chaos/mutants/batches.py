@@ -23,11 +23,10 @@ def cancel_unconditional() -> None:
     monkey_patch(cancellation, "cancelling_all", everything)
     monkey_patch(cancellation, "FINAL", ())
     guard = (
-        "(state IN ('PENDING', 'QUEUED', 'RETRYING') OR state IN ('CLAIMED', 'RUNNING', 'VALIDATING') AND NOT runnable)"
+        "(state IN ('PENDING', 'QUEUED', 'RETRYING')"
+        " OR state IN ('CLAIMED', 'RUNNING', 'VALIDATING') AND (NOT runnable OR demand_id IS NOT NULL))"
     )
     change("trees", "cancel", guard, "true")
-    ended = "UPDATE tasks SET state = 'CANCELLED',"
-    change("trees", "cancel", ended, f"{ended} lease_until = NULL,")
 
 
 def tree_without_lock() -> None:

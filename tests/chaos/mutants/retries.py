@@ -1,6 +1,6 @@
 """What may go wrong when an attempt failed."""
 
-from officeplane.domain.outcome import HandedBack, Outcome, RetryRules, Verdict, judge
+from officeplane.domain.outcome import ByAgent, HandedBack, Outcome, RetryRules, Verdict, judge
 from officeplane.domain.retry import RetryPolicy, RetryState
 from officeplane.domain.task import ClaimedTask
 from officeplane.services.settle import judgement
@@ -21,8 +21,15 @@ def backoff_off_by_one() -> None:
 def hand_back_charged() -> None:
     """An attempt that was stopped for no fault of its own is charged."""
 
-    def judged(task: ClaimedTask, outcome: Outcome, rules: RetryRules, chance: float, rate_limits: int) -> Verdict:
-        verdict = judge(task, outcome, rules, chance, rate_limits)
+    def judged(
+        task: ClaimedTask,
+        outcome: Outcome,
+        rules: RetryRules,
+        chance: float,
+        rate_limits: int,
+        by_agent: ByAgent | None,
+    ) -> Verdict:
+        verdict = judge(task, outcome, rules, chance, rate_limits, by_agent)
         return verdict._replace(charged=True) if isinstance(outcome, HandedBack) else verdict
 
     def leads_to_more(one: Judged) -> bool:
