@@ -18,6 +18,8 @@ from tests.api.client import Api, Json, code_of, fields_of, json_of, runtime_of
 from tests.api.spaces import Caller, a_caller_with, rows_of
 from tests.support import eventually
 
+pytestmark = pytest.mark.usefixtures("nothing_for_agents")
+
 SAID: Json = {"capabilities": [], "taskTypes": ["code"], "maxConcurrentTasks": 5}
 
 

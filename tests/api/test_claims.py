@@ -16,6 +16,8 @@ from officeplane.services.agents.claiming import Ask
 from tests.api.client import UNKNOWN_ID, Api, Json, code_of, fields_of, json_of, runtime_of
 from tests.api.spaces import Caller, a_caller_with, rows_of
 
+pytestmark = pytest.mark.usefixtures("nothing_for_agents")
+
 WORK: Final[Json] = {"taskType": "code", "payload": {"goal": "It works."}, "requireDecisionReport": False}
 BODIES: Final[dict[str, Json]] = {
     "start": {},
