@@ -24,8 +24,6 @@ def render() -> str:
             HEAD,
             *_diagram(),
             "",
-            f"Nothing leads to {_spelled(_unreached())} yet.",
-            "",
             "## States",
             "",
             *_table(("state", "meaning", "is left by"), ((f"`{s}`", MEANINGS[s], _signals_from(s)) for s in TaskState)),
@@ -64,11 +62,6 @@ def _diagram() -> Iterator[str]:
     for last in FINAL:
         yield f"    {last} --> [*]"
     yield "```"
-
-
-def _unreached() -> list[TaskState]:
-    reached = {way.target for way in TRANSITIONS}
-    return [state for state in TaskState if state not in reached]
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
