@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from officeplane.domain.revision import PieceRef, Recipe, piece_key
-from officeplane.frames import Body, send
+from officeplane.frames import Body
 from officeplane.sandbox import child, editing, nursery
 from officeplane.sandbox.answers import Applied, Invalid
 from officeplane.sandbox.operations import Orders
@@ -86,15 +86,10 @@ def _fall(_shelf: Shelf, _state: str, _orders: Orders) -> Applied:
 
 
 def _grow_afterwards(shelf: Shelf, state: str, orders: Orders) -> Applied | Invalid:
-    """Answer as an honest child would, and then take memory that nobody asks for."""
-    answer = _applied(shelf, state, orders)
-
-    def send_and_grow(connection: Any, body: Body, attached: Iterable[bytes] = ()) -> None:
-        send(connection, body, attached)
-        _TAKEN.append(b"x" * (64 * 1024 * 1024))
-
-    setattr(child, "send", send_and_grow)  # noqa: B010 - a function is taken over on purpose
-    return answer
+    """Answer as an honest child would, and take memory that nobody asks for at a signal."""
+    # Not at once: its owner might look how large it is only when it has grown already.
+    signal.signal(signal.SIGUSR1, lambda _number, _frame: _TAKEN.append(b"x" * (64 * 1024 * 1024)))
+    return _applied(shelf, state, orders)
 
 
 _TAKEN: list[bytes] = []

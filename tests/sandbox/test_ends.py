@@ -1,5 +1,6 @@
 """Ends: a child that was taken over and goes on for ever, or falls, is ended in time, and its owner is told how."""
 
+import os
 import signal
 from contextlib import suppress
 
@@ -72,6 +73,7 @@ async def test_whoever_grows_although_nobody_asks_for_anything_is_ended(sandbox:
     said(await sandbox.ask(text(BLANK), document="doc", file=BLANK.to_open()))
     child = the_child()
     done(await sandbox.ask(apply(BLANK, an_order("add_chapter", title="grow afterwards")), document="doc"))
+    os.kill(child, signal.SIGUSR1)
 
     async def is_gone_while_others_are_asked() -> bool:
         said(await sandbox.ask(text(BLANK), document="other", file=BLANK.to_open()))
