@@ -16,7 +16,7 @@ from officeplane.api.session_cookie import NAME
 from officeplane.api.wrong_keys import FAILURES_MAX
 from officeplane.config import Settings
 from officeplane.domain.ids import TaskId
-from officeplane.domain.principal import Principal, Scope
+from officeplane.domain.principal import LOCAL, Principal, Scope
 from officeplane.domain.session import Login
 from officeplane.domain.task import TaskDetails
 from officeplane.services.access.api_keys import new_key_text
@@ -234,9 +234,16 @@ async def test_a_wait_of_a_caller_whose_key_is_revoked_tells_nothing(
         key = await a_key(app, Scope.READ, Scope.EDIT)
         async with stranger_to(app, key) as caller:
             task = (await caller.post("/api/tasks", json={"taskType": "noop"})).json()
-            waiting = asyncio.create_task(caller.get(f"/api/tasks/{task['id']}", params={"wait": 2}))
+            waiting = asyncio.create_task(caller.get(f"/api/tasks/{task['id']}", params={"wait": 30}))
             await is_let_in.wait()
             await revoke_key(app, key)
+
+            async def is_dead() -> bool:
+                return (await caller.get("/api/stats")).status_code == 401
+
+            await eventually(is_dead)
+            # There would be something to tell.
+            await runtime_of(app).cancellation.cancel(LOCAL, task["id"], None)
             assert (await waiting).status_code == 401
 
 
