@@ -84,7 +84,8 @@ async def rest_of(reader: asyncio.StreamReader) -> bytes:
     """What comes until the server hangs up."""
     came = b""
     async with asyncio.timeout(SECONDS):
-        with suppress(ConnectionResetError):
+        # A broken pipe, too, is how we hear that it has hung up, if we were about to write.
+        with suppress(ConnectionError):
             while some := await reader.read(65_536):
                 came += some
     return came

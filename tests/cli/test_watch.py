@@ -49,7 +49,7 @@ async def test_progress_is_seen(start: Start, plane: Plane, tasks: Tasks, tmp_pa
         finally:
             gate.touch()
 
-        assert await asyncio.wait_for(watch.process.wait(), 20) == 0
+        assert await asyncio.wait_for(watch.process.wait(), 60) == 0
 
 
 async def test_a_batch_is_watched_to_its_end(tasks: Tasks) -> None:
@@ -86,7 +86,7 @@ async def test_it_survives_an_api_that_is_killed_and_comes_back(
             # What happens meanwhile must not be missed.
             await tasks("cancel", task_id)
             async with start("serve", "--port", port, env=plane.env):
-                assert await asyncio.wait_for(watch.process.wait(), 20) == 1
+                assert await asyncio.wait_for(watch.process.wait(), 60) == 1
 
             assert "CANCELLED" in watch.out.read_text()
             assert "Connection lost" in watch.err.read_text()
