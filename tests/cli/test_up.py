@@ -27,6 +27,9 @@ from officeplane.store import api_keys
 from officeplane.store.connection import open_ledger
 from tests.support import eventually
 
+# One of them comes up four times, which may take three minutes where everything else is slow as well.
+pytestmark = pytest.mark.timeout(600)
+
 Up = subprocess.Popen[str]
 StartUp = Callable[[Path, int], Up]
 
