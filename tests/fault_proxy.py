@@ -36,8 +36,7 @@ class FaultProxy:
         self._server_address: Final = (host, port)
         self._listening: asyncio.Server | None = None
         self._dropping: set[Direction] = set()
-        self._flowing = asyncio.Event()
-        self._flowing.set()
+        self._flowing = {direction: asyncio.Event() for direction in Direction}
         self._moved = asyncio.Event()
         self._passed = dict.fromkeys(Direction, b"")
         self._cut_after: dict[Direction, int] = {}
@@ -50,9 +49,10 @@ class FaultProxy:
         credentials, at, _ = parts.netloc.rpartition("@")
         return urlunsplit(parts._replace(netloc=f"{credentials}{at}127.0.0.1:{self.port}"))
 
-    def hold(self) -> None:
-        """Let nothing pass, either way, until healed; connections are still accepted, as by a black hole."""
-        self._flowing.clear()
+    def hold(self, *directions: Direction) -> None:
+        """Let nothing pass in these directions, or either way, until healed; as a black hole it accepts connections."""
+        for direction in directions or Direction:
+            self._flowing[direction].clear()
 
     def drop(self, *directions: Direction) -> None:
         """Let bytes of these directions vanish; they do not come back when healed."""
@@ -79,7 +79,8 @@ class FaultProxy:
         self.delay_seconds = 0.0
         self._dropping.clear()
         self._cut_after.clear()
-        self._flowing.set()
+        for flowing in self._flowing.values():
+            flowing.set()
         if self._listening is None:
             self._listening = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
 
@@ -110,12 +111,13 @@ class FaultProxy:
 
     async def _accept(self, client_in: asyncio.StreamReader, client_out: asyncio.StreamWriter) -> None:
         self.connections_accepted += 1
+        # Here and not where it is joined: who is cancelled before he begins cleans nothing up.
+        self._writers.add(client_out)
         pair = asyncio.create_task(self._join(client_in, client_out))
         self._pairs.add(pair)
         pair.add_done_callback(self._pairs.discard)
 
     async def _join(self, client_in: asyncio.StreamReader, client_out: asyncio.StreamWriter) -> None:
-        self._writers.add(client_out)
         server_out: asyncio.StreamWriter | None = None
         try:
             with contextlib.suppress(OSError):
@@ -137,7 +139,7 @@ class FaultProxy:
                 self._moved.set()
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)
-                await self._flowing.wait()
+                await self._flowing[direction].wait()
                 if direction in self._dropping:
                     continue
                 left = self._cut_after.get(direction)
