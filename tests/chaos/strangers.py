@@ -90,7 +90,7 @@ class Strangers:
     async def _follow(self, space: str) -> None:
         timeout = httpx.Timeout(20.0, connect=ANSWER_SECONDS)
         async with httpx.AsyncClient(timeout=timeout, trust_env=False) as http:
-            while True:
+            while not self._stopping.is_set():
                 with suppress(httpx.HTTPError):
                     async with http.stream("GET", self._url("events"), headers=self._head(space)) as answer:
                         async for line in answer.aiter_lines():

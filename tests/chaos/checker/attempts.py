@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from tests.chaos.checker.lives import Life, Lives
+from tests.chaos.checker.lives import TOLD_SECONDS, Life, Lives
 from tests.chaos.checker.violation import Violation
 from tests.chaos.evidence import Evidence, FailureRow
 
@@ -106,7 +106,7 @@ def _early_reaping(evidence: Evidence, lives: Lives) -> Iterator[Violation]:
             claim = life.claim_of(failure.attempt)
             if not _was_reaped(failure) or claim is None:
                 continue
-            until = max(leases[life.task.id, failure.attempt], claim.at + evidence.terms.lease_seconds)
+            until = max(leases[life.task.id, failure.attempt], claim.at + evidence.terms.lease_seconds - TOLD_SECONDS)
             if failure.ended < until - 0.005:
                 early = f"{until - failure.ended:.2f} s before its lease ran out"
                 yield Violation("I4", f"attempt {failure.attempt} of {life.task.id} was taken away {early}")

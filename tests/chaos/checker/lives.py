@@ -8,6 +8,11 @@ from tests.chaos.evidence import Evidence, FailureRow, TaskRow
 
 FINAL: Final = frozenset({"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"})
 DEAD_LETTERED: Final = "task.dead_lettered"
+TOLD_SECONDS: Final = 0.25
+"""So much later, on a busy machine, an event is told than the time is taken from which a lease is reckoned.
+
+Both are times within one statement, the event's at its end. What the watcher saw of a lease is exact.
+"""
 CLAIMABLE: Final = frozenset({"QUEUED", "RETRYING"})
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.chaos.checker.lives import FINAL, Life, Lives
+from tests.chaos.checker.lives import FINAL, TOLD_SECONDS, Life, Lives
 from tests.chaos.checker.violation import Violation
 from tests.chaos.evidence import EventRow, Evidence
 
@@ -90,5 +90,5 @@ def _runs(evidence: Evidence, lives: Lives) -> Iterator[_Run]:
         if claim is None:
             yield from ()
             continue
-        until = max(leases[key], claim.at + evidence.terms.lease_seconds)
+        until = max(leases[key], claim.at + evidence.terms.lease_seconds - TOLD_SECONDS)
         yield _Run(life, mark.attempt, mark.at, ends.get(key), claim.at, until)
