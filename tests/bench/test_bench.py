@@ -148,7 +148,7 @@ def processes_below(pid: int) -> list[int]:
 
 
 async def test_without_urls_it_brings_durable_servers_of_its_own() -> None:
-    ended = await run_program("bench", "--quick", "--only", "submit-many")
+    ended = await run_program("bench", "--quick", "--only", "submit-many", within=TASKS_SECONDS)
 
     assert ended.code == 0, ended.err
     assert "fsync on" in ended.out
