@@ -318,7 +318,7 @@ async def test_many_occupied_lanes_do_not_hide_the_last_one_for_long(bench: Work
 
 async def test_what_waits_for_its_back_off_hides_nothing(bench: Workbench) -> None:
     await an_agent(bench)
-    early = await agents_tasks(bench, 40, priority=0, max_retries=5)
+    early = await agents_tasks(bench, 40, priority=0, max_retries=5, retry={"initial_seconds": 500})
     given = await take(bench, tasks=32) + await take(bench, tasks=32)
     assert len(given) == 40
     for claim in given:

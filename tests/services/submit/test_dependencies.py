@@ -14,7 +14,10 @@ from officeplane.domain.request import TaskRequest
 from officeplane.domain.task import Task
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.submit import submission
+from officeplane.store import tasks as ledger_tasks
+from officeplane.store.connection import Executor
 from tests.services.conftest import AnotherBench
+from tests.support import eventually
 from tests.workbench import Workbench
 
 NOOP = {"task_type": "noop"}
@@ -336,14 +339,23 @@ async def test_the_wake_up_is_not_lost_when_an_edge_meets_the_end_of_its_depende
 async def test_an_edge_waits_for_its_dependency_as_long_as_it_takes(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submission, "DEPENDENCY_WAIT", "20ms")
+    bounds: list[str] = []
+    bound_lock_wait = ledger_tasks.bound_lock_wait
+
+    async def impatient_at_first(executor: Executor, wait: str) -> str:
+        bounds.append(wait)
+        return await bound_lock_wait(executor, "20ms" if len(bounds) == 1 else "5s")
+
+    monkeypatch.setattr(ledger_tasks, "bound_lock_wait", impatient_at_first)
     first = await bench.a_task()
     async with bench.runtime.ledger.transaction() as keeper:
         await keeper.fetch("SELECT FROM tasks WHERE id = $1::uuid FOR UPDATE", first.id)
         inserting = asyncio.ensure_future(after(bench, first))
+        await eventually(lambda: len(bounds) == 2, what="another try")
         await bench.somebody_waits_for_a_lock()
 
     assert await bench.state(await inserting) == "PENDING"
+    assert bounds == [submission.DEPENDENCY_WAIT] * 2
 
 
 async def test_who_depends_on_nothing_does_not_wait_for_what_others_depend_on(
