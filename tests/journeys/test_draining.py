@@ -19,7 +19,7 @@ ENDED_WITHIN_SECONDS: Final = LAST_SECONDS + 3
 
 async def a_worker_that_has_settled(plane: Installation, **settings: str) -> Process:
     """Return a worker whose next settlement is no slower than others: it has little time for that when it is to end."""
-    worker = await plane.processes.worker(**settings)
+    worker = await plane.processes.worker(concurrency=3, **settings)
     assert (await plane.api.final(await plane.api.submit("noop")))["state"] == "COMPLETED"
     return worker
 
