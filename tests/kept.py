@@ -17,6 +17,7 @@ from officeplane.dispatch.commands import packed
 from officeplane.runtime import LEDGER_CONNECTIONS, READERS
 from officeplane.sandbox import nursery_client
 from officeplane.sandbox.pool import Sandbox
+from officeplane.store.connection import Connection as LedgerConnection
 from officeplane.store.connection import Ledger, open_ledger
 
 T = TypeVar("T")
@@ -133,9 +134,14 @@ async def a_sandbox(settings: Settings) -> AsyncGenerator[Sandbox | None, None]:
 
 async def empty(database_url: str, redis_url: str, key_prefix: str = "") -> None:
     """Empty every table of the ledger, and of Redis the run's number, or only what has this prefix."""
-    async with a_ledger(database_url) as ledger, ledger.transaction() as connection:
+
+    async def delete(connection: LedgerConnection) -> None:
         # DELETE is far quicker than TRUNCATE for so few rows; when every row goes, no trigger and no reference matters.
         await connection.execute(f"SET LOCAL session_replication_role = replica; {await connection.fetchval(_DELETES)}")
+
+    async with a_ledger(database_url) as ledger:
+        # What a process that was killed has asked for may still be done, in another order.
+        await ledger.in_transaction(delete)
     redis = Connection(redis_url, Keyspace(key_prefix), Availability())
     try:
         if key_prefix:

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from officeplane import Plane, open_plane
-from officeplane.dispatch import bells
+from officeplane.dispatch import announcements, bells
 from officeplane.domain.errors import (
     DatabaseUnavailableError,
     IdempotencyMismatchError,
@@ -28,11 +28,16 @@ STRANGER = "01890000-0000-7000-8000-000000000000"
 Call = Callable[..., Any]
 
 
-@pytest.fixture
-async def bench(database_url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workbench]:
-    """A worker of the installation."""
-    # A ring that comes to nothing because Redis takes a moment longer is what tests/dispatch is about.
+@pytest.fixture(autouse=True)
+def rings_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a Valkey that stands still for a moment be waited for: nobody here rings again."""
     monkeypatch.setattr(bells, "RING_SECONDS", 20.0)
+    monkeypatch.setattr(announcements, "ANNOUNCE_SECONDS", 20.0)
+
+
+@pytest.fixture
+async def bench(database_url: str, redis_url: str) -> AsyncIterator[Workbench]:
+    """A worker of the installation."""
     await empty(database_url, redis_url)
     async with open_workbench(database_url, redis_url, [handlers]) as workbench:
         yield workbench

@@ -15,14 +15,21 @@ from officeplane.domain.principal import LOCAL
 from officeplane.domain.task import Task
 from officeplane.failpoints import CRASH_STATUS
 from tests.failpoints.cases import API_POINTS, LOSSES, POINTS_OF_CANCELLATION, Case, Kind
-from tests.failpoints.site import END_SECONDS, Site, lapse, leaf
+from tests.failpoints.site import END_SECONDS, TIMES, Site, lapse, leaf
 from tests.forks import Fork
+from tests.journeys.processes import NOT_KEPT
 from tests.support import eventually
 
 DOCUMENT: Final = "contract"
 AFTER: Final = "depends_on"
 LATER: Final = timedelta(hours=1)
 _STOPS: Final = 20
+LEFT_TO_CHORES: Final = frozenset({"sweep_marked", "promote_marked"})
+"""Where only a chore may come upon the task, and not a worker that has heard nothing for two sweeps."""
+LOOKS_LATE: Final = "2"
+"""With sweeps so far apart. A chore's first round is at once; a worker that is slow to begin might look before that."""
+LEASES_LAST: Final = "60"
+"""What lapses on a busy machine is reaped, in a transaction that it would not have come by."""
 
 
 async def run_case(site: Site, case: Case, folder: Path) -> None:
@@ -57,7 +64,8 @@ class _Crash:
     async def of_worker(self) -> None:
         """Crash a worker over the task."""
         await self._arrange()
-        worker = await self.site.worker(self.case.kind, self.case.failpoint)
+        sweep_seconds = LOOKS_LATE if self.case.point in LEFT_TO_CHORES else TIMES["SWEEP_SECONDS"]
+        worker = await self.site.worker(self.case.kind, self.case.failpoint, SWEEP_SECONDS=sweep_seconds)
         if self.case.point == "hand_back" and self.case.kind is Kind.POLLED:
             worker = await self._stopped_while_it_waits(worker)
         else:
@@ -82,7 +90,7 @@ class _Crash:
     async def of_nobody(self) -> None:
         """Let a worker work that would crash if it came by any of the points."""
         await self._submit()
-        worker = await self.site.worker(self.case.kind, self.case.failpoint)
+        worker = await self.site.worker(self.case.kind, self.case.failpoint, LEASE_SECONDS=LEASES_LAST)
         await self._cancel_once_it_runs(worker)
         await self.site.all_final()
         assert not worker.status.done(), (self.case.points, worker.words)
@@ -100,7 +108,7 @@ class _Crash:
                 path = ""
         server, url = await self.site.serve(self.case.kind, self.case.failpoint)
         requests: list[tuple[str, Mapping[str, Any]]] = [(path, {})] if path else self._requests()
-        async with httpx.AsyncClient(timeout=END_SECONDS, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=END_SECONDS, trust_env=False, limits=NOT_KEPT) as client:
             path, body = requests[0]
             with_answer = await _asked(client, url + path, body)
             assert with_answer is None

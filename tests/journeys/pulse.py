@@ -53,8 +53,9 @@ def _ask(server: Server, beats: list[Beat], enough: threading.Event) -> None:
         began, worked = time.monotonic(), time.clock_gettime(clock)
         connection.request("GET", "/api/health/live")
         assert connection.getresponse().read()
+        # One that is kept would be closed by the server if this thread stood still.
+        connection.close()
         beats.append(Beat(time.monotonic() - began, time.clock_gettime(clock) - worked))
-    connection.close()
 
 
 def _clock_of(pid: int) -> int:

@@ -8,12 +8,20 @@ import pytest
 
 from tests.fault_proxy import Direction, fault_proxy
 from tests.journeys.conftest import Installation
+from tests.journeys.processes import Process
 from tests.support import eventually, stopwatch
 from tests.workers.marks import Marks
 from workers.signals import LAST_SECONDS
 
 ENDED_WITHIN_SECONDS: Final = LAST_SECONDS + 3
 """How long a worker has after a second signal, and what a busy machine takes to start, reap and tell."""
+
+
+async def a_worker_that_has_settled(plane: Installation, **settings: str) -> Process:
+    """Return a worker whose next settlement is no slower than others: it has little time for that when it is to end."""
+    worker = await plane.processes.worker(concurrency=3, **settings)
+    assert (await plane.api.final(await plane.api.submit("noop")))["state"] == "COMPLETED"
+    return worker
 
 
 def payload(marks: Marks, name: str = "it") -> dict[str, Any]:
@@ -46,7 +54,7 @@ async def test_a_worker_with_work_in_hand_finishes_it_and_takes_no_more(deserted
 
 
 async def test_what_is_not_finished_in_time_is_handed_back_uncharged(deserted: Installation, marks: Marks) -> None:
-    worker = await deserted.processes.worker(concurrency=3, DRAIN_SECONDS="0.5")
+    worker = await a_worker_that_has_settled(deserted, DRAIN_SECONDS="0.5")
     types = ["test.mark", "test.mark_def", "test.stubborn"]
     tasks = [await deserted.api.submit(kind, documentId=kind, payload=payload(marks, kind)) for kind in types]
     for kind in types:
@@ -71,7 +79,7 @@ async def test_a_second_signal_ends_a_worker_within_two_seconds(
     deserted: Installation, marks: Marks, task_type: str
 ) -> None:
     assert LAST_SECONDS < 2
-    worker = await deserted.processes.worker(HEARTBEAT_SECONDS="5", LEASE_SECONDS="30", DRAIN_SECONDS="25")
+    worker = await a_worker_that_has_settled(deserted, HEARTBEAT_SECONDS="5", LEASE_SECONDS="30", DRAIN_SECONDS="25")
     task = await deserted.api.submit(task_type, payload=payload(marks))
     await marks.seen("begin", "it")
     worker.signal(signal.SIGTERM)
@@ -89,11 +97,11 @@ async def test_a_second_signal_ends_a_worker_within_two_seconds(
 async def test_who_is_still_waited_for_when_a_server_has_to_end_is_told_to_ask_again(deserted: Installation) -> None:
     async with fault_proxy(deserted.database_url) as proxy:
         server = await deserted.processes.serve(DATABASE_URL=proxy.url(deserted.database_url), DRAIN_SECONDS="1")
-        # Its statement is prepared by this one; the next waits for nothing but its execution.
-        await server.submit("noop", title="asked in time")
-        proxy.drop(Direction.REPLIES)
+        # What is asked is seen before it goes on: whatever came before is answered, and this is not.
+        proxy.delay_seconds = 0.05
         asking = asyncio.create_task(server.post("/api/tasks", {"taskType": "noop", "title": "asked too late"}))
         await proxy.passed(b"asked too late")
+        proxy.drop(Direction.REPLIES)
         server.process.signal(signal.SIGTERM)
 
         answer = await asking

@@ -164,7 +164,7 @@ async def refused_requests(caller: httpx.AsyncClient, secret: Secrets) -> None:
 async def wrong_keys(api: Server, secret: Secrets) -> None:
     """Keys that are none, one without the scope, and one that is revoked."""
     secret.words["wrong key"] = secret.words["admin key"][:-1] + ("0" if secret.words["admin key"][-1] != "0" else "1")
-    async with httpx.AsyncClient(base_url=api.url, timeout=60) as stranger:
+    async with httpx.AsyncClient(base_url=api.url, timeout=60, limits=NOT_KEPT) as stranger:
         for given in (bearer(secret.words["wrong key"]), {"Authorization": f"Basic {secret('basic')}"}, {}):
             assert (await stranger.get("/api/stats", headers=given)).status_code in {401, 429}
         reader = bearer(secret.words["reader's key"])

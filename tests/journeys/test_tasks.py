@@ -43,7 +43,8 @@ async def test_a_task_that_fails_is_tried_again_after_growing_pauses(plane: Work
     # 0.2, 0.4 and 0.8 s, a little jitter upward, and the way back into a slot.
     assert await_first >= 0.2
     assert await_second >= 0.4
-    assert took < 1.4 + 3
+    # The promoter may see each of them a second late, and a busy machine later; the default's are 155 s.
+    assert took < 15
     assert [failure["kind"] for failure in ended["failures"]] == ["error"] * 3
 
 

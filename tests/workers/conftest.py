@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from officeplane.dispatch import bells
+from officeplane.dispatch import announcements, bells
 from tests.kept import empty
 from tests.workbench import Workbench, open_workbench
 from tests.workers.hosting import QUICK
@@ -32,6 +32,8 @@ async def bench(database_url: str, redis_url: str) -> AsyncIterator[Workbench]:
 def rings_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a Valkey that stands still for a moment be waited for: most loops here look nowhere else for work."""
     monkeypatch.setattr(bells, "RING_SECONDS", 5.0)
+    # Who gives it up over an announcement does not ring either.
+    monkeypatch.setattr(announcements, "ANNOUNCE_SECONDS", 5.0)
 
 
 @pytest.fixture(scope="session", autouse=True)

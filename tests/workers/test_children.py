@@ -21,7 +21,7 @@ from tests.support import eventually, stopwatch
 from tests.workbench import Workbench
 from tests.workers.hosting import HANDLERS, a_worker
 from tests.workers.marks import Marks, is_running
-from workers import children
+from workers import attempts, children
 from workers.attempts import Attempt, StopReason
 from workers.children import ChildNotStartedError, Children
 from workers.reports import LedgerReports
@@ -164,8 +164,9 @@ async def test_a_checkpoint_that_cannot_be_kept_is_the_handlers_error_and_its_ch
 
 @pytest.mark.parametrize("reason", [StopReason.CANCELLED, StopReason.LOST, StopReason.DRAINED])
 async def test_a_child_that_must_stop_is_killed_with_everything_it_started(
-    host: Host, marks: Marks, reason: StopReason
+    host: Host, marks: Marks, reason: StopReason, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(attempts, "STUBBORN_SECONDS", 30.0)
     task = await host.bench.a_running_task("test.family", payload=payload(marks))
     attempt, ended = host.start(task)
     child, grandchild = (await marks.seen("begin", "it")).pid, (await marks.seen("grandchild", "it")).pid
@@ -175,7 +176,7 @@ async def test_a_child_that_must_stop_is_killed_with_everything_it_started(
         attempt.stop(reason)
 
         await ended
-        assert seconds() < 0.9, "killed, not abandoned"
+        assert seconds() < 5, "killed, not abandoned"
     assert not is_running(child)
     await eventually(lambda: not is_running(grandchild))
 
@@ -269,16 +270,17 @@ async def test_a_child_inherits_no_descriptor_but_its_line(host: Host, tmp_path:
 async def test_a_handler_with_less_time_than_its_process_takes_to_start_runs_in_the_end(
     bench: Workbench, marks: Marks
 ) -> None:
-    patient = {"strategy": "fixed", "initial_seconds": 0.2}
+    # A busy machine takes its time over a start, and now and then stops a handler that had begun, and its process.
+    patient = {"strategy": "fixed", "initial_seconds": 1}
     task = await bench.a_task(
-        "test.mark_def", payload=payload(marks), timeout_seconds=0.15, max_retries=20, retry=patient
+        "test.mark_def", payload=payload(marks), timeout_seconds=0.2, max_retries=20, retry=patient
     )
     async with a_worker(bench):
 
         async def has_completed() -> bool:
             return await bench.state(task) is TaskState.COMPLETED
 
-        await eventually(has_completed)
+        await eventually(has_completed, within=60)
 
 
 async def test_children_that_still_start_end_when_they_are_closed(host: Host) -> None:

@@ -29,7 +29,7 @@ def is_in(bench: Workbench, task: Task, state: TaskState) -> Callable[[], Awaita
     return ask
 
 
-async def completed(bench: Workbench, task: Task, *, within: float = 10) -> Task:
+async def completed(bench: Workbench, task: Task, *, within: float = 30) -> Task:
     """Return a task once it has completed."""
     await eventually(is_in(bench, task, TaskState.COMPLETED), within=within)
     return (await bench.details(task.id)).task
@@ -88,7 +88,7 @@ async def test_who_goes_on_sees_the_document_as_it_is_then_and_edits_follow_it(b
     await bench.runtime.documents.create(LOCAL, "plan", Format.DOCX, None, None)
     async with a_worker(bench):
         task = await bench.a_task("test.read_and_wait", document_id="plan")
-        await completed(bench, task, within=20)
+        await completed(bench, task)
 
     chapters = await contents.outline(bench.runtime, "plan")
     assert [chapter["text"] for chapter in chapters] == ["Theirs", "1 chapters"]
