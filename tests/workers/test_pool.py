@@ -63,8 +63,7 @@ async def test_a_stubborn_handler_is_cancelled_within_two_seconds_and_its_late_r
             await bench.runtime.cancellation.cancel(LOCAL, task.id, None)
             await eventually(is_in(bench, task, TaskState.CANCELLED))
 
-            # It promises two; the rest is for a busy machine. By itself it would never end.
-            assert seconds() < 5
+            assert seconds() < 2
         await eventually(is_in(bench, following, TaskState.COMPLETED))
         marks.open_gate("it")
         await marks.seen("late", "it")
@@ -141,8 +140,7 @@ async def test_a_second_signal_hands_back_what_runs_within_two_seconds(
             worker.signals.heard()
             await worker.running
 
-            # It promises two; the rest is for a busy machine. It would have 30 for what runs.
-            assert seconds() < 5
+            assert seconds() < 2
     handed_back = (await bench.details(task.id)).task
     assert (handed_back.state, handed_back.attempts_charged) == (TaskState.QUEUED, 0)
     marks.open_gate("it")
