@@ -7,6 +7,7 @@ from officeplane.domain.agent import AgentClaim
 from officeplane.domain.failure import Failure, FailureKind
 from officeplane.domain.outcome import Failed
 from officeplane.domain.reference import REF_TEXT, MissingResultError, PayloadTooLargeError
+from officeplane.services.claims.kernel import Claims
 from officeplane.services.claims.leases import Leases
 from officeplane.services.settle.judgement import EndedAttempt
 from officeplane.services.settle.settlements import Settlements
@@ -20,6 +21,7 @@ class Payloads:
     def __init__(self, ledger: Ledger, doorbell: Doorbell, settlements: Settlements, *, counted_by: str) -> None:
         self._ledger = ledger
         self._doorbell = doorbell
+        self._claims = Claims(ledger)
         self._leases = Leases(ledger)
         self._settlements = settlements
         self._counted_by = counted_by
@@ -44,7 +46,7 @@ class Payloads:
 
     async def _fail(self, claim: AgentClaim, message: str) -> None:
         task = claim.task
-        await claims.start(self._ledger, task.id, task.claim_id)
+        await self._claims.start(task)
         failed = EndedAttempt(task, Failed(Failure(FailureKind.PERMANENT, message)))
         await self._settlements.settle([failed], counted_by=self._counted_by)
         if task.document_id is not None:
